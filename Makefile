@@ -6,12 +6,12 @@ OAPI_CODEGEN  := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
 OGEN          := github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
-# The modules beside the service's: whoever imports one gets its dependencies and no others.
+# The modules next to the service's, so that importing one only adds its own dependencies.
 MODULES       := client tenantrytest examples/go
 
-# What only tests call, on purpose: packages of test helpers, the clock that tests
-# set, more instances on one sandbox, the statements whose plans they look at, the plural forms that a language has, and
-# methods that JSON decoding finds by reflection.
+# What only tests call, on purpose: packages of test helpers, the clock that tests set, more
+# instances on one sandbox, the statements whose plans tests check, the plural forms of a language,
+# and methods that JSON decoding finds by reflection.
 ONLY_TESTS    := second_instance\.go.* SecondInstance$$$$|test(kit)?/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Item|Opt)\.UnmarshalJSON$$
 
 SHELL         := /bin/bash
@@ -129,7 +129,8 @@ clients: ## Build the TypeScript packages in clients/ (needs npm)
 	cd clients/testing && npm ci --silent --ignore-scripts && npm run --silent build
 	cd clients/typescript && npm ci --silent --ignore-scripts && npm run --silent build
 
-# The program that the tests of the packages and of the examples start: TENANTRY_BIN, or one that is built.
+# The program that the tests of the packages and of the examples start: TENANTRY_BIN, or a new
+# build.
 PROGRAM = { [ -n "$$TENANTRY_BIN" ] || go build -o bin/tenantry ./cmd/tenantry; } && export TENANTRY_BIN="$${TENANTRY_BIN:-$(CURDIR)/bin/tenantry}"
 
 .PHONY: clients-check

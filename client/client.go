@@ -8,20 +8,21 @@
 //		…
 //	}
 //
-// A [Client] has a method for each operation of the API, named after it in the reference, and for
-// each list with pages a second one ("…All") that goes through all pages. Arguments and answers
-// are types of the package api. A refusal is an [*Error], and has the code that programs look at:
+// A [Client] has a method for each operation of the API, with the name that the reference uses.
+// Each paginated list has a second method ("…All") that iterates over all pages. Arguments and
+// results are types of package api. An error response is returned as an [*Error]. Its code
+// identifies the error:
 //
 //	if errors.Is(err, client.ErrQuotaExceeded) { … }
 //
-// Requests are made again after errors that pass, where nothing can happen twice (see
-// [WithAttempts]). All methods can be called from several goroutines.
+// Requests are retried after temporary errors if that is safe (see [WithAttempts]). All methods are
+// safe for concurrent use.
 //
-// The package usage records usage in the background, and the package webhook receives webhooks.
+// Package usage records usage in the background. Package webhook receives webhooks.
 //
 // # Sign-up
 //
-// Register makes an account with its organization. Its tokens let a client act as the new user.
+// Register creates an account and its organization. Its tokens let a client act as the new user.
 //
 //	public, err := client.New("https://billing.example.com")
 //	…
@@ -35,8 +36,8 @@
 //
 // # Onboarding
 //
-// StartOnboarding signs up and opens the payment page of a plan. Send the customer to the page, and
-// call ShowOnboarding as the new user when they return.
+// StartOnboarding creates an account and opens the payment page of a plan. Redirect the customer to
+// the page, and call ShowOnboarding as the new user when they return.
 //
 //	started, err := public.StartOnboarding(ctx, api.StartOnboardingRequest{
 //		Name: "Ada Lovelace", Email: "ada@example.com", Password: password, PasswordConfirmation: password,
@@ -49,8 +50,9 @@
 //
 // # Invitation
 //
-// A member invites by email. The mail has a link with a token, which accepts the invitation: with
-// RegisterWithInvitation for a new account, with AcceptInvitation for one that exists.
+// A member invites a person by email. The email contains a link with a token, which accepts the
+// invitation: use RegisterWithInvitation to create an account, or AcceptInvitation if the person
+// already has one.
 //
 //	_, err := owner.InviteMember(ctx, tenant, api.InvitationInput{Email: "bob@example.com", Role: "member"})
 //	…
@@ -58,7 +60,7 @@
 //		Name: "Bob", Email: "bob@example.com", Password: password, PasswordConfirmation: password,
 //	})
 //
-// The examples of the package show these in full.
+// The examples of this package show the complete code.
 package client
 
 import (
@@ -72,7 +74,7 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// Client calls the API.
+// Client is a client of the API. Create one with [New].
 type Client struct {
 	*api.Client
 
@@ -82,15 +84,15 @@ type Client struct {
 	userAgent   string
 	locale      string
 	attempts    int
-	pause       func(attempt int) time.Duration // before the next attempt
+	pause       func(attempt int) time.Duration // delay before the next attempt
 }
 
-// Option changes what [New] makes.
+// Option configures a [Client].
 type Option func(*Client) error
 
-// New returns a client of the service at a base URL: scheme and host, and a path where a proxy
-// adds one, without /api/v1. Without an option that says who calls, it reaches what is public.
-// It makes no request.
+// New returns a client of the service at a base URL: scheme, host, and the path of a proxy if there
+// is one, without /api/v1. Without credentials, the client can call only public operations. New
+// sends no request.
 func New(baseURL string, options ...Option) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(baseURL, "/"))
 	switch {
@@ -113,14 +115,14 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	return c, nil
 }
 
-// userAgent names this package to the service.
+// userAgent identifies this package to the service.
 const userAgent = "tenantry-go"
 
-// defaultHTTP is a client with a limit to how long an answer may take to begin, and enough idle
-// connections for callers in many goroutines.
+// defaultHTTP returns a client with a timeout for response headers and enough idle connections for
+// many concurrent callers.
 func defaultHTTP() *http.Client {
 	transport, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // somebody has replaced it
+	if !ok { // the default transport was replaced
 		return &http.Client{}
 	}
 	transport = transport.Clone()
@@ -129,7 +131,7 @@ func defaultHTTP() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// WithHTTPClient has requests made by another client of net/http.
+// WithHTTPClient uses another http.Client to send requests.
 func WithHTTPClient(h *http.Client) Option {
 	return func(c *Client) error {
 		if h == nil {
@@ -140,7 +142,7 @@ func WithHTTPClient(h *http.Client) Option {
 	}
 }
 
-// WithUserAgent names the calling program before this package in User-Agent, such as "shop/1.4".
+// WithUserAgent adds the name of the calling program, such as "shop/1.4", to the User-Agent header.
 func WithUserAgent(name string) Option {
 	return func(c *Client) error {
 		c.userAgent = name + " " + userAgent
@@ -148,7 +150,7 @@ func WithUserAgent(name string) Option {
 	}
 }
 
-// WithLocale asks for messages in a language: en, fr, es or it.
+// WithLocale sets the language of messages: en, fr, es or it.
 func WithLocale(tag string) Option {
 	return func(c *Client) error {
 		c.locale = tag
@@ -156,17 +158,18 @@ func WithLocale(tag string) Option {
 	}
 }
 
-// WithAttempts sets how often a request is made at most, 4 by default; 1 turns repetitions off.
+// WithAttempts sets the maximum number of attempts per request. The default is 4; 1 disables
+// retries.
 //
-// A request is made again
+// A request is retried
 //
-//   - after 429 with Retry-After: the service has done nothing;
-//   - when no connection could be made;
+//   - after 429 with Retry-After: the service has not processed the request;
+//   - if no connection could be established;
 //   - after 502, 503, 504 and broken connections, if the method is GET, HEAD, PUT or DELETE, or if
-//     it records usage whose events all have idempotency keys.
+//     it records usage and all events have idempotency keys.
 //
-// Before that passes the time of Retry-After, else a random time that grows from 0.1 to 5
-// seconds. Where the context would end before, the error is returned at once.
+// The delay before a retry is Retry-After, or else a random delay that grows from 0.1 to 5 seconds.
+// If the context would end during the delay, the error is returned immediately.
 func WithAttempts(n int) Option {
 	return func(c *Client) error {
 		if n < 1 {

@@ -24,7 +24,7 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// script is a transport that answers requests in turn; the last answer stays.
+// script is a transport that returns the answers in order and then repeats the last one.
 type script struct {
 	mu      sync.Mutex
 	answers []answer
@@ -74,7 +74,7 @@ var (
 	ok      = answer{status: 200, body: `{"data": []}`}
 )
 
-// A request is made again after what passes, and only where nothing can happen twice.
+// A request is retried after temporary errors, but only if that is safe.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	read := func(ctx context.Context, c *client.Client) error { _, err := c.ListQuotas(ctx, "t"); return err }
@@ -105,7 +105,7 @@ func TestAttempts(t *testing.T) {
 		first answer
 		call  func(context.Context, *client.Client) error
 		tries int
-		pause time.Duration // at least
+		pause time.Duration // minimum
 	}{
 		{"read, busy", answer{status: 503}, read, 4, 300 * time.Millisecond},
 		{"read, gateway", answer{status: 502}, read, 4, 300 * time.Millisecond},
@@ -148,7 +148,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// After a failure that passes, the answer that comes is the caller's.
+// If a retry succeeds, the caller gets its response.
 func TestSecondAttemptSucceeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestSecondAttemptSucceeds(t *testing.T) {
 	})
 }
 
-// Nobody waits beyond the deadline: the error is there at once.
+// If the delay would exceed the deadline, the error is returned immediately.
 func TestDeadlineEndsWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestDeadlineEndsWaiting(t *testing.T) {
 	})
 }
 
-// What a caller says is in the request, escaped.
+// Arguments and options are escaped and sent in the request.
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	s := &script{answers: []answer{{status: 200, body: `{"data": [], "meta": {"current_page": 1, "last_page": 1}}`}}}
@@ -199,7 +199,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// A client that cannot work is not made.
+// New refuses invalid options.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "billing.example.com", "ftp://x", "https://x/api/v1", "https://x/api/v1/", "https://u:p@x", "https://x?a=b", "http://%"} {
@@ -217,7 +217,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// A refusal has all that was said about it.
+// An Error contains all details of the response.
 func TestError(t *testing.T) {
 	t.Parallel()
 	s := &script{answers: []answer{{
@@ -249,7 +249,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// Every code of the service has a name here, and no other has.
+// codes.go contains exactly the documented codes.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../docs/errors.md")
@@ -274,7 +274,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// An answer that has no end is not read.
+// An endless response is not read completely.
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := &script{answers: []answer{{status: 200, body: strings.Repeat(" ", api.MaxBody+1)}}}
@@ -283,7 +283,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// The iterators go through all pages, of numbers and of cursors, and end with an error.
+// The iterators read all pages, both numbered and with cursors, and stop at an error.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -328,7 +328,7 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		break // an iterator may be left
+		break // iteration can stop early
 	}
 	var entries int
 	for _, err := range c.ListActivityAll(t.Context(), nil) {

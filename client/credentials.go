@@ -11,11 +11,11 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// credentials say who calls.
+// credentials authenticate requests.
 type credentials interface {
-	// token returns what goes into Authorization, "" for nothing.
+	// token returns the value of the Authorization header, or "" for anonymous requests.
 	token(ctx context.Context, c *Client) (string, error)
-	// renew replaces a token that was refused, and reports whether there is another one now.
+	// renew replaces a refused token. It reports whether a new token is available.
 	renew(ctx context.Context, c *Client, refused string) (bool, error)
 }
 
@@ -29,7 +29,7 @@ type apiKey string
 func (k apiKey) token(context.Context, *Client) (string, error)     { return string(k), nil }
 func (apiKey) renew(context.Context, *Client, string) (bool, error) { return false, nil }
 
-// WithAPIKey calls with an API key of a tenant or of the platform (docs/api-keys.md).
+// WithAPIKey authenticates with an API key of a tenant or of the platform (docs/api-keys.md).
 func WithAPIKey(key string) Option {
 	return func(c *Client) error {
 		if key == "" {
@@ -40,8 +40,8 @@ func WithAPIKey(key string) Option {
 	}
 }
 
-// WithLogin logs in with email and password, at the first request and whenever the login has
-// ended. API keys are better for programs; this is for tools and tests.
+// WithLogin logs in with email and password, at the first request and whenever the session has
+// expired. It is intended for tools and tests; programs should use API keys.
 func WithLogin(email, password string) Option {
 	return func(c *Client) error {
 		if email == "" || password == "" {
@@ -52,8 +52,8 @@ func WithLogin(email, password string) Option {
 	}
 }
 
-// WithTokens goes on with a login: the tokens that login, registration or the exchange of a
-// delegated login gave. They are kept in memory alone; see [WithTokenStore].
+// WithTokens continues a session with the tokens from a login, a registration or the exchange of a
+// delegated login. The tokens are kept only in memory; see [WithTokenStore].
 func WithTokens(t Tokens) Option {
 	return func(c *Client) error {
 		if t.Access == "" && t.Refresh == "" {
@@ -64,7 +64,7 @@ func WithTokens(t Tokens) Option {
 	}
 }
 
-// WithTokenStore goes on with the login whose tokens are in a store, and stores each new pair.
+// WithTokenStore continues the session whose tokens are in a store, and stores each new pair.
 func WithTokenStore(s TokenStore) Option {
 	return func(c *Client) error {
 		if s == nil {
@@ -75,16 +75,16 @@ func WithTokenStore(s TokenStore) Option {
 	}
 }
 
-// Tokens are the pair of a login. The access token works for some minutes, the refresh token
-// once: it gives the next pair.
+// Tokens is the token pair of a session. The access token is valid for some minutes. The refresh
+// token can be used once, to get the next pair.
 type Tokens struct{ Access, Refresh string }
 
-// TokenStore keeps the tokens of one login. A refresh token that is used twice ends the login, so
-// that clients in several processes must not share one.
+// TokenStore stores the tokens of one session. Reuse of a refresh token ends the session, so
+// several processes must not share a session.
 type TokenStore interface {
 	// Load returns the tokens that were saved last.
 	Load(ctx context.Context) (Tokens, error)
-	// Save replaces them. Its context outlives the request that needed new tokens.
+	// Save replaces the tokens. Its context outlives the request that needed new tokens.
 	Save(ctx context.Context, t Tokens) error
 }
 
@@ -93,24 +93,24 @@ type memory struct{ tokens Tokens }
 func (m *memory) Load(context.Context) (Tokens, error)   { return m.tokens, nil }
 func (m *memory) Save(_ context.Context, t Tokens) error { m.tokens = t; return nil }
 
-// login is a login whose tokens are replaced by one goroutine at a time.
+// login is a session whose tokens are renewed by one goroutine at a time.
 type login struct {
 	store           TokenStore
-	email, password string // empty where nobody can log in anew
+	email, password string // empty if the client cannot log in again
 
 	mu      sync.Mutex
 	tokens  Tokens
-	unsaved bool     // the store has older ones
-	flight  *renewal // under way, or nil
+	unsaved bool     // whether the store has older tokens
+	flight  *renewal // the renewal in progress, or nil
 }
 
-// renewal is one replacement of the tokens, which any number of goroutines wait for.
+// renewal is one renewal of the tokens. Any number of goroutines can wait for it.
 type renewal struct {
 	done chan struct{}
 	err  error
 }
 
-// renewalTime is what a renewal may take.
+// renewalTime is the timeout of a renewal.
 const renewalTime = 30 * time.Second
 
 func (l *login) token(ctx context.Context, c *Client) (string, error) {
@@ -133,9 +133,9 @@ func (l *login) renew(ctx context.Context, c *Client, refused string) (bool, err
 	return err == nil, err
 }
 
-// replace sees to it that there are tokens other than the refused one. It joins a renewal that is
-// under way. The renewal goes on when ctx ends: its answer must not be lost, because the refresh
-// token works once.
+// replace ensures that there are tokens other than the refused token. It joins a renewal in
+// progress. The renewal continues when ctx ends: its response must not be lost, because the refresh
+// token can be used only once.
 func (l *login) replace(ctx context.Context, c *Client, refused string) error {
 	l.mu.Lock()
 	if l.tokens.Access != "" && l.tokens.Access != refused && !l.unsaved {
@@ -165,7 +165,7 @@ func (l *login) replace(ctx context.Context, c *Client, refused string) error {
 	}
 }
 
-// next stores the next tokens. Only one goroutine runs it.
+// next stores the next tokens. Only one goroutine at a time runs it.
 func (l *login) next(ctx context.Context, c *Client, refused string) error {
 	l.mu.Lock()
 	tokens, unsaved := l.tokens, l.unsaved
@@ -200,7 +200,8 @@ func (l *login) next(ctx context.Context, c *Client, refused string) error {
 	return nil
 }
 
-// ask gets a pair for a refresh token or, where that has ended or there is none, for the password.
+// ask requests a new pair with the refresh token. If that is missing or has expired, it logs in
+// with the password.
 func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, error) {
 	calls := &Client{base: c.base, http: c.http, credentials: nobody{}, userAgent: c.userAgent, locale: c.locale, attempts: c.attempts, pause: c.pause}
 	calls.Client = &api.Client{Send: calls.send}
@@ -223,7 +224,7 @@ func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, err
 	return pair(answer)
 }
 
-// pair reads the tokens of an answer.
+// pair returns the tokens of a response.
 func pair(answer *api.Login) (Tokens, error) {
 	if answer.AccessToken == nil || answer.RefreshToken == nil {
 		return Tokens{}, errors.New("tenantry: the answer has no tokens")

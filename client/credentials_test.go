@@ -15,16 +15,16 @@ import (
 	"github.com/tenantry/tenantry/client"
 )
 
-// tokens is a service whose access tokens a test ends, and a store of tokens.
+// tokens is a service whose access tokens can be invalidated by a test, and a token store.
 type tokens struct {
 	mu                sync.Mutex
 	access, refresh   string
 	refreshes, logins int
 	stored            client.Tokens
-	failing           error // of Save
+	failing           error // error of Save
 	reused            bool
-	slow              chan struct{} // a refresh waits for it, unless it is nil
-	arrived           chan struct{} // is closed by the first refresh, unless it is nil
+	slow              chan struct{} // if not nil, a refresh waits for it
+	arrived           chan struct{} // if not nil, the first refresh closes it
 }
 
 func (s *tokens) next() string {
@@ -79,7 +79,7 @@ func (s *tokens) Save(_ context.Context, t client.Tokens) error {
 	return s.failing
 }
 
-// expire ends the access token.
+// expire invalidates the access token.
 func (s *tokens) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *tokens) start(t *testing.T, options ...client.Option) *client.Client {
 	return c
 }
 
-// However many goroutines find the token expired, it is refreshed once.
+// If many goroutines find the token expired, it is refreshed once.
 func TestRefreshIsASingleFlight(t *testing.T) {
 	t.Parallel()
 	s := &tokens{access: "a", refresh: "r", stored: client.Tokens{Access: "a", Refresh: "r"}}
@@ -123,7 +123,7 @@ func TestRefreshIsASingleFlight(t *testing.T) {
 	}
 }
 
-// A caller who gives up does not take the new pair along.
+// If a caller gives up, the new token pair is not lost.
 func TestRefreshSurvivesItsCaller(t *testing.T) {
 	t.Parallel()
 	s := &tokens{access: "new", refresh: "r", stored: client.Tokens{Access: "old", Refresh: "r"}, slow: make(chan struct{}), arrived: make(chan struct{})}
@@ -142,7 +142,8 @@ func TestRefreshSurvivesItsCaller(t *testing.T) {
 	}
 }
 
-// Where the refresh token has ended too, who has a password logs in anew; others get the refusal.
+// If the refresh token has expired too, a client with a password logs in again; others get the
+// error.
 func TestLoginAfterRefresh(t *testing.T) {
 	t.Parallel()
 	s := &tokens{access: "a", refresh: "r"}
@@ -161,7 +162,7 @@ func TestLoginAfterRefresh(t *testing.T) {
 	}
 }
 
-// A pair that could not be stored is not used until it is.
+// A pair that could not be stored is not used until it is stored.
 func TestStoreThatFails(t *testing.T) {
 	t.Parallel()
 	s := &tokens{access: "new", refresh: "r", stored: client.Tokens{Access: "old", Refresh: "r"}, failing: errors.New("disk")}

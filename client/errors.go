@@ -13,24 +13,25 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// Error is a refusal by the service, or an answer with a status from 300 on.
+// Error is an error response of the service, with a status of 300 or above.
 type Error struct {
 	Status int
-	// Code is for programs; empty where the status says it all.
+	// Code identifies the error. It is empty if the status is sufficient.
 	Code Code
-	// Message is for people, in the language of [WithLocale].
+	// Message is a message for people, in the language of [WithLocale].
 	Message string
-	// Fields are the messages of invalid fields, by their names.
+	// Fields maps invalid fields to their messages.
 	Fields map[string][]string
-	// RetryAfter is how long to wait before the next request; 0 where nothing was said.
+	// RetryAfter is how long to wait before the next request, or 0 if unknown.
 	RetryAfter time.Duration
-	// RequestID finds the request in the service's log.
+	// RequestID identifies the request in the service's log.
 	RequestID string
-	// Body is the answer, for what else some refusals say (missing_fields, violations, …).
+	// Body is the response body. Some errors have additional fields (missing_fields, violations,
+	// …).
 	Body []byte
 }
 
-// Error returns the message with the status and, where there are any, code and fields.
+// Error returns the status, code, message and fields.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tenantry: %d", e.Status)
@@ -49,13 +50,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Is reports whether the refusal has the [Code] that target is.
+// Is reports whether target is the error's [Code].
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
 	return ok && code != "" && e.Code == code
 }
 
-// StatusOf returns the status of the refusal that err is or wraps, 0 for other errors.
+// StatusOf returns the status of the error response that err is or wraps. It returns 0 for other
+// errors.
 func StatusOf(err error) int {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Status
@@ -63,10 +65,10 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// refusal makes an Error of an answer, and closes its body.
+// refusal converts a response to an Error and closes its body.
 func refusal(resp *http.Response) *Error {
 	e := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), RetryAfter: retryAfter(resp.Header)}
-	e.Body, _ = api.ReadBody(resp) // what can be read says more than that the rest could not
+	e.Body, _ = api.ReadBody(resp) // a partial body is more useful than the read error
 	var told struct {
 		Message string              `json:"message"`
 		Code    Code                `json:"code"`
@@ -81,7 +83,7 @@ func refusal(resp *http.Response) *Error {
 	return e
 }
 
-// retryAfter reads the header, which the service writes in seconds.
+// retryAfter parses the header, which the service sends in seconds.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// Sign up a customer: an account with its organization. Then act as the new user.
+// Create an account with its organization. Then act as the new user.
 func Example_signUp() {
 	ctx := context.Background()
 	public, err := client.New("https://billing.example.com")
@@ -35,8 +35,8 @@ func Example_signUp() {
 	fmt.Println(me.User.Name)
 }
 
-// Sign up and buy a plan in one step: send the customer to the payment page, and ask for the
-// progress when they return.
+// Create an account and buy a plan in one step: redirect the customer to the payment page, and
+// check the progress when they return.
 func Example_onboarding() {
 	ctx := context.Background()
 	public, err := client.New("https://billing.example.com")
@@ -64,7 +64,7 @@ func Example_onboarding() {
 	fmt.Println(status.HasSubscription, status.OnboardingCompleted)
 }
 
-// Invite a member, and accept the invitation with the token of its mail.
+// Invite a member, and accept the invitation with the token from the email.
 func Example_invitation() {
 	ctx := context.Background()
 	owner, err := client.New("https://billing.example.com", client.WithLogin("ada@example.com", os.Getenv("ADA_PASSWORD")))

@@ -15,7 +15,7 @@ import (
 
 const operationsFile = "operations.go"
 
-// The package comment lists every operation. TENANTRY_UPDATE=1 writes it.
+// operations.go lists every operation. TENANTRY_UPDATE=1 writes it.
 func TestOperationsAreDocumented(t *testing.T) {
 	t.Parallel()
 	parsed, err := parser.ParseFile(token.NewFileSet(), "api/api.gen.go", nil, parser.ParseComments)
@@ -31,7 +31,7 @@ func TestOperationsAreDocumented(t *testing.T) {
 		if pointer, ok := method.Recv.List[0].Type.(*ast.StarExpr); !ok || fmt.Sprint(pointer.X) != "Client" {
 			continue
 		}
-		// The comment is "Register is POST /api/v1/auth/register: Register an account …".
+		// The comment has the form "Register is POST /api/v1/auth/register: Register an account …".
 		request, summary, _ := strings.Cut(strings.Join(strings.Fields(method.Doc.Text()), " "), ": ")
 		_, path, _ := strings.Cut(request, " /")
 		area, _, _ := strings.Cut(strings.TrimPrefix(path, "api/v1/"), "/")

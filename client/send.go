@@ -21,8 +21,8 @@ const (
 	longestPause    = 5 * time.Second
 )
 
-// send makes a request, again where that is safe and may help, and returns an answer with a
-// status below 300.
+// send sends a request, retries it if that is safe and useful, and returns a response with a status
+// below 300.
 func (c *Client) send(ctx context.Context, r api.Request) (*http.Response, error) {
 	var renewed bool
 	for attempt := 1; ; attempt++ {
@@ -55,7 +55,7 @@ func (c *Client) send(ctx context.Context, r api.Request) (*http.Response, error
 	}
 }
 
-// once makes a request once.
+// once sends a request once.
 func (c *Client) once(ctx context.Context, in api.Request, token string) (*http.Response, error) {
 	address := strings.TrimRight(c.base.String(), "/") + in.Path
 	if len(in.Query) > 0 {
@@ -89,8 +89,8 @@ func (c *Client) once(ctx context.Context, in api.Request, token string) (*http.
 	return resp, nil
 }
 
-// repeatable reports whether a request that ended in err may be made again. idempotent says that
-// nothing happens twice then, whatever became of it.
+// repeatable reports whether a request that failed with err can be retried. idempotent means that
+// sending it twice is safe in any case.
 func repeatable(err error, idempotent bool) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		switch e.Status {
@@ -102,12 +102,12 @@ func repeatable(err error, idempotent bool) bool {
 		return false
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		return true // nothing was sent
+		return true // the request was not sent
 	}
 	return idempotent
 }
 
-// wait is how long to wait after an attempt that ended in err.
+// wait returns the delay before the next attempt.
 func (c *Client) wait(attempt int, err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok && e.RetryAfter > 0 {
 		return e.RetryAfter
@@ -115,13 +115,14 @@ func (c *Client) wait(attempt int, err error) time.Duration {
 	return c.pause(attempt)
 }
 
-// backOff is a random time, between half of a limit that doubles with each attempt and all of it.
+// backOff returns a random delay between half of a limit and the limit, which doubles with each
+// attempt.
 func backOff(attempt int) time.Duration {
 	limit := min(firstPause<<min(attempt-1, 10), longestPause)
 	return limit/2 + rand.N(limit/2) //nolint:gosec // nothing secret
 }
 
-// sleep waits, and reports whether ctx goes on for that long.
+// sleep waits for d. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < d {
 		return false

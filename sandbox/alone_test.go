@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestTheClockOfTheProviderAlone moves the clock with the dashboard's form, and leads
-// back to where it came from, never elsewhere.
+// The dashboard's form moves the clock and redirects to the referring page, but never to another
+// site.
 func TestTheClockOfTheProviderAlone(t *testing.T) {
 	t.Parallel()
 	w := world(t)

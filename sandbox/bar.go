@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// shownInBar is how many of each thing the bar has.
+// shownInBar is the maximum number of elements in each list of the bar.
 const shownInBar = 6
 
-// bar is what the console's bar of the sandbox shows: the time, what comes next, the newest mails
-// and events, and the demo accounts.
+// bar is the data of the console's sandbox bar: the time, the next scheduled actions, the newest
+// mails and events, and the demo accounts.
 type bar struct {
 	Now      string       `json:"now"`
 	Coming   []barComing  `json:"coming"`
@@ -19,13 +19,13 @@ type bar struct {
 	Accounts []barAccount `json:"accounts"`
 }
 
-// barComing is something that happens by itself; Kind is for programs, What are English words.
+// barComing is a scheduled action. Kind is machine-readable, What is English text.
 type barComing struct {
 	At    string `json:"at"`
 	Kind  string `json:"kind"`
 	What  string `json:"what"`
 	About string `json:"about"`
-	Href  string `json:"href"` // of its page below the service's URL; empty if it has none
+	Href  string `json:"href"` // path below the service's URL, or ""
 }
 
 type barMails struct {
@@ -44,7 +44,7 @@ type barEvent struct {
 	ID      string `json:"id"`
 	Type    string `json:"type"`
 	At      string `json:"at"`
-	Waiting int    `json:"waiting"` // receivers that have not got it yet
+	Waiting int    `json:"waiting"` // the number of receivers that have not accepted it
 }
 
 type barAccount struct {
@@ -53,7 +53,7 @@ type barAccount struct {
 	Password string `json:"password"`
 }
 
-// showBar answers GET /sandbox/bar.
+// showBar handles GET /sandbox/bar.
 func (w *World) showBar(rw http.ResponseWriter, r *http.Request) {
 	b, err := w.readBar(r.Context())
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// The bar has the time, what comes next, the newest mails and events, and the demo accounts.
+// The bar contains the time, the next scheduled actions, the newest mails and events, and the demo
+// accounts.
 func TestBar(t *testing.T) {
 	t.Parallel()
 	w := world(t)

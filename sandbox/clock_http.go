@@ -17,10 +17,10 @@ import (
 // timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// maxBody is more than any request to the sandbox's own pages has, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 10
 
-// clockHandler serves the clock, as a page for people and as JSON for programs.
+// clockHandler serves the clock as a page and as JSON.
 type clockHandler struct {
 	*World
 
@@ -28,7 +28,7 @@ type clockHandler struct {
 	alone bool // whether the provider runs without the service
 }
 
-// show answers GET /sandbox/clock: a browser gets the page.
+// show responds to GET /sandbox/clock with the page for browsers and JSON for other clients.
 func (c clockHandler) show(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Vary", "Accept")
 	if strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -38,8 +38,8 @@ func (c clockHandler) show(rw http.ResponseWriter, r *http.Request) {
 	writeNow(rw, c.time.clock.Now())
 }
 
-// move answers POST /sandbox/clock. A form, which is what the pages send, is redirected to
-// the page that it came from.
+// move handles POST /sandbox/clock. Requests of the page's form are redirected to the referring
+// page.
 func (c clockHandler) move(rw http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -60,10 +60,11 @@ func (c clockHandler) move(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// month is what a form sends to move the clock by a month of the calendar.
+// month is the form value that moves the clock by a calendar month.
 const month = "1mo"
 
-// moveByForm moves the clock and leads back. What is refused is said on the clock's page.
+// moveByForm moves the clock and redirects to the referring page. It shows errors on the clock's
+// page.
 func (c clockHandler) moveByForm(rw http.ResponseWriter, r *http.Request) {
 	var m move
 	if to := r.PostFormValue("to"); to != "" {
@@ -93,16 +94,16 @@ func (c clockHandler) moveByForm(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, back, http.StatusSeeOther)
 }
 
-// shownComing is how many events the page has.
+// shownComing is the maximum number of scheduled actions on the page.
 const shownComing = 12
 
-// coming is an event on the page.
+// coming is a scheduled action on the page.
 type coming struct {
 	theme.Upcoming
 	When theme.Moment
 }
 
-// To is the moment of the event, as the form sends it.
+// To returns the time of the action in the format of the form.
 func (c coming) To() string { return c.At.UTC().Format(time.RFC3339) }
 
 // clockView is the data of the page's template.
@@ -110,7 +111,7 @@ type clockView struct {
 	theme.Frame
 
 	Problem, Ahead string
-	Next, Renewal  *coming // the next event; the next end of a period, unless it is the same
+	Next, Renewal  *coming // the next action; the next end of a period, unless it is the same action
 	Coming         []coming
 }
 
@@ -145,7 +146,7 @@ func (c clockHandler) showPage(rw http.ResponseWriter, r *http.Request, status i
 	}
 }
 
-// describeDuration says how long a time is, in the largest unit that has at least two of it.
+// describeDuration formats a duration in the largest unit that fits at least twice.
 func describeDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
@@ -158,14 +159,14 @@ func describeDuration(d time.Duration) string {
 	return "a moment"
 }
 
-// move is a request to move the clock: either by a duration or to a time.
+// move is a request to move the clock, either by a duration or to a time.
 type move struct {
 	Advance *string `json:"advance"`
 	To      *string `json:"to"`
 }
 
-// readMove reads a JSON body. If it cannot be read, readMove answers the
-// request and returns false.
+// readMove reads a JSON body. If the body is invalid, readMove writes an error response and returns
+// false.
 func readMove(rw http.ResponseWriter, r *http.Request, m *move) bool {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -191,8 +192,7 @@ func readMove(rw http.ResponseWriter, r *http.Request, m *move) bool {
 	return true
 }
 
-// apply moves the clock as asked. fields has the reasons by field why it was
-// refused.
+// apply moves the clock. If the request is invalid, fields maps fields to error messages.
 func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string]string, err error) {
 	field := "advance"
 	switch {
@@ -222,7 +222,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	return outcome(now, field, err)
 }
 
-// beforeMove tells the service that the clock is about to move.
+// beforeMove notifies the service that the clock is about to move.
 func (w *World) beforeMove(r *http.Request, d time.Duration) error {
 	if w.access.BeforeMove == nil || d <= 0 {
 		return nil
@@ -230,8 +230,7 @@ func (w *World) beforeMove(r *http.Request, d time.Duration) error {
 	return w.access.BeforeMove(r, d)
 }
 
-// outcome turns the reason why the clock was not moved into a message about the
-// field.
+// outcome converts the error of a move into a message for the field.
 func outcome(now time.Time, field string, err error) (time.Time, map[string]string, error) {
 	switch {
 	case errors.Is(err, errNotAhead):
@@ -242,14 +241,14 @@ func outcome(now time.Time, field string, err error) (time.Time, map[string]stri
 	return now, nil, err
 }
 
-// problem is the body of a refusal.
+// problem is the body of an error response.
 type problem struct {
 	Message string              `json:"message"`
 	Errors  map[string][]string `json:"errors,omitempty"`
 }
 
-// answerProblem answers with the error or the reasons by field, and reports
-// whether there were any.
+// answerProblem writes the response for an error or for invalid fields. It reports whether it wrote
+// a response.
 func answerProblem(rw http.ResponseWriter, fields map[string]string, err error) bool {
 	if err != nil {
 		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
@@ -278,6 +277,6 @@ func writeJSON(rw http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(rw).Encode(body)
 }
 
-// ignoreReason drops the reason why a text could not be parsed and reports whether it
-// could: the answer says what form it must have.
+// ignoreReason drops the parse error and reports whether parsing succeeded. The response describes
+// the expected format instead.
 func ignoreReason[T any](v T, err error) (T, bool) { return v, err == nil }

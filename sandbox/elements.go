@@ -14,7 +14,7 @@ var elementsPage string
 //go:embed elements.js
 var elementsJS string
 
-// shownElement is a web component of the service, as the page of the sandbox shows it.
+// shownElement is a web component of the service on the sandbox's page.
 type shownElement struct{ Name, Title string }
 
 var shownElements = []shownElement{
@@ -25,8 +25,8 @@ var shownElements = []shownElement{
 	{"account", "Account"},
 }
 
-// registerElements serves the page that shows the web components, as a page of a customer's own
-// would: with their scripts, the API, and the demo data's login.
+// registerElements serves a page that embeds the web components like a customer's page would: with
+// their scripts, the API and the login of the demo data.
 func (w *World) registerElements(mux *http.ServeMux) {
 	page := theme.Shell(elementsPage, nil)
 	theme.RegisterScript(mux, "/sandbox/elements.js", elementsJS)

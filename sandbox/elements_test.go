@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The page of the web components calls the service under a strict policy: no script, style or event
-// handler stands in it. A service without the components has no such page and does not lead there.
+// The page of the web components works under a strict policy: it has no inline scripts, styles or
+// event handlers. Without the components, the page and the link to it do not exist.
 func TestElements(t *testing.T) {
 	t.Parallel()
 	without := world(t)

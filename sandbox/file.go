@@ -13,8 +13,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// openDatabase opens the SQLite file at path, and creates it for its owner alone if it is
-// missing. It refuses the database of another program.
+// openDatabase opens the SQLite file at path. If the file is missing, it creates it with access for
+// the owner only. It refuses the database of another program.
 func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func checkOwner(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// dataSource returns the data source name of a file for SQLite's driver. The path may contain
+// dataSource returns the data source name of a file for SQLite's driver. The path can contain
 // spaces and characters with a meaning in URLs.
 func dataSource(path, parameters string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}).String()

@@ -24,9 +24,8 @@ import (
 
 const flowKey = "sk_test_flows"
 
-// alone serves the payment provider alone, as tenantry sandbox stripe does, and
-// returns its URL with the official client on it, which knows nothing of the sandbox
-// but the URL.
+// alone serves only the payment provider, like tenantry sandbox stripe. It returns the provider's
+// URL and the official client, which is configured with nothing but the URL.
 func alone(t *testing.T) (string, *api.Client) {
 	t.Helper()
 	world, err := sandbox.Open(t.Context(), filepath.Join(t.TempDir(), "sandbox.db"))
@@ -59,7 +58,7 @@ func alone(t *testing.T) (string, *api.Client) {
 	return web.URL, api.NewClient(flowKey, api.WithBackends(api.NewBackendsWithConfig(config)))
 }
 
-// got returns the value of a call that has to succeed.
+// got returns the value of a call that must succeed.
 func got[T any](t *testing.T) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
@@ -71,7 +70,7 @@ func got[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// sell is a product with a monthly price.
+// sell creates a product with a monthly price.
 func sell(t *testing.T, c *api.Client, amount int64) *api.Price {
 	t.Helper()
 	product := got[*api.Product](t)(c.V1Products.Create(t.Context(), &api.ProductCreateParams{Name: api.String("Gold Special")}))
@@ -81,7 +80,7 @@ func sell(t *testing.T, c *api.Client, amount int64) *api.Price {
 	}))
 }
 
-// subscribe is a subscription that a new customer pays with a card.
+// subscribe creates a customer with a card and a subscription.
 func subscribe(t *testing.T, c *api.Client, price *api.Price, params *api.CustomerCreateParams) *api.Subscription {
 	t.Helper()
 	customer := got[*api.Customer](t)(c.V1Customers.Create(t.Context(), params))
@@ -98,8 +97,8 @@ func subscribe(t *testing.T, c *api.Client, price *api.Price, params *api.Custom
 	return got[*api.Subscription](t)(c.V1Subscriptions.Create(t.Context(), create))
 }
 
-// TestAPublicClientSubscribes follows the documentation from a customer to a paid
-// subscription, a month later and to its end.
+// TestAPublicClientSubscribes follows Stripe's documentation: it creates a customer and a paid
+// subscription, renews the subscription and cancels it.
 func TestAPublicClientSubscribes(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
@@ -135,7 +134,7 @@ func TestAPublicClientSubscribes(t *testing.T) {
 	}
 }
 
-// TestAPublicClientPages lists more than fits on a page, in both ways.
+// TestAPublicClientPages paginates a list in both directions.
 func TestAPublicClientPages(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
@@ -143,7 +142,7 @@ func TestAPublicClientPages(t *testing.T) {
 	for i := range 25 {
 		made = append(made, got[*api.Customer](t)(c.V1Customers.Create(t.Context(), &api.CustomerCreateParams{Name: api.String(fmt.Sprint("Customer ", i))})).ID)
 	}
-	slices.Reverse(made) // lists begin with the newest
+	slices.Reverse(made) // lists start with the newest
 	var all []string
 	params := &api.CustomerListParams{}
 	params.Limit = api.Int64(10)
@@ -158,7 +157,7 @@ func TestAPublicClientPages(t *testing.T) {
 	}
 }
 
-// TestAPublicClientRepeats sends a request twice under one key.
+// TestAPublicClientRepeats sends a request twice with the same idempotency key.
 func TestAPublicClientRepeats(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
@@ -177,8 +176,8 @@ func TestAPublicClientRepeats(t *testing.T) {
 	}
 }
 
-// TestAPublicClientIsTold receives events at an endpoint that it created, and checks
-// them with the library.
+// TestAPublicClientIsTold creates a webhook endpoint, receives events and verifies them with the
+// official library.
 func TestAPublicClientIsTold(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
@@ -210,7 +209,7 @@ func TestAPublicClientIsTold(t *testing.T) {
 	}
 }
 
-// TestAPublicClientMeters bills what was used.
+// TestAPublicClientMeters bills metered usage.
 func TestAPublicClientMeters(t *testing.T) {
 	t.Parallel()
 	_, c := alone(t)
@@ -236,7 +235,7 @@ func TestAPublicClientMeters(t *testing.T) {
 	}
 }
 
-// TestAPublicClientMissesThings asks for what the sandbox has not: it says so.
+// TestAPublicClientMissesThings uses unsupported features, which return an error.
 func TestAPublicClientMissesThings(t *testing.T) {
 	t.Parallel()
 	url, c := alone(t)
@@ -273,8 +272,8 @@ func TestAPublicClientMissesThings(t *testing.T) {
 	}
 }
 
-// TestThePagesOfTheProviderAlone opens the pages, and keeps other sites away from
-// them but not from the API.
+// TestThePagesOfTheProviderAlone checks that other sites cannot access the pages but can access the
+// API.
 func TestThePagesOfTheProviderAlone(t *testing.T) {
 	t.Parallel()
 	url, c := alone(t)

@@ -18,15 +18,14 @@ var indexPage string
 //go:embed clock.html
 var clockPage string
 
-// Handler serves everything below /sandbox. provider serves what belongs to the
-// payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/,
-// /sandbox/invoices/, /sandbox/dashboard and /sandbox/chaos. identities serves /sandbox/idp.
+// Handler serves all paths below /sandbox. provider serves the payment provider's paths:
+// /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/, /sandbox/invoices/, /sandbox/dashboard
+// and /sandbox/chaos. identities serves /sandbox/idp.
 //
-// The sandbox has no login, so it keeps other web pages away: requests that a
-// page of another origin makes a browser send cannot change anything, and the
-// request's host must be an IP address, a local name or one of hosts (host or
-// host:port). Otherwise it answers 421, because a web page could let its own
-// name point to this machine in order to read the mailbox.
+// The sandbox has no login, so it protects itself from other web pages. Cross-origin browser
+// requests cannot change anything. The request's host must be an IP address, a local name or one of
+// hosts (host or host:port). For other hosts it responds with 421, because a web page could point
+// its own name to this machine to read the mailbox (DNS rebinding).
 func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	theme.Register(mux)
@@ -61,9 +60,9 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	return guard(mux, hosts)
 }
 
-// ProviderHandler serves the payment provider without the service: its API, which only the
-// secret key opens, and its pages and the clock, which are kept from other web pages
-// as Handler does.
+// ProviderHandler serves the payment provider without the service: its API, which requires the
+// secret key, its pages and the clock. The pages and the clock are protected from other web pages
+// as in Handler.
 func (w *World) ProviderHandler(provider http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	theme.Register(mux)
@@ -81,12 +80,12 @@ func (w *World) ProviderHandler(provider http.Handler, hosts ...string) http.Han
 	return whole
 }
 
-// Guard keeps other web pages away from further pages of the sandbox, as Handler does.
+// Guard protects additional pages of the sandbox from other web pages as in Handler.
 func (w *World) Guard(pages http.Handler, hosts ...string) http.Handler {
 	return guard(pages, hosts)
 }
 
-// guard keeps other web pages away from what next serves.
+// guard protects next from other web pages.
 func guard(next http.Handler, hosts []string) http.Handler {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -98,7 +97,7 @@ func guard(next http.Handler, hosts []string) http.Handler {
 // login is an account of the demo data.
 type login struct{ Who, Email, Password string }
 
-// testCard is a card or an account, and what becomes of a payment with it.
+// testCard is a test card or account, with a description of its behavior.
 type testCard struct{ Number, Does string }
 
 var testCards = []testCard{
@@ -139,10 +138,9 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 	}
 }
 
-// requireLocalHost lets only requests pass whose host is an IP address, a name
-// without a dot (localhost, or a service in a network of containers), a name
-// below .localhost, or one of hosts. Other sites cannot be reached under such
-// names.
+// requireLocalHost accepts only requests whose host is an IP address, a name without a dot
+// (localhost, or a service in a container network), a name below .localhost, or one of hosts. Other
+// sites cannot be reached under such names.
 func requireLocalHost(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -156,8 +154,8 @@ func requireLocalHost(hosts []string, next http.Handler) http.Handler {
 			writeJSON(rw, http.StatusMisdirectedRequest, problem{Message: "The sandbox is not reached under this name."})
 			return
 		}
-		// With a stricter policy, browsers that send no Sec-Fetch-Site would send
-		// the sandbox's own forms with the origin "null".
+		// With a stricter policy, browsers without Sec-Fetch-Site would send the sandbox's own
+		// forms with the origin "null".
 		rw.Header().Set("Referrer-Policy", "same-origin")
 		next.ServeHTTP(rw, r)
 	})

@@ -1,8 +1,7 @@
-// Package sandbox replaces the outside world for tenantry dev: it has a clock that
-// can be moved, a mailbox, and the page that leads to them. The payment provider
-// is in package stripe, the identity provider in package idp. All of them keep
-// their state in one SQLite file, separate from the service's database, and
-// survive a restart (rules: sandbox#what-it-is-for).
+// Package sandbox replaces the outside world for tenantry dev. It has an adjustable clock, a
+// mailbox and a start page. The payment provider is in package stripe, the identity provider in
+// package idp. They all store their state in one SQLite file, separate from the service's database,
+// and survive a restart (rules: sandbox#what-it-is-for).
 package sandbox
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// The accounts of the demo data. They are not secret, which is why tenantry serve
-// refuses to start on a data folder that a sandbox has used.
+// The accounts of the demo data. They are not secret, so tenantry serve refuses to start with a
+// data folder that a sandbox has used.
 const (
 	AdminEmail    = "admin@tenantry.test"
 	AdminPassword = "sandbox-admin"
@@ -27,14 +26,14 @@ const (
 	OwnerPassword = "sandbox-owner"
 )
 
-// connections is enough for the few people and tests that use a sandbox at the
-// same time. Writers wait for each other (busy_timeout).
+// connections is enough for the few concurrent users and tests of a sandbox. Writers wait for each
+// other (busy_timeout).
 const connections = 4
 
-// parameters let write transactions begin immediately, so that none fails after
-// it has read. With synchronous(NORMAL) a commit survives the end of the
-// process, however it ends. Only a power failure can lose the last commits,
-// which is acceptable for play data and saves waiting for the disk.
+// parameters make write transactions begin immediately, so that a transaction cannot fail after its
+// first reads. With synchronous(NORMAL), commits survive a crash of the process. Only a power
+// failure can lose the last commits. That is acceptable for test data and avoids waiting for the
+// disk.
 const parameters = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)" +
 	"&_pragma=foreign_keys(1)&_busy_timeout=5000&_dqs=0"
 
@@ -46,28 +45,28 @@ type World struct {
 	access  Access
 }
 
-// Access is what a client needs to reach the payment provider.
+// Access contains the connection settings of the payment provider, and the functions that read its
+// state.
 type Access struct {
-	API    string // its URL, without /v1
+	API    string // the provider's URL, without /v1
 	Key    string
-	Secret string      // what signs its webhooks
-	Brand  theme.Brand // of the pages that customers see
-	// Coming returns what happens there next by itself, the soonest first.
+	Secret string      // the signing secret of its webhooks
+	Brand  theme.Brand // the branding of customer-facing pages
+	// Coming returns the provider's next scheduled actions, soonest first.
 	Coming func(ctx context.Context, limit int) ([]theme.Upcoming, error)
-	// LastEvents returns what happened there last, the newest first.
+	// LastEvents returns the provider's latest events, newest first.
 	LastEvents func(ctx context.Context, limit int) ([]theme.Event, error)
-	// BeforeMove is called when a request is about to move the clock by d; nil does nothing.
+	// BeforeMove is called before a request moves the clock by d. It can be nil.
 	BeforeMove func(r *http.Request, d time.Duration) error
-	Elements   bool // whether the service has the web components, which a page shows
+	Elements   bool // whether the service has the web components
 }
 
-// Show lets the pages show how the payment provider is reached and what happens next. Call
-// it before they are served.
+// Show makes the pages show the provider's connection settings and scheduled actions. Call it
+// before serving the pages.
 func (w *World) Show(a Access) { w.access = a }
 
-// Open opens the sandbox in the file at path. It creates the file and its
-// folder if they are missing. The sandbox's clock is ahead of the machine's by
-// as much as when it was last used.
+// Open opens the sandbox in the file at path. It creates the file and its folder if they are
+// missing. The sandbox's clock keeps its offset from the last use.
 func Open(ctx context.Context, path string) (*World, error) {
 	return open(ctx, path, clock.System())
 }
@@ -95,7 +94,7 @@ func open(ctx context.Context, path string, base clock.Clock) (_ *World, err err
 // DB returns the sandbox's own database, where its providers keep their state.
 func (w *World) DB() *sql.DB { return w.db }
 
-// Clock returns the sandbox's time, which is also the service's.
+// Clock returns the clock of the sandbox and the service.
 func (w *World) Clock() *clock.Adjustable { return w.time.clock }
 
 // Mailbox returns the mailbox that receives the service's mail.

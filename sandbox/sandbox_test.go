@@ -39,7 +39,7 @@ var provider = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "provider "+r.URL.Path)
 })
 
-// request sends a JSON body, or whatever the headers say it is.
+// request sends a request. The body is JSON unless headers change the content type.
 func request(w *World, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Host = "127.0.0.1:8080"
@@ -151,8 +151,7 @@ func TestTheClockStaysAheadAcrossRestarts(t *testing.T) {
 	}
 }
 
-// Whoever hears of a move must find it kept already, and one that cannot be kept
-// must not happen.
+// The offset is stored before listeners are called. If storing fails, the clock does not move.
 func TestAMoveIsKeptBeforeItTakesEffect(t *testing.T) {
 	t.Parallel()
 	w := world(t)
@@ -216,8 +215,7 @@ func TestTheFormMovesTheClock(t *testing.T) {
 	}
 }
 
-// The page shows what comes next and leads there; a month is one of the calendar, and what is
-// refused is said on the page.
+// The page shows the next scheduled actions with links, moves by calendar months, and shows errors.
 func TestTheClocksPage(t *testing.T) {
 	t.Parallel()
 	w := world(t)

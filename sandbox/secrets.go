@@ -7,8 +7,8 @@ import (
 
 const secretsSchema = `CREATE TABLE IF NOT EXISTS sandbox_secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL)`
 
-// Secret returns the secret with the name, which is drawn once: it is fresh when
-// the sandbox has none yet, and the same ever after.
+// Secret returns the secret with the name. On the first call, it stores fresh as the secret; later
+// calls return the stored value.
 func (w *World) Secret(ctx context.Context, name, fresh string) (string, error) {
 	_, err := w.db.ExecContext(ctx, secretsSchema)
 	if err == nil {

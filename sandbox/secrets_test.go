@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSecretsAreKept draws a secret once, whatever is offered later.
+// TestSecretsAreKept checks that only the first value of a secret is stored.
 func TestSecretsAreKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sandbox.db")

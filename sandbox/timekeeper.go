@@ -12,22 +12,21 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// settingsTable is in every sandbox, from its first start on.
+// settingsTable exists in every sandbox from its first start.
 const settingsTable = "sandbox_settings"
 
 const settingsSchema = `CREATE TABLE IF NOT EXISTS ` + settingsTable + ` (key TEXT PRIMARY KEY, value INTEGER NOT NULL)`
 
-// offsetKey is the setting that says how far the clock is ahead, in
-// nanoseconds.
+// offsetKey is the setting with the offset of the clock, in nanoseconds.
 const offsetKey = "clock_offset"
 
-// The reasons for which a move of the clock is refused.
+// The reasons why a move of the clock is refused.
 var (
 	errNotAhead = errors.New("time only moves forward")
 	errTooFar   = errors.New("that is too far ahead")
 )
 
-// timekeeper moves the clock and stores how far it is ahead.
+// timekeeper moves the clock and stores its offset.
 type timekeeper struct {
 	db    *sql.DB
 	clock *clock.Adjustable
@@ -46,30 +45,29 @@ func newTimekeeper(ctx context.Context, db *sql.DB, base clock.Clock) (*timekeep
 	return &timekeeper{db: db, clock: clock.NewAdjustable(base, offset)}, nil
 }
 
-// advance moves the clock forward by d and returns the new time once every
-// listener of the clock has been told. Errors: errNotAhead, errTooFar.
+// advance moves the clock forward by d. It returns the new time after all listeners of the clock
+// have returned. It returns errNotAhead or errTooFar if d is invalid.
 func (k *timekeeper) advance(ctx context.Context, d time.Duration) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.move(ctx, d)
 }
 
-// advanceTo moves the clock forward to a point in time, in the same way as
-// advance.
+// advanceTo moves the clock forward to a time, like advance.
 func (k *timekeeper) advanceTo(ctx context.Context, to time.Time) (time.Time, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.move(ctx, to.Sub(k.clock.Now()))
 }
 
-// move stores the new offset before it takes effect: times that the service
-// stores from then on must not be in the future after a restart.
+// move stores the new offset before it takes effect: timestamps that the service then stores must
+// not be in the future after a restart.
 func (k *timekeeper) move(ctx context.Context, d time.Duration) (time.Time, error) {
 	offset := k.clock.Offset()
 	switch {
 	case d <= 0:
 		return time.Time{}, errNotAhead
-	case d > math.MaxInt64-1-offset: // time.Time.Sub returns MaxInt64 for anything greater
+	case d > math.MaxInt64-1-offset: // time.Time.Sub returns MaxInt64 for longer durations
 		return time.Time{}, errTooFar
 	}
 	_, err := k.db.ExecContext(ctx, `

@@ -26,8 +26,8 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// The client's tests against the real service are here, so that its module does not need the
-// service's modules.
+// The client's tests against the real service are in this package, so that the client's module does
+// not depend on the service's modules.
 
 // store is a client.TokenStore.
 type store struct {
@@ -49,8 +49,8 @@ func (s *store) Save(_ context.Context, t client.Tokens) error {
 	return nil
 }
 
-// When the access token has expired, many goroutines get one new pair: a second use of the refresh
-// token would end the login.
+// If the access token has expired, concurrent requests refresh it once: reuse of the refresh token
+// would end the session.
 func TestOneRefresh(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -81,7 +81,7 @@ func TestOneRefresh(t *testing.T) {
 	}
 }
 
-// Codes, fields and statuses of real refusals.
+// Codes, fields and statuses of real error responses.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -104,7 +104,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Answers are read whole: nullable fields, exact numbers, pages, files.
+// Responses are decoded completely: nullable fields, exact numbers, pages, files.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -132,7 +132,7 @@ func TestAnswers(t *testing.T) {
 		}
 		slugs[product.Slug] = true
 	}
-	if len(slugs) != 8 { // with the demo's own
+	if len(slugs) != 8 { // including the demo product
 		t.Errorf("%d products over pages of 3", len(slugs))
 	}
 	var entries int
@@ -178,7 +178,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// unreliable loses requests and answers on the way to a service.
+// unreliable loses requests and responses.
 type unreliable struct{ n atomic.Int64 }
 
 func (u *unreliable) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -194,8 +194,8 @@ func (u *unreliable) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Whatever is lost on the way to the service, what was recorded counts once, in every tenant; what
-// the quota does not allow is told event by event.
+// Whatever requests and responses are lost, recorded events count once, in every tenant. Events
+// over the quota are reported individually.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -237,7 +237,8 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// A message counts if the secret has signed it just now, and is sent again if it was not handled.
+// A message is accepted if it has a valid, recent signature. It is delivered again if the handler
+// failed.
 func TestWebhookHandler(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -313,7 +314,7 @@ func TestWebhookHandler(t *testing.T) {
 	}
 }
 
-// BenchmarkRecord compares ways to record usage durably, per event, on a service of its own.
+// BenchmarkRecord compares ways to record usage durably, per event, with its own service.
 func BenchmarkRecord(b *testing.B) {
 	for _, tt := range []struct {
 		name    string
@@ -367,8 +368,8 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// The client's modules are few, and the service's are not among them: whoever imports it gets
-// those listed here.
+// The client has few dependencies, none of them of the service. Importing the client adds exactly
+// the modules listed here.
 func TestClientModules(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("../client/go.sum")

@@ -15,18 +15,18 @@ import (
 
 // Customer is the owner of a tenant.
 type Customer struct {
-	*client.Client // logged in, and again when the login has ended
+	*client.Client // logs in again after the session has expired
 
 	Email, Password string
 	Tenant          string // the tenant's id
 }
 
-// Cards by what the payment provider makes of them.
+// Test cards and their behavior at the payment provider.
 const (
 	CardPays           = "4242 4242 4242 4242"
 	CardDeclined       = "4000 0000 0000 0002"
-	CardFailsAtRenewal = "4000 0000 0000 0341" // pays at checkout, fails when its owner is away
-	CardConfirms       = "4000 0027 6000 3184" // its owner has to confirm each payment
+	CardFailsAtRenewal = "4000 0000 0000 0341" // pays at checkout, is declined at renewals
+	CardConfirms       = "4000 0027 6000 3184" // requires confirmation of each payment
 )
 
 // Owner returns the owner of the demo tenant Acme, which has a subscription to starter.
@@ -35,7 +35,8 @@ func (s *Server) Owner() *Customer {
 	return s.customer(sandbox.OwnerEmail, sandbox.OwnerPassword)
 }
 
-// Register makes an account with a tenant of its own that is set up, and has no subscription.
+// Register creates an account with its own tenant. Onboarding is complete, and there is no
+// subscription.
 func (s *Server) Register(email string) *Customer {
 	s.t.Helper()
 	const password = "correct horse battery"
@@ -72,7 +73,7 @@ func (s *Server) customer(email, password string) *Customer {
 	return c
 }
 
-// APIKey makes an API key of a customer's tenant with scopes, such as
+// APIKey creates an API key for a customer's tenant with scopes, such as
 // [api.APIKeyScopeUsageWrite], and returns its secret.
 func (s *Server) APIKey(c *Customer, scopes ...api.APIKeyScope) string {
 	s.t.Helper()
@@ -83,7 +84,7 @@ func (s *Server) APIKey(c *Customer, scopes ...api.APIKeyScope) string {
 	return answer.Data.Secret
 }
 
-// PlatformKey makes an API key of the platform, which has its scopes in every tenant.
+// PlatformKey creates an API key of the platform, whose scopes apply to all tenants.
 func (s *Server) PlatformKey(scopes ...api.APIKeyScope) string {
 	s.t.Helper()
 	answer, err := s.Admin().CreatePlatformAPIKey(s.context(), api.CreatePlatformAPIKeyRequest{Name: "Test", Scopes: scopes})
@@ -93,13 +94,13 @@ func (s *Server) PlatformKey(scopes ...api.APIKeyScope) string {
 	return answer.Data.Secret
 }
 
-// Subscribe buys a plan by its slug in EUR with [CardPays], and waits for the subscription.
+// Subscribe buys the plan with the slug in EUR with [CardPays], and waits for the subscription.
 func (s *Server) Subscribe(c *Customer, plan string) {
 	s.t.Helper()
 	s.SubscribeWith(c, plan, CardPays)
 }
 
-// SubscribeWith is [Server.Subscribe] with another card.
+// SubscribeWith is like [Server.Subscribe] but uses another card.
 func (s *Server) SubscribeWith(c *Customer, plan, card string) {
 	s.t.Helper()
 	plans, err := c.ListPlans(s.context(), &api.ListPlansParams{Currency: new("EUR")})
@@ -130,16 +131,16 @@ func (s *Server) SubscribeWith(c *Customer, plan, card string) {
 	s.t.Fatalf("tenantrytest: there is no plan %q", plan)
 }
 
-// Pay submits a page of the payment provider (a checkout, or an invoice's hosted page) with a
-// card, as a customer does in a browser.
+// Pay submits a page of the payment provider (a checkout, or an invoice's hosted page) with a card,
+// as a customer does in a browser.
 func (s *Server) Pay(page, card string) {
 	s.t.Helper()
 	s.submit(page, card)
 	s.settle()
 }
 
-// ReplaceCard gives another card in the billing portal. With [CardFailsAtRenewal] or
-// [CardConfirms] the payments from now on fail.
+// ReplaceCard replaces the card in the billing portal. With [CardFailsAtRenewal] or [CardConfirms],
+// all later payments fail.
 func (s *Server) ReplaceCard(c *Customer, card string) {
 	s.t.Helper()
 	portal, err := c.OpenBillingPortal(s.context(), c.Tenant, api.OpenBillingPortalRequest{})
@@ -150,7 +151,7 @@ func (s *Server) ReplaceCard(c *Customer, card string) {
 	s.settle()
 }
 
-// FailPayments has the payments of a customer fail from now on, or succeed again.
+// FailPayments makes all later payments of a customer fail or succeed.
 func (s *Server) FailPayments(c *Customer, fail bool) {
 	s.t.Helper()
 	card := CardPays
@@ -174,5 +175,5 @@ func (s *Server) submit(page, card string) {
 	s.want(resp, err, http.StatusSeeOther)
 }
 
-// context outlives the test's own, which ends before its cleanups run.
+// context outlives the test's context, which ends before the cleanups run.
 func (s *Server) context() context.Context { return context.WithoutCancel(s.t.Context()) }

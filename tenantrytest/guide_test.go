@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// What follows stands in docs/go-client.md and docs/testing.md, and TestGuides holds that it does.
+// The following code is part of docs/go-client.md and docs/testing.md. TestGuides checks that.
 
 func listInvoices(ctx context.Context, url, key, tenant string) error {
 	c, err := client.New(url, client.WithAPIKey(key))
@@ -101,7 +101,7 @@ func TestCustomerPaysEachMonth(t *testing.T) {
 	}
 }
 
-// Each piece of Go in the guides is in this file.
+// Each Go code block in the guides is in this file.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("guide_test.go")
@@ -126,7 +126,7 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// The pieces of the guides do what the guides say.
+// The code in the guides works as described.
 func TestGuidesWork(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -174,7 +174,7 @@ func TestGuidesWork(t *testing.T) {
 	}
 }
 
-// used is what a meter of a customer comes to.
+// used returns the current usage of a customer's meter.
 func used(t *testing.T, c *tenantrytest.Customer, meter string) string {
 	t.Helper()
 	quotas, err := c.ListQuotas(t.Context(), c.Tenant)

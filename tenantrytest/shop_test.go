@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// The example examples/go, as a browser sees it: somebody signs up, buys, works, and is refused
-// when the plan is used up.
+// The example examples/go in a browser: a user signs up, buys a plan, uses it, and gets an error
+// when the quota is exhausted.
 func TestShop(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -79,7 +79,7 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// tenantOf finds a tenant by its owner's address.
+// tenantOf returns the tenant whose owner has the email.
 func tenantOf(t *testing.T, s *tenantrytest.Server, email string) string {
 	t.Helper()
 	for tenant, err := range s.Admin().AdminListTenantsAll(t.Context(), nil) {
@@ -94,8 +94,7 @@ func tenantOf(t *testing.T, s *tenantrytest.Server, email string) string {
 	return ""
 }
 
-// openShop builds the example, starts it, and returns its URL. It stops, in order, before the
-// service does.
+// openShop builds and starts the example and returns its URL. The example stops before the service.
 func openShop(t *testing.T, s *tenantrytest.Server) string {
 	t.Helper()
 	folder := t.TempDir()

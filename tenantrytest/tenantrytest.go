@@ -1,5 +1,5 @@
-// Package tenantrytest starts the real service in a test: the whole of `tenantry dev`, with its
-// payment provider, mailbox, clock and demo data, in the test's process, on a database of its own.
+// Package tenantrytest starts the real service in a test: the complete `tenantry dev`, with its
+// payment provider, mailbox, clock and demo data, in the test's process and with its own database.
 //
 //	func TestCustomersPay(t *testing.T) {
 //		t.Parallel()
@@ -10,11 +10,11 @@
 //		…
 //	}
 //
-// Each server is a test's own, so that tests run in parallel. It stops when the test ends, after
-// what the test has registered with Cleanup since [Start]. Nothing leaves the machine. Rate limits
-// are off, and passwords are hashed cheaply; all else is as in production.
+// Each test has its own server, so tests can run in parallel. The server stops when the test ends,
+// after the functions that the test registered with Cleanup after [Start]. No request leaves the
+// machine. Rate limits are off, and password hashing is cheap; everything else is as in production.
 //
-// A method that fails ends the test with the reason.
+// Methods that fail end the test with an error message.
 package tenantrytest
 
 import (
@@ -42,7 +42,7 @@ import (
 
 // Server is a running service.
 type Server struct {
-	// URL is where it is reached, without a slash at its end.
+	// URL is the base URL of the service, without a trailing slash.
 	URL string
 
 	t           testing.TB
@@ -50,21 +50,21 @@ type Server struct {
 	log         *buffer
 
 	mu    sync.Mutex
-	ahead time.Duration // of the machine's clock
+	ahead time.Duration // offset to the system clock
 }
 
-// Option changes how [Start] starts the service.
+// Option configures how [Start] starts the service.
 type Option func(*settings.Settings)
 
-// WithRateLimits has requests limited as in production.
+// WithRateLimits enables the rate limits of production.
 func WithRateLimits() Option {
 	return func(s *settings.Settings) { s.RateLimits = limit.Defaults() }
 }
 
 // Start starts the service with the sandbox's demo data: the catalog with the plans starter, team
-// and others, the tenant Acme with its owner and a subscription to starter, and a platform
-// administrator. The document of Acme's first invoice cannot be downloaded, because the provider's
-// links lead to the server on which the demo data was made; those of later invoices can.
+// and others, the tenant Acme with its owner and a subscription to starter, and a platform admin.
+// The PDF of Acme's first invoice cannot be downloaded, because its link points to the server that
+// created the demo data. PDFs of later invoices can be downloaded.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
 	config := plain(t.TempDir())
@@ -111,20 +111,20 @@ func (s *Server) open(url, table string) *sqldb.DB {
 	return db
 }
 
-// plain are the settings of a service whose files are in a folder.
+// plain returns the settings of a service whose files are in folder.
 func plain(folder string) settings.Settings {
 	return settings.Settings{
 		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn, HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
-		DatabasePatience: 30 * time.Second, // machines that run tests are busy
+		DatabasePatience: 30 * time.Second, // test machines are often busy
 		Data:             folder, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(folder, settings.DatabaseFile))),
 	}
 }
 
-// address finds the service's address in its greeting.
+// address matches the service's URL in its greeting.
 var address = regexp.MustCompile(`http://[^/\s]+`)
 
-// run starts a service. stop ends it, and returns what it ended with.
+// run starts a service. stop stops it and returns its error.
 func run(config settings.Settings, log io.Writer) (url string, stop func() error, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	read, write := io.Pipe()
@@ -143,11 +143,11 @@ func run(config settings.Settings, log io.Writer) (url string, stop func() error
 	return address.FindString(string(greeting[:n])), sync.OnceValue(func() error { cancel(); return <-done }), nil
 }
 
-// seed are the files of a service that has stopped after its first start, which fills the sandbox
-// with its demo data. That takes longer than many tests do, so that each process does it once.
+// seed contains the files of a service that was stopped after its first start, which creates the
+// demo data. Creating them takes longer than many tests, so each process creates them once.
 type seed struct{ database, sandbox []byte }
 
-// demo makes the seed, once.
+// demo creates the seed once.
 var demo = sync.OnceValues(func() (*seed, error) {
 	folder, err := os.MkdirTemp("", "tenantrytest-")
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *seed) write(folder string) error {
 	return os.WriteFile(filepath.Join(folder, settings.SandboxFile), s.sandbox, 0o600)
 }
 
-// buffer is a log.
+// buffer is a concurrent buffer for the log.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -195,7 +195,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// Client returns a client of the service, with options that say who calls.
+// Client returns a client of the service, with options such as credentials.
 func (s *Server) Client(options ...client.Option) *client.Client {
 	s.t.Helper()
 	c, err := client.New(s.URL, options...)
@@ -205,13 +205,13 @@ func (s *Server) Client(options ...client.Option) *client.Client {
 	return c
 }
 
-// Admin returns a client of the platform administrator.
+// Admin returns a client that is logged in as platform admin.
 func (s *Server) Admin() *client.Client {
 	s.t.Helper()
 	return s.Client(client.WithLogin(sandbox.AdminEmail, sandbox.AdminPassword))
 }
 
-// want reads and closes an answer, which must have a status.
+// want reads and closes a response and checks its status.
 func (s *Server) want(resp *http.Response, err error, status int) []byte {
 	s.t.Helper()
 	if err != nil {

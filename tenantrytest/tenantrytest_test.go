@@ -12,7 +12,7 @@ import (
 
 const day = 24 * time.Hour
 
-// A customer buys, renews, and stops paying; the test sees status, mail and webhooks of it.
+// A customer subscribes, renews and stops paying. The test checks the status, emails and webhooks.
 func TestCustomerThroughTime(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -49,7 +49,7 @@ func TestCustomerThroughTime(t *testing.T) {
 	s.AwaitMail(ada.Email, func(m tenantrytest.Mail) bool { return strings.Contains(m.Text, "payment") })
 }
 
-// Servers have nothing in common.
+// Servers are isolated from each other.
 func TestServersAreApart(t *testing.T) {
 	t.Parallel()
 	a, b := tenantrytest.Start(t), tenantrytest.Start(t)
@@ -64,7 +64,7 @@ func TestServersAreApart(t *testing.T) {
 	}
 }
 
-// The demo tenant is there, and the administrator sees it.
+// The demo tenant exists, and the admin can see it.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	s := tenantrytest.Start(t)
@@ -81,7 +81,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// Rate limits are off, unless the test asks for them.
+// Rate limits are off unless the test enables them.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	limited := tenantrytest.Start(t, tenantrytest.WithRateLimits())

@@ -17,22 +17,23 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Now is the time of the service: the machine's, and what [Server.Advance] has added.
+// Now returns the time of the service: the system time plus the durations of all [Server.Advance]
+// calls.
 func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return clock.System().Now().Add(s.ahead)
 }
 
-// Advance lets time go by for everything, and waits until what became due is done: renewals,
-// payments and their retries, mails. Logins of people end meanwhile; clients log in again.
+// Advance moves the service's clock forward and waits until all due work is done: renewals,
+// payments and their retries, emails. Sessions expire; clients log in again.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	s.move(d)
 	s.settle()
 }
 
-// move moves the clock. Nobody sees another time meanwhile.
+// move moves the clock. Callers of Now wait until the move is complete.
 func (s *Server) move(d time.Duration) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -41,8 +42,8 @@ func (s *Server) move(d time.Duration) {
 	s.ahead += d
 }
 
-// settle waits until the payment provider has done what is due, and the service has handled what
-// it was told.
+// settle waits until the payment provider has done all due work and the service has handled its
+// notifications.
 func (s *Server) settle() {
 	s.t.Helper()
 	now := s.Now().Unix()
@@ -60,7 +61,7 @@ func (s *Server) settle() {
 	})
 }
 
-// Mail is a message that the service has sent.
+// Mail is an email that the service has sent.
 type Mail struct {
 	To      string `json:"to"`
 	Subject string `json:"subject"`
@@ -68,8 +69,8 @@ type Mail struct {
 	HTML    string `json:"html"`
 }
 
-// Mail returns what was sent to an address, the newest first. Mails are sent in the background:
-// see [Server.AwaitMail].
+// Mail returns the emails to an address, newest first. Emails are sent in the background: see
+// [Server.AwaitMail].
 func (s *Server) Mail(to string) []Mail {
 	s.t.Helper()
 	var answer struct {
@@ -79,7 +80,7 @@ func (s *Server) Mail(to string) []Mail {
 	return slices.DeleteFunc(answer.Data, func(m Mail) bool { return m.To != to })
 }
 
-// AwaitMail waits for a mail to an address for which wanted returns true, and returns the newest.
+// AwaitMail waits for an email to the address for which wanted returns true. It returns the newest.
 func (s *Server) AwaitMail(to string, wanted func(Mail) bool) Mail {
 	s.t.Helper()
 	var found Mail
@@ -94,8 +95,9 @@ func (s *Server) AwaitMail(to string, wanted func(Mail) bool) Mail {
 	return found
 }
 
-// Endpoint makes a webhook endpoint of the platform, which is sent the events of all tenants, and
-// returns its secret. url may be that of a server of the test. Without types it gets all.
+// Endpoint creates a webhook endpoint of the platform, which receives the events of all tenants,
+// and returns its secret. url can be the URL of a server in the test. If types is empty, the
+// endpoint receives all types.
 func (s *Server) Endpoint(url string, types ...api.WebhookEventType) (secret string) {
 	s.t.Helper()
 	events := []string{"*"}
@@ -112,7 +114,7 @@ func (s *Server) Endpoint(url string, types ...api.WebhookEventType) (secret str
 	return answer.Data.Secret
 }
 
-// Webhooks are the events that an endpoint has received.
+// Webhooks collects the events that an endpoint has received.
 type Webhooks struct {
 	s *Server
 
@@ -120,16 +122,16 @@ type Webhooks struct {
 	events []webhook.Event
 }
 
-// Webhooks receives the events of all tenants from now on, those of some types or all. Their
-// signatures are checked.
+// Webhooks starts to receive the events of all tenants. If types is empty, it receives all types.
+// It verifies the signatures.
 func (s *Server) Webhooks(types ...api.WebhookEventType) *Webhooks {
 	s.t.Helper()
 	w := &Webhooks{s: s}
-	secret := make(chan string, 1) // the service may send before it has told the secret
+	secret := make(chan string, 1) // the first event can arrive before the secret is known
 	receiver := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		known := <-secret
 		secret <- known
-		// A message that was sent before an Advance may come after it: its age is not looked at.
+		// A message that was sent before an Advance can arrive after it, so its age is ignored.
 		sent, _ := strconv.ParseInt(r.Header.Get("webhook-timestamp"), 10, 64)
 		receive, err := webhook.NewHandler(known, w.take, webhook.WithClock(func() time.Time { return time.Unix(sent, 0) }))
 		if err != nil {
@@ -152,14 +154,14 @@ func (w *Webhooks) take(_ context.Context, e webhook.Event) error {
 	return nil
 }
 
-// All returns what was received, each event once, in the order of arrival.
+// All returns the received events, each once, in the order of arrival.
 func (w *Webhooks) All() []webhook.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.events)
 }
 
-// Await waits for an event of a type about a tenant, by its id, and returns the first.
+// Await waits for an event of the type for the tenant with the id. It returns the first.
 func (w *Webhooks) Await(kind api.WebhookEventType, tenant string) webhook.Event {
 	w.s.t.Helper()
 	var found webhook.Event
@@ -174,7 +176,7 @@ func (w *Webhooks) Await(kind api.WebhookEventType, tenant string) webhook.Event
 	return found
 }
 
-// sandboxCall makes a request to the sandbox and reads its answer into out, unless that is nil.
+// sandboxCall sends a request to the sandbox and decodes the response into out, unless out is nil.
 func (s *Server) sandboxCall(method, path string, in, out any) {
 	s.t.Helper()
 	var body bytes.Buffer
@@ -198,7 +200,7 @@ func (s *Server) sandboxCall(method, path string, in, out any) {
 	}
 }
 
-// eventually waits up to a minute, because machines that run tests are busy.
+// eventually waits up to a minute, because test machines are often busy.
 func (s *Server) eventually(what string, look func() bool) {
 	s.t.Helper()
 	pause := 2 * time.Millisecond

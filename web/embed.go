@@ -1,6 +1,7 @@
 //go:build !no_ui
 
-// Package web has the built console: its pages, scripts, styles and fonts, with compressed copies.
+// Package web contains the built console: its pages, scripts, styles and fonts, with compressed
+// copies.
 package web
 
 import (
@@ -11,14 +12,14 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Included reports whether the console is in this program.
+// Included reports whether the program contains the console.
 const Included = true
 
 // Files returns the built console.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
-		panic(err) // the folder is in the program
+		panic(err) // the folder is embedded
 	}
 	return files
 }

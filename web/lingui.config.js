@@ -4,7 +4,7 @@ import { formatter } from '@lingui/format-po'
 export default {
   sourceLocale: 'en',
   locales: ['en', 'fr', 'es', 'it'],
-  // A catalog for what every page needs, and one for each area, loaded with it.
+  // One catalog for all pages, and one for each area, loaded with it.
   catalogs: [
     { path: 'src/pages/tenant/locales/{locale}', include: ['src/pages/tenant', 'src/pages/profile'] },
     { path: 'src/pages/platform/locales/{locale}', include: ['src/pages/platform'] },
@@ -13,6 +13,7 @@ export default {
   ],
   format: formatter({ origins: false }),
   orderBy: 'message',
-  // Values never pass through the message parser: src/app/Trans.tsx, which vite.config.ts finds.
+  // Values never pass through the message parser: vite.config.ts resolves this to
+  // src/app/Trans.tsx.
   runtimeConfigModule: { Trans: ['console-trans', 'Trans'] },
 }

@@ -4,10 +4,10 @@ import babel from '@rolldown/plugin-babel'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** What is worth a compressed copy beside it; fonts are compressed already. */
+/** The files to compress in advance. Fonts are already compressed. */
 const compressible = /\.(js|css|html|svg|json)$/
 
-/** Writes x.br and x.gz beside each x, so that nothing is compressed while serving. */
+/** Writes x.br and x.gz next to each x, so that nothing is compressed while serving. */
 function sidecars(): Plugin {
   return {
     name: 'sidecars',
@@ -29,7 +29,7 @@ function sidecars(): Plugin {
   }
 }
 
-/** Has the browser fetch the font of Latin text at once, not only after the styles. */
+/** Makes the browser load the Latin font immediately, not only after the styles. */
 function preloadFont(): Plugin {
   return {
     name: 'preload-font',
@@ -46,7 +46,7 @@ function preloadFont(): Plugin {
   }
 }
 
-/** While developing, pages are at any depth; the service says itself where the console begins. */
+/** During development pages have any depth. In production the service sets the base URL. */
 function baseAddress(): Plugin {
   return { name: 'base-address', apply: 'serve', transformIndexHtml: () => [{ tag: 'base', attrs: { href: '/' }, injectTo: 'head-prepend' }] }
 }

@@ -1,6 +1,6 @@
 //go:build no_ui
 
-// Package web has the built console. This program is built without it.
+// Package web contains the built console. This build is without it.
 package web
 
 import (
@@ -8,8 +8,8 @@ import (
 	"io/fs"
 )
 
-// Included reports whether the console is in this program.
+// Included reports whether the program contains the console.
 const Included = false
 
-// Files returns nothing.
+// Files returns an empty file system.
 func Files() fs.FS { return embed.FS{} }

@@ -1,6 +1,7 @@
-// Package api has the operations and types of the API, made from its description. Programs use
-// it through the package client, whose Client has all methods of this one: client.New says who
-// calls, tries again where that is safe, and makes errors of refusals.
+// Package api contains the operations and types of the API, generated from its description. Use it
+// through package client, whose Client has all methods of this package's Client. client.New
+// configures authentication, retries requests if that is safe, and converts error responses to
+// errors.
 package api
 
 import (
@@ -18,46 +19,46 @@ import (
 	"time"
 )
 
-// MaxBody is how many bytes of an answer are read, 32 MiB. Files (Client.DownloadInvoice,
-// Client.ExportUsage) are handed on without a limit.
+// MaxBody is the maximum size of a response body, 32 MiB. Files (Client.DownloadInvoice,
+// Client.ExportUsage) are streamed without a limit.
 const MaxBody = 32 << 20
 
-// ErrTooLarge is returned for an answer of more than [MaxBody] bytes.
+// ErrTooLarge is returned if a response is larger than [MaxBody] bytes.
 var ErrTooLarge = errors.New("tenantry: the answer is too large")
 
 // Client has a method for each operation of the API.
 type Client struct {
-	// Send makes a request and returns an answer with a status below 300, or an error. The path
-	// is escaped and begins with a slash.
+	// Send sends a request and returns a response with a status below 300, or an error. The path is
+	// escaped and starts with a slash.
 	Send func(ctx context.Context, r Request) (*http.Response, error)
 }
 
-// Request is what an operation sends.
+// Request is the HTTP request of an operation.
 type Request struct {
 	Method, Path string
 	Query        url.Values
 	ContentType  string // empty without a body
-	// Body is the whole body, so that the request can be repeated; nil where there is none or
-	// Stream is set.
+	// Body is the complete body, so that the request can be retried. It is nil if there is no body
+	// or Stream is set.
 	Body []byte
-	// Stream is a body that can be read once.
+	// Stream is a body that can be read only once.
 	Stream io.Reader
-	// Idempotent says that nothing happens twice when the request is made twice.
+	// Idempotent means that sending the request twice has the same effect as sending it once.
 	Idempotent bool
 }
 
-// Date is a day, such as 2026-01-31.
+// Date is a date, such as 2026-01-31.
 type Date string
 
-// Time returns the first moment of the day in UTC.
+// Time returns the start of the day in UTC.
 func (d Date) Time() (time.Time, error) { return time.Parse(time.DateOnly, string(d)) }
 
-// call is what the generated methods fill in.
+// call contains the inputs of a generated method.
 type call struct {
 	method, path string
 	query        url.Values
-	body         any       // is sent as JSON
-	raw          io.Reader // is sent as it is
+	body         any       // sent as JSON
+	raw          io.Reader // sent unchanged
 	contentType  string    // of raw
 }
 
@@ -79,7 +80,7 @@ func (c *Client) send(ctx context.Context, in call) (*http.Response, error) {
 	return c.Send(ctx, r)
 }
 
-// idempotent reports whether nothing happens twice when a request is made twice.
+// idempotent reports whether sending a request twice has the same effect as sending it once.
 func idempotent(method string, body any) bool {
 	switch body := body.(type) {
 	case UsageEventInput:
@@ -96,7 +97,7 @@ func (e UsageEventInput) keyed() bool {
 	return err == nil && key != ""
 }
 
-// decode reads the answer of an operation. An answer without a body gives a zero value.
+// decode decodes the response of an operation. It returns a zero value if the body is empty.
 func decode[T any](resp *http.Response, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func decode[T any](resp *http.Response, err error) (*T, error) {
 	return out, nil
 }
 
-// done reads an answer that has nothing in it, so that the connection can be used again.
+// done reads a response without content, so that the connection can be reused.
 func done(resp *http.Response, err error) error {
 	if err != nil {
 		return err
@@ -124,7 +125,8 @@ func done(resp *http.Response, err error) error {
 	return err
 }
 
-// ReadBody reads the body of an answer, up to [MaxBody], and closes it.
+// ReadBody reads and closes the body of a response. It returns [ErrTooLarge] if the body is larger
+// than [MaxBody].
 func ReadBody(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	if closing := resp.Body.Close(); err == nil {
@@ -136,13 +138,14 @@ func ReadBody(resp *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// hollow reports whether a part of a path would lead to another route.
+// hollow reports whether a path segment is empty or consists of dots, and would thus change the
+// route.
 func hollow(part string) bool { return strings.Trim(part, ".") == "" }
 
-// segment is a parameter as a part of a path.
+// segment formats a parameter as a path segment.
 func segment(v any) string { return url.PathEscape(text(v)) }
 
-// text is a parameter as it stands in an address.
+// text formats a parameter for a URL.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -16,30 +16,30 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// Event is a use of a meter.
+// Event is a usage event of a meter.
 type Event struct {
 	Tenant string `json:"tenant"` // the tenant's id
 	Meter  string `json:"meter"`  // the meter's code
-	// Quantity is a decimal number of at most 10¹² with at most six decimals, such as "0.25";
-	// empty for 1. [Whole] writes a whole number.
+	// Quantity is a decimal number of at most 10¹² with at most six decimals, such as "0.25". Empty
+	// means 1. [Whole] formats a whole number.
 	Quantity json.Number `json:"quantity,omitempty"`
-	// Key is the same when the same event is recorded again, so that it counts once. [Recorder]
-	// draws one where it is empty.
+	// Key is the idempotency key: events with the same key count once. [Recorder] generates a key
+	// if it is empty.
 	Key string `json:"key"`
-	// At is when it happened, which decides the period that it counts in; zero for now.
+	// At is the time of the usage. It determines the billing period. Zero means now.
 	At time.Time `json:"at"`
-	// Metadata are keys and values of your own, at most 4 KiB as JSON.
+	// Metadata contains custom keys and values, at most 4 KiB as JSON.
 	Metadata map[string]any `json:"metadata,omitempty"`
 }
 
-// Whole is a whole number as a quantity.
+// Whole formats a whole number as a quantity.
 func Whole(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
-// ErrInvalid is in each error about an event that the service would never take.
+// ErrInvalid is wrapped by errors about events that the service would never accept.
 var ErrInvalid = errors.New("usage: invalid event")
 
 const (
-	maxText     = 255  // characters of a code and a key
+	maxText     = 255  // characters of a code or key
 	maxMetadata = 4096 // bytes
 )
 
@@ -48,7 +48,7 @@ var (
 	largest = big.NewRat(1_000_000_000_000, 1)
 )
 
-// prepared returns the event with its key and time, and with the bytes that it takes in a request.
+// prepared returns the event with its key and time, and its size in a request in bytes.
 func (e Event) prepared(now func() time.Time) (Event, int, error) {
 	invalid := func(field, why string) (Event, int, error) {
 		return Event{}, 0, fmt.Errorf("%w: %s %s", ErrInvalid, field, why)
@@ -92,7 +92,7 @@ func (e Event) prepared(now func() time.Time) (Event, int, error) {
 	return e, len(text) + 1, nil
 }
 
-// input is the event as the API takes it.
+// input converts the event to the API's type.
 func (e Event) input() api.UsageEventInput {
 	in := api.UsageEventInput{MeterCode: e.Meter, IdempotencyKey: nullable.NewNullableWithValue(e.Key), RecordedAt: &e.At}
 	if e.Quantity != "" {

@@ -15,33 +15,33 @@ import (
 	"sync"
 )
 
-// journal keeps accepted events in a file: a line is added when an event is accepted ({"event":
-// …}), and another when it is settled ({"done": […]}). The first is on the disk before accept
-// returns. The second may be lost, which only has the event sent again. Callers of accept that
-// come at the same time share one fsync.
+// journal is a write-ahead log of accepted events in a file. A line is appended when an event is
+// accepted ({"event": …}), and another when it is settled ({"done": […]}). The first line is
+// durable before accept returns. If the second line is lost, the event is only sent again.
+// Concurrent callers of accept share one fsync (group commit).
 type journal struct {
 	path string
-	lock *os.File // is held while the journal is in use
+	lock *os.File // held while the journal is open
 
-	syncing sync.Mutex // is taken before mu by who brings the file to the disk, or replaces it
+	syncing sync.Mutex // held during an fsync or a replacement of the file; locked before mu
 
 	mu      sync.Mutex
 	file    *os.File
-	size    int64              // of the file
-	base    int64              // of the file when it was written anew
+	size    int64              // size of the file
+	base    int64              // size of the file after the last rewrite
 	pending map[string]pending // by id, accepted and not settled
 	last    uint64             // number of the last accepted event
-	group   *commit            // what the next fsync covers, or nil
-	broken  error              // after a failed fsync nothing is accepted
+	group   *commit            // the group of the next fsync, or nil
+	broken  error              // set after a failed fsync; then no events are accepted
 }
 
-// pending is an accepted event with its place in the order.
+// pending is an accepted event with its sequence number.
 type pending struct {
 	event  Event
 	number uint64
 }
 
-// commit is one fsync, which several callers wait for.
+// commit is an fsync that several callers wait for.
 type commit struct {
 	done chan struct{}
 	err  error
@@ -53,13 +53,14 @@ type record struct {
 	Done  []string `json:"done,omitempty"`
 }
 
-// compactAt is by how much the file grows before it is written anew with what is pending.
+// compactAt is the growth of the file, in bytes, after which it is rewritten with only the pending
+// events.
 const compactAt = 4 << 20
 
-// id tells an event from all others; keys are unique for a tenant and a meter.
+// id identifies an event. Keys are unique per tenant and meter.
 func (e Event) id() string { return e.Tenant + "\x00" + e.Meter + "\x00" + e.Key }
 
-// openJournal opens a journal, and returns the events that it still has, in their order.
+// openJournal opens a journal and returns its pending events, in order.
 func openJournal(path string) (_ *journal, kept []Event, err error) {
 	lock, err := openLocked(path + ".lock")
 	if err != nil {
@@ -84,8 +85,9 @@ func openJournal(path string) (_ *journal, kept []Event, err error) {
 	return j, kept, nil
 }
 
-// readJournal returns what a file has accepted and not settled. A last line that is not whole was
-// never accepted; any other line that cannot be read is an error, so that nothing is lost quietly.
+// readJournal returns the accepted but unsettled events of a file. An incomplete last line was
+// never accepted and is ignored. Any other unreadable line is an error, so that no event is lost
+// silently.
 func readJournal(path string) ([]Event, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -126,14 +128,14 @@ func readJournal(path string) ([]Event, error) {
 	return kept, nil
 }
 
-// add notes an accepted event. The caller holds the lock, or is alone.
+// add records an accepted event. The caller holds the lock or has exclusive access.
 func (j *journal) add(e Event) {
 	j.last++
 	j.pending[e.id()] = pending{e, j.last}
 }
 
-// rewrite replaces the file by one that has what is pending alone. The caller holds both locks,
-// or is alone.
+// rewrite replaces the file with a file that contains only the pending events. The caller holds
+// both locks or has exclusive access.
 func (j *journal) rewrite() (err error) {
 	waiting := slices.SortedFunc(maps.Values(j.pending), func(a, b pending) int { return cmp.Compare(a.number, b.number) })
 	var text bytes.Buffer
@@ -146,7 +148,7 @@ func (j *journal) rewrite() (err error) {
 		return err
 	}
 	if j.file != nil {
-		_ = j.file.Close() // all that counts is in the new one; an open file cannot be replaced everywhere
+		_ = j.file.Close() // the new file is complete; some systems cannot replace an open file
 		j.file = nil
 	}
 	if err := os.Rename(j.path+".new", j.path); err != nil {
@@ -162,7 +164,7 @@ func (j *journal) rewrite() (err error) {
 	return nil
 }
 
-// writeDurably writes a new file, and brings it to the disk.
+// writeDurably writes a new file and syncs it.
 func writeDurably(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -174,7 +176,7 @@ func writeDurably(path string, text []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// append adds a line. The caller holds the lock.
+// append appends a line. The caller holds the lock.
 func (j *journal) append(r record) error {
 	if j.broken != nil {
 		return j.broken
@@ -185,7 +187,7 @@ func (j *journal) append(r record) error {
 	}
 	if _, err := j.file.WriteAt(append(text, '\n'), j.size); err != nil {
 		err = fmt.Errorf("usage: journal: %w", err)
-		if cut := j.file.Truncate(j.size); cut != nil { // a part of the line stays
+		if cut := j.file.Truncate(j.size); cut != nil { // a part of the line remains
 			j.broken = err
 		}
 		return err
@@ -216,9 +218,9 @@ func (j *journal) accept(e Event) error {
 	return group.err
 }
 
-// sync brings the file to the disk for a group, which nobody joins any more when it begins.
+// sync commits a group. No other caller joins the group after the fsync has started.
 func (j *journal) sync(group *commit) {
-	j.syncing.Lock() // meanwhile others join the group
+	j.syncing.Lock() // other callers join the group while waiting for the lock
 	defer j.syncing.Unlock()
 	j.mu.Lock()
 	j.group = nil
@@ -233,7 +235,8 @@ func (j *journal) sync(group *commit) {
 	close(group.done)
 }
 
-// fail has the journal accept nothing more: after a failed fsync nobody knows what is on the disk.
+// fail makes the journal reject all further events: after a failed fsync, the contents of the disk
+// are unknown.
 func (j *journal) fail(err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -243,7 +246,7 @@ func (j *journal) fail(err error) error {
 	return j.broken
 }
 
-// settle notes that events need not be sent any more.
+// settle records that events no longer have to be sent.
 func (j *journal) settle(items []item) error {
 	if len(items) == 0 {
 		return nil
@@ -265,7 +268,7 @@ func (j *journal) settle(items []item) error {
 	return j.compact()
 }
 
-// compact writes the file anew.
+// compact rewrites the file.
 func (j *journal) compact() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
@@ -280,7 +283,7 @@ func (j *journal) compact() error {
 	return j.broken
 }
 
-// close leaves a file that has what is pending alone.
+// close compacts and closes the file.
 func (j *journal) close() error {
 	err := j.compact()
 	if j.file != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/client/usage"
 )
 
-// A journal keeps what the service does not have, and forgets what it has.
+// A journal keeps events that the service has not accepted, and drops accepted events.
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "usage.journal")
@@ -58,7 +58,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// A last line that is not whole was never accepted; any other damage is told.
+// An incomplete last line was never accepted. Other damage is reported.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	line := `{"event":{"tenant":"t","meter":"m","key":"k","at":"2026-01-01T00:00:00Z"}}` + "\n"
@@ -93,7 +93,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// The journal does not grow for ever.
+// The journal does not grow without limit.
 func TestJournalIsCompacted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")
@@ -132,8 +132,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recordUntilKilled prints A and the key of each event that was accepted, and S and that of each
-// that the service has taken.
+// recordUntilKilled prints A and the key of each accepted event, and S and the key of each event
+// that the service has stored.
 func recordUntilKilled(path string) {
 	var out sync.Mutex
 	say := func(what string) {
@@ -169,8 +169,8 @@ func recordUntilKilled(path string) {
 	select {}
 }
 
-// Of what was accepted before the process is killed, everything is sent: by that process, or after
-// the next start.
+// Every event that was accepted before the process is killed is sent, either by that process or
+// after the next start.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal")

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens a file that one process has at a time.
+// openLocked opens a file with an exclusive lock. It fails if another process holds the lock.
 func openLocked(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -20,13 +20,13 @@ func openLocked(path string) (*os.File, error) {
 	return file, nil
 }
 
-// unlock gives the file up. A process that is being started has it as well until it runs its
-// program, so that closing it alone would not end the lock.
+// unlock releases the lock and closes the file. Closing alone would not release the lock: a child
+// process that is being started shares the file until it executes its program.
 func unlock(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
-// syncFolder brings the names in a folder to the disk.
+// syncFolder syncs the directory, so that new names in it are durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A file that is given up is free, also while a process that is being started has it.
+// An unlocked file can be locked again, even while a child process that is being started shares it.
 func TestUnlock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")

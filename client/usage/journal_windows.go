@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// openLocked opens a file that one process has at a time.
+// openLocked opens a file for exclusive use. It fails if another process has it open.
 func openLocked(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -19,8 +19,8 @@ func openLocked(path string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
-// unlock gives the file up.
+// unlock closes the file.
 func unlock(file *os.File) error { return file.Close() }
 
-// syncFolder does nothing: Windows keeps the names in a folder itself.
+// syncFolder does nothing: Windows does not need it.
 func syncFolder(string) error { return nil }

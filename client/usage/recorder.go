@@ -1,5 +1,5 @@
-// Package usage records usage in the background: a [Recorder] takes events at once, sends them in
-// batches, and tries again until the service has taken or refused each of them.
+// Package usage records usage in the background. A [Recorder] accepts events immediately, sends
+// them in batches, and retries until the service has accepted or refused each event.
 //
 //	recorder, err := usage.NewRecorder(c, usage.Options{
 //		Journal:   "/var/lib/shop/usage.journal",
@@ -12,12 +12,13 @@
 //	…
 //	err = recorder.Record(ctx, usage.Event{Tenant: tenant, Meter: "api-calls"})
 //
-// Every event has an idempotency key from the beginning, so that it counts once however often it
-// is sent. With a journal an event that was accepted survives the end of the process and of the
-// machine; without one it is lost if the process ends before [Recorder.Close] has returned nil.
+// Every event has an idempotency key, so it counts once even if it is sent several times. With a
+// journal, accepted events survive a crash of the process or the machine. Without a journal, they
+// are lost if the process ends before [Recorder.Close] has returned nil.
 //
-// A quota is decided when an event arrives. Ask [client.Client.ListQuotas] before work that must
-// not be done without one, or record such an event yourself by [client.Client.RecordUsage].
+// The service checks quotas when an event arrives. For work that must not exceed a quota, call
+// [client.Client.ListQuotas] before the work, or record the event directly with
+// [client.Client.RecordUsage].
 package usage
 
 import (
@@ -30,41 +31,42 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// What Record returns for an event that it does not accept.
+// Errors of Record.
 var (
 	ErrFull   = errors.New("usage: the queue is full")
 	ErrClosed = errors.New("usage: the recorder is closed")
 )
 
-// Sender sends a batch; a *client.Client does.
+// Sender sends a batch. It is implemented by *client.Client.
 type Sender interface {
 	RecordUsageBatch(ctx context.Context, tenantID string, body api.RecordUsageBatchRequest) (*api.BatchResultList, error)
 }
 
 var _ Sender = (*client.Client)(nil)
 
-// Options are how a [Recorder] works. The zero value is ready.
+// Options configure a [Recorder]. The zero value has useful defaults.
 type Options struct {
-	// Journal is the file that keeps accepted events until the service has them. One recorder
-	// uses it at a time. Empty: they are in memory alone.
+	// Journal is the path of the file that stores accepted events until the service has accepted
+	// them. Only one recorder at a time can use it. If it is empty, events are kept only in memory.
 	Journal string
-	// Queue is how many accepted events may wait, 10,000 by default.
+	// Queue is the maximum number of pending events, 10,000 by default.
 	Queue int
-	// RefuseWhenFull has Record return [ErrFull] at once while the queue is full. By default it
-	// waits for room until its context ends.
+	// RefuseWhenFull makes Record return [ErrFull] if the queue is full. By default, Record blocks
+	// until there is space or its context ends.
 	RefuseWhenFull bool
-	// Interval is how long an event waits for others to be sent with, one second by default.
+	// Interval is the maximum time that an event waits for a batch, one second by default.
 	Interval time.Duration
-	// Parallel is how many batches are under way at once, 4 by default; of one tenant it is one,
-	// in the order of Record.
+	// Parallel is the maximum number of concurrent batches, 4 by default. The batches of one tenant
+	// are sent one at a time, in the order of Record.
 	Parallel int
-	// OnRefused is told of each event that the service will not take, with the reason, such as
-	// [client.ErrQuotaExceeded]. The event is not tried again. It is called by several goroutines.
+	// OnRefused is called for each event that the service refuses, with the reason, such as
+	// [client.ErrQuotaExceeded]. The event is not retried. OnRefused must be safe for concurrent
+	// use.
 	OnRefused func(Event, error)
-	// OnError is told of errors after which a batch is tried again, and of a journal that cannot
-	// be written. It is called by several goroutines.
+	// OnError is called with errors after which a batch is retried, and with errors of the journal.
+	// It must be safe for concurrent use.
 	OnError func(error)
-	// Now is the clock; time.Now by default.
+	// Now is the clock, time.Now by default.
 	Now func() time.Time
 }
 
@@ -93,42 +95,42 @@ func (o Options) withDefaults() Options {
 // item is an accepted event.
 type item struct {
 	event  Event
-	number uint64 // grows with each event of the recorder
-	size   int    // in a request
-	slot   bool   // whether it takes room in the queue
+	number uint64 // sequence number
+	size   int    // size in a request, in bytes
+	slot   bool   // whether it uses a slot of the queue
 }
 
-// line is what waits of one tenant, in the order of Record.
+// line is the queue of one tenant, in the order of Record.
 type line struct {
 	items   []item
-	sending bool // a goroutine sends from it
-	hurry   int  // of how many items nobody waits for others any more
+	sending bool // whether a goroutine is sending from it
+	hurry   int  // the number of items to send without waiting for a batch
 }
 
-// Recorder records usage. Its methods can be called from several goroutines.
+// Recorder records usage. It is safe for concurrent use.
 type Recorder struct {
 	options Options
 	sender  Sender
-	journal *journal      // nil without a file
-	room    chan struct{} // has one element for each event that takes room
-	senders chan struct{} // has one element for each batch under way
+	journal *journal      // nil if not configured
+	room    chan struct{} // semaphore with one element for each used slot
+	senders chan struct{} // semaphore with one element for each batch in progress
 
-	stop    context.Context // ends when Close gives up
+	stop    context.Context // canceled when Close gives up
 	giveUp  context.CancelFunc
 	running sync.WaitGroup
 
 	mu      sync.Mutex
 	lines   map[string]*line // by tenant
 	waiting int              // accepted and not settled
-	last    uint64           // number of the last accepted event
-	settled chan struct{}    // is closed and replaced when an event is settled
-	closing chan struct{}    // is closed when Close begins
+	last    uint64           // sequence number of the last accepted event
+	settled chan struct{}    // closed and replaced when an event is settled
+	closing chan struct{}    // closed when Close begins
 	closed  bool
-	entries sync.WaitGroup // calls of Record that may still accept
+	entries sync.WaitGroup // calls of Record that can still accept an event
 }
 
-// NewRecorder returns a recorder that sends with c. Events that a journal still has are sent
-// first.
+// NewRecorder returns a recorder that sends with c. It first sends the pending events of the
+// journal.
 func NewRecorder(c Sender, options Options) (*Recorder, error) {
 	o := options.withDefaults()
 	r := &Recorder{
@@ -159,9 +161,9 @@ func NewRecorder(c Sender, options Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Record accepts an event: from then on it is sent until the service has taken or refused it.
-// With a journal it is on the disk when Record returns nil. An error says that it was not
-// accepted: [ErrInvalid], [ErrFull], [ErrClosed], the end of ctx, or the journal's.
+// Record accepts an event. The event is sent until the service has accepted or refused it. With a
+// journal, it is durable when Record returns nil. If the event is not accepted, Record returns
+// [ErrInvalid], [ErrFull], [ErrClosed], the error of ctx, or an error of the journal.
 func (r *Recorder) Record(ctx context.Context, e Event) error {
 	e, size, err := e.prepared(r.options.Now)
 	if err != nil {
@@ -188,7 +190,7 @@ func (r *Recorder) Record(ctx context.Context, e Event) error {
 	return nil
 }
 
-// enter takes room in the queue.
+// enter acquires a slot of the queue.
 func (r *Recorder) enter(ctx context.Context) error {
 	select {
 	case r.room <- struct{}{}:
@@ -209,7 +211,7 @@ func (r *Recorder) enter(ctx context.Context) error {
 	}
 }
 
-// enqueue adds an accepted event to its tenant's line.
+// enqueue adds an accepted event to its tenant's queue.
 func (r *Recorder) enqueue(it item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -228,7 +230,7 @@ func (r *Recorder) enqueue(it item) {
 	}
 }
 
-// hurry has all that waits sent now.
+// hurry starts sending all pending events.
 func (r *Recorder) hurry() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -238,7 +240,8 @@ func (r *Recorder) hurry() {
 	}
 }
 
-// start has a goroutine send from a line, unless one does. The caller holds the lock.
+// start starts a goroutine that sends from a line, unless one is running. The caller holds the
+// lock.
 func (r *Recorder) start(tenant string, l *line) {
 	if l.sending || l.hurry == 0 || r.stop.Err() != nil {
 		return
@@ -248,7 +251,7 @@ func (r *Recorder) start(tenant string, l *line) {
 	go r.drain(tenant, l)
 }
 
-// tick sends what has waited for the interval.
+// tick sends pending events at each interval.
 func (r *Recorder) tick() {
 	defer r.running.Done()
 	ticker := time.NewTicker(r.options.Interval)
@@ -263,8 +266,8 @@ func (r *Recorder) tick() {
 	}
 }
 
-// Flush sends all at once, and returns nil when the service has taken or refused every event that
-// was accepted before.
+// Flush sends all pending events. It returns nil after the service has accepted or refused every
+// event that was recorded before the call.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Lock()
 	last := r.last
@@ -287,7 +290,8 @@ func (r *Recorder) Flush(ctx context.Context) error {
 	}
 }
 
-// waits reports whether an event up to a number waits. The caller holds the lock.
+// waits reports whether an event with a sequence number up to last is pending. The caller holds the
+// lock.
 func (r *Recorder) waits(last uint64) bool {
 	for _, l := range r.lines {
 		if len(l.items) > 0 && l.items[0].number <= last {
@@ -297,15 +301,16 @@ func (r *Recorder) waits(last uint64) bool {
 	return false
 }
 
-// Waiting is how many accepted events the service has neither taken nor refused yet.
+// Waiting returns the number of pending events.
 func (r *Recorder) Waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.waiting
 }
 
-// Close takes no more events, sends those that wait, and returns nil when none is left. If ctx
-// ends before, it returns ctx's error: what is left is then in the journal or, without one, lost.
+// Close rejects new events, sends the pending events, and returns nil when none are left. If ctx
+// ends first, it returns the error of ctx. The remaining events are then in the journal or, without
+// a journal, lost.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {

@@ -20,17 +20,17 @@ import (
 	"github.com/tenantry/tenantry/client/usage"
 )
 
-// service stands in for the batch route: it counts each key of a tenant and meter once.
+// service replaces the batch route. It counts each key of a tenant and meter once.
 type service struct {
 	mu      sync.Mutex
 	counted map[string]int // by tenant, meter and key
-	order   []string       // of the keys that were taken
-	sizes   []int          // of the batches
-	busy    int            // at once
-	most    int            // at once
+	order   []string       // accepted keys
+	sizes   []int          // batch sizes
+	busy    int            // concurrent requests
+	most    int            // maximum of busy
 	before  func(n int, events []api.UsageEventInput) error
-	verdict func(e api.UsageEventInput) (int, client.Code) // nil takes all
-	lose    bool                                           // takes each batch, and loses every other answer
+	verdict func(e api.UsageEventInput) (int, client.Code) // nil accepts all
+	lose    bool                                           // accepts each batch but loses every other response
 }
 
 func (s *service) RecordUsageBatch(ctx context.Context, tenant string, body api.RecordUsageBatchRequest) (*api.BatchResultList, error) {
@@ -84,7 +84,7 @@ func (s *service) RecordUsageBatch(ctx context.Context, tenant string, body api.
 	return out, nil
 }
 
-// count is how many events were counted.
+// count returns the number of counted events.
 func (s *service) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,8 @@ func record(t *testing.T, r *usage.Recorder, e usage.Event) {
 
 func event(key string) usage.Event { return usage.Event{Tenant: "t", Meter: "m", Key: key} }
 
-// Whatever is lost on the way, every event counts once, in batches, in the order of Record.
+// Whatever requests and responses are lost, every event counts once, in batches, in the order of
+// Record.
 func TestEveryEventCountsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,7 +138,7 @@ func TestEveryEventCountsOnce(t *testing.T) {
 	})
 }
 
-// An event waits no longer than the interval, and a full batch does not wait.
+// An event waits no longer than the interval, and a full batch is sent immediately.
 func TestInterval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -165,7 +166,7 @@ func TestInterval(t *testing.T) {
 	})
 }
 
-// A full queue makes callers wait, or refuses them, as was chosen.
+// If the queue is full, Record blocks or returns an error, as configured.
 func TestFullQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestFullQueue(t *testing.T) {
 	})
 }
 
-// Each event that is refused is told once, with the reason; what passes is tried again.
+// Each refused event is reported once, with the reason. Temporary errors are retried.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +251,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// An event that the service was too busy for is the first of the next batch.
+// If the service was too busy for an event, the event is the first of the next batch.
 func TestOrderAfterBusy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -276,7 +277,7 @@ func TestOrderAfterBusy(t *testing.T) {
 	})
 }
 
-// A batch that is refused as a whole is refused event by event, unless that can be mended.
+// If a batch is refused as a whole, each of its events is refused, unless the cause can be fixed.
 func TestRefusedBatch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -322,7 +323,7 @@ func TestRefusedBatch(t *testing.T) {
 	}
 }
 
-// Large events make small batches, and a batch that is too large all the same is halved.
+// Large events result in small batches, and a batch that is still too large is halved.
 func TestBatchesFit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -349,7 +350,8 @@ func TestBatchesFit(t *testing.T) {
 	})
 }
 
-// Several tenants are sent at once, one tenant is not, and one that fails holds up no other.
+// Batches of several tenants are sent concurrently, batches of one tenant are not, and a failing
+// tenant does not block the others.
 func TestTenantsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -379,7 +381,7 @@ func TestTenantsDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// Flush waits for what was accepted before it, and not for what came later.
+// Flush waits for events that were accepted before the call, but not for later events.
 func TestFlushHasAnEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -403,7 +405,7 @@ func TestFlushHasAnEnd(t *testing.T) {
 	})
 }
 
-// What the service would never take is refused at once, with the name of the field.
+// Record refuses events that the service would never accept, with the name of the field.
 func TestInvalidEvents(t *testing.T) {
 	t.Parallel()
 	r := start(t, newService(), usage.Options{})
@@ -433,7 +435,7 @@ func TestInvalidEvents(t *testing.T) {
 	}
 }
 
-// The time of an event is when it was recorded, however late it is sent.
+// The time of an event is when it was recorded, even if it is sent later.
 func TestTimeOfAnEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

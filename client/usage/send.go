@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	maxBatch = 1000        // events of one request
-	maxBytes = 1<<20 - 256 // of their JSON; the service takes 1 MiB
+	maxBatch = 1000        // events per request
+	maxBytes = 1<<20 - 256 // bytes of their JSON; the service accepts 1 MiB
 
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
 )
 
-// drain sends a line's events, batch by batch, until none is in a hurry.
+// drain sends the events of a line, batch by batch, until no event is due.
 func (r *Recorder) drain(tenant string, l *line) {
 	defer r.running.Done()
 	limit := maxBatch
@@ -62,7 +62,7 @@ func (r *Recorder) drain(tenant string, l *line) {
 	}
 }
 
-// next returns the first events of a line that fit into one request, and leaves them there. The
+// next returns the first events of a line that fit into one request, without removing them. The
 // caller holds the lock.
 func (l *line) next(limit int) []item {
 	n, size := 0, 0
@@ -73,7 +73,7 @@ func (l *line) next(limit int) []item {
 	return l.items[:n:n]
 }
 
-// send sends a batch when it is its turn.
+// send waits for a slot and sends a batch.
 func (r *Recorder) send(tenant string, batch []item) ([]api.BatchResult, error) {
 	select {
 	case r.senders <- struct{}{}:
@@ -95,8 +95,9 @@ func (r *Recorder) send(tenant string, batch []item) ([]api.BatchResult, error) 
 	return answer.Data, nil
 }
 
-// passes reports whether the same batch may be taken later: after anything but a refusal of it.
-// An API key that is refused can be replaced, so its events wait.
+// passes reports whether retrying the same batch can succeed, that is, whether the service did not
+// refuse the batch itself. Events also wait after an invalid API key, because the key can be
+// replaced.
 func passes(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Status >= http.StatusInternalServerError || e.Code == client.ErrInsufficientScope {
@@ -106,7 +107,7 @@ func passes(err error) bool {
 }
 
 func refuseAll(n int, err error) []api.BatchResult {
-	e, _ := errors.AsType[*client.Error](err) // passes says that it is one
+	e, _ := errors.AsType[*client.Error](err) // a *client.Error, because passes returned false
 	results := make([]api.BatchResult, n)
 	for i := range results {
 		results[i] = api.BatchResult{Index: int64(i), Status: int64(e.Status), Code: new(api.ErrorCode(e.Code)), Message: &e.Message, Errors: &e.Fields}
@@ -114,8 +115,8 @@ func refuseAll(n int, err error) []api.BatchResult {
 	return results
 }
 
-// settle removes what the service has decided from a line, whose first events batch are, and
-// returns how many these were. The others stay, in their order.
+// settle removes the decided events from a line and returns their number. batch are the first
+// events of the line. The undecided events stay, in order.
 func (r *Recorder) settle(l *line, batch []item, results []api.BatchResult) int {
 	verdicts := make([]*api.BatchResult, len(batch))
 	for i, result := range results {
@@ -131,13 +132,13 @@ func (r *Recorder) settle(l *line, batch []item, results []api.BatchResult) int 
 			continue
 		}
 		done = append(done, it)
-		if verdict.Status != http.StatusCreated && verdict.Status != http.StatusConflict { // 409: it was taken before
+		if verdict.Status != http.StatusCreated && verdict.Status != http.StatusConflict { // 409: it was accepted before
 			r.options.OnRefused(it.event, reason(*verdict))
 		}
 	}
 	if r.journal != nil {
 		if err := r.journal.settle(done); err != nil {
-			r.options.OnError(err) // they are sent again after the next start, and count once
+			r.options.OnError(err) // the events are sent again after a restart, and count once
 		}
 	}
 	r.mu.Lock()
@@ -158,13 +159,13 @@ func (r *Recorder) settle(l *line, batch []item, results []api.BatchResult) int 
 	return len(done)
 }
 
-// decided reports whether an event would get the same verdict again.
+// decided reports whether the result of an event is final.
 func decided(result api.BatchResult) bool {
 	limited := result.Status == http.StatusTooManyRequests && (result.Code == nil || *result.Code == "")
 	return result.Status < http.StatusInternalServerError && !limited
 }
 
-// reason makes an error of a verdict.
+// reason converts a result to an error.
 func reason(result api.BatchResult) error {
 	e := &client.Error{Status: int(result.Status), Message: http.StatusText(int(result.Status))}
 	if result.Code != nil {
@@ -179,7 +180,7 @@ func reason(result api.BatchResult) error {
 	return e
 }
 
-// sleep waits before the next attempt, longer with each failure in a row.
+// sleep waits before the next attempt. The delay grows with consecutive failures.
 func (r *Recorder) sleep(failures int, err error) {
 	limit := min(firstPause<<min(failures-1, 10), longestPause)
 	pause := limit/2 + rand.N(limit/2) //nolint:gosec // nothing secret
@@ -193,7 +194,7 @@ func (r *Recorder) sleep(failures int, err error) {
 		return
 	case <-r.stop.Done():
 		return
-	case <-r.closing: // there is not much time left
+	case <-r.closing: // Close limits the remaining time
 	}
 	ctx, cancel := context.WithTimeout(r.stop, min(pause, firstPause))
 	defer cancel()

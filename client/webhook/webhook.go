@@ -12,8 +12,8 @@
 //	})
 //	http.Handle("POST /hooks", receive)
 //
-// Delivery is at least once and in no certain order: leave out an [Event.ID] that was handled
-// before, and compare [Event.Time] where the order matters (docs/webhooks.md).
+// Delivery is at least once and unordered: ignore an [Event.ID] that was handled before, and
+// compare [Event.Time] if the order matters (docs/webhooks.md).
 package webhook
 
 import (
@@ -31,28 +31,27 @@ import (
 	"github.com/tenantry/tenantry/client/api"
 )
 
-// MaxBody is how long a message may be, in bytes.
+// MaxBody is the maximum size of a message, in bytes.
 const MaxBody = 1 << 20
 
-// Tolerance is how far the time of a message may be off the clock.
+// Tolerance is the maximum difference between the time of a message and the clock.
 const Tolerance = 5 * time.Minute
 
-// Event is a message whose signature is right.
+// Event is a message with a valid signature.
 type Event struct {
-	// ID is the same at every attempt to deliver the event.
+	// ID is the same for all delivery attempts of the event.
 	ID string `json:"-"`
-	// Type says what happened; types may be added at any time.
+	// Type is the type of the event. New types may be added at any time.
 	Type api.WebhookEventType `json:"type"`
-	// Time is when it happened.
+	// Time is the time of the event.
 	Time time.Time `json:"timestamp"`
-	// Tenant is the id of the tenant that it concerns, empty for what concerns the platform alone.
+	// Tenant is the id of the tenant. It is empty for platform events.
 	Tenant string `json:"tenant_id"`
-	// Data is the resource as the API shows it, as of the change. [Event.Decode] reads it.
+	// Data is the API resource after the change. [Event.Decode] decodes it.
 	Data json.RawMessage `json:"data"`
 }
 
-// Decode reads the data into a pointer: to an [api.Invoice] for the types that begin with invoice,
-// and so on.
+// Decode decodes the data into a pointer, such as *[api.Invoice] for types that start with invoice.
 func (e Event) Decode(data any) error {
 	if err := json.Unmarshal(e.Data, data); err != nil {
 		return fmt.Errorf("webhook: data of %s: %w", e.Type, err)
@@ -60,19 +59,19 @@ func (e Event) Decode(data any) error {
 	return nil
 }
 
-// Verifier checks messages to one endpoint.
+// Verifier verifies messages to one endpoint.
 type Verifier struct {
 	signature *standardwebhooks.Webhook
 	now       func() time.Time
 }
 
-// Option changes a [Verifier].
+// Option configures a [Verifier].
 type Option func(*Verifier)
 
-// WithClock takes another clock than the machine's, for tests that let time go by.
+// WithClock uses another clock than the system clock, for tests with simulated time.
 func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now = now } }
 
-// NewVerifier returns a verifier of an endpoint by its secret (whsec_…).
+// NewVerifier returns a verifier for the endpoint with the secret (whsec_…).
 func NewVerifier(secret string, options ...Option) (*Verifier, error) {
 	signature, err := standardwebhooks.NewWebhook(secret)
 	if err != nil || secret == "" {
@@ -85,11 +84,11 @@ func NewVerifier(secret string, options ...Option) (*Verifier, error) {
 	return v, nil
 }
 
-// ErrNotSigned is returned for a message that the endpoint's secret has not signed, or whose time
-// is off by more than [Tolerance].
+// ErrNotSigned is returned for a message without a valid signature, or with a time that differs by
+// more than [Tolerance].
 var ErrNotSigned = errors.New("webhook: the message is not signed, or too old")
 
-// Verify checks a message, whose body is as it came, and reads it.
+// Verify verifies and decodes a message. The body must be unmodified.
 func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 	seconds, err := strconv.ParseInt(header.Get(standardwebhooks.HeaderWebhookTimestamp), 10, 64)
 	if err != nil {
@@ -108,9 +107,10 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 	return e, nil
 }
 
-// NewHandler returns what receives the messages to an endpoint. It answers 204 where handle
-// returns nil, else 500, so that the event is delivered again; 401 to what is not signed, without
-// asking handle. Return within 15 seconds: do what takes longer afterwards.
+// NewHandler returns an HTTP handler for the messages to an endpoint. It responds with 204 if
+// handle returns nil, and with 500 otherwise, so that the event is delivered again. If the
+// signature is invalid, it responds with 401 without calling handle. handle must return within 15
+// seconds: do longer work afterwards.
 func NewHandler(secret string, handle func(context.Context, Event) error, options ...Option) (http.Handler, error) {
 	v, err := NewVerifier(secret, options...)
 	if err != nil {

@@ -1,6 +1,6 @@
 //go:build !no_ui
 
-// Package elements has the built web components, with compressed copies.
+// Package elements contains the built web components, with compressed copies.
 package elements
 
 import (
@@ -11,14 +11,14 @@ import (
 //go:embed dist
 var dist embed.FS
 
-// Included reports whether the components are in this program.
+// Included reports whether the components are part of this program.
 const Included = true
 
 // Files returns the built components.
 func Files() fs.FS {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
-		panic(err) // the folder is in the program
+		panic(err) // the folder is embedded
 	}
 	return files
 }

@@ -1,6 +1,6 @@
 //go:build no_ui
 
-// Package elements has the built web components. This program is built without them.
+// Package elements contains the built web components. This program is built without them.
 package elements
 
 import (
@@ -8,8 +8,8 @@ import (
 	"io/fs"
 )
 
-// Included reports whether the components are in this program.
+// Included reports whether the components are part of this program.
 const Included = false
 
-// Files returns nothing.
+// Files returns an empty file system.
 func Files() fs.FS { return embed.FS{} }

@@ -21,14 +21,13 @@ type adminCmd struct {
 	Revoke adminRevokeCmd `cmd:"" help:"Remove platform admin rights from an account and end its logins."`
 }
 
-// permissionFlags are the flags of the commands that make an account an admin.
+// permissionFlags are the flags of commands that make an account an admin.
 type permissionFlags struct {
 	Permissions *string `placeholder:"NAME,..." help:"Platform permissions of the admin, such as plans.view,plans.update. Default: all."`
 }
 
-// list returns nil, which means all permissions, unless the flag was given. An
-// empty flag gives the unknown permission "", which is refused: it should mean
-// neither none nor all.
+// list returns the permissions, or nil for all if the flag is not set. An empty flag returns the
+// unknown permission "", which is rejected, because it could mean none or all.
 func (f permissionFlags) list() []string {
 	if f.Permissions == nil {
 		return nil
@@ -46,7 +45,7 @@ type adminCreateCmd struct {
 	GeneratePassword bool   `help:"Generate a random password and show it once."`
 }
 
-// Run creates the admin. A generated password is only shown after that.
+// Run creates the admin. It shows a generated password only after that.
 func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
@@ -66,8 +65,8 @@ func (c *adminCreateCmd) Run(ctx context.Context, p *process) error {
 	return err
 }
 
-// password returns the password from the one source that was given, or else asks
-// for it in the terminal.
+// password returns the password from the only source that is set. Without a source it asks in the
+// terminal.
 func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	given := settings.Secret(p.getenv(passwordVariable))
 	sources := 0
@@ -95,7 +94,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	return readNewPassword(p)
 }
 
-// readNewPassword reads the password twice from the terminal without showing it.
+// readNewPassword reads a password twice from the terminal without echoing it.
 func readNewPassword(p *process) (settings.Secret, error) {
 	first, err := readHidden(p, "Password: ")
 	if err != nil {

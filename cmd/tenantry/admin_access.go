@@ -42,7 +42,7 @@ type adminRevokeCmd struct {
 	Email string `required:"" placeholder:"ADDRESS" help:"Email address of the platform admin."`
 }
 
-// Run makes a platform admin an ordinary account.
+// Run turns a platform admin into an ordinary account.
 func (c *adminRevokeCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -18,7 +18,7 @@ type apiKeyCreateCmd struct {
 	Scope []string `required:"" sep:"none" placeholder:"SCOPE" help:"What the key opens, such as usage.write or tenants.read. Can be given several times."`
 }
 
-// Run makes the key.
+// Run creates an API key.
 func (c *apiKeyCreateCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// A backup that is made while usage is recorded has everything that was acknowledged before
-// it began, nothing twice and its counters right; a server starts on the restored folder,
-// and recording was never refused meanwhile.
+// A backup under load contains all usage that was acknowledged before the backup began, without
+// duplicates and with correct counters. Recording never fails during the backup, and a server
+// starts on the restored folder.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	address, folder, restored := freeAddress(t), t.TempDir(), t.TempDir()
@@ -29,7 +29,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		before := load.acknowledged()
 		file := filepath.Join(t.TempDir(), "saved.db")
 		succeed(t, env, folder, "backup", file)
-		load.until(10) // it goes on
+		load.until(10) // recording continues after the backup
 		data := filepath.Join(restored, fmt.Sprint(round))
 		succeed(t, env, data, "restore", file)
 		r.check(sqldb.FileURL(filepath.Join(data, "tenantry.db")), before)
@@ -40,7 +40,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	startDev(t, append(env, "TENANTRY_ADDR="+again, "TENANTRY_DATA="+filepath.Join(restored, "2")), again).stop(t)
 }
 
-// succeed runs a command on a data folder, which succeeds.
+// succeed runs a command on a data folder and fails the test on an error.
 func succeed(t *testing.T, env []string, folder string, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "tenantry", args...)
@@ -88,7 +88,7 @@ func startLoad(r *recorder) *load {
 	return l
 }
 
-// until waits for so many answers more.
+// until waits for more responses.
 func (l *load) until(more int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *load) until(more int) {
 	}
 }
 
-// acknowledged are the keys that were acknowledged so far.
+// acknowledged returns the keys that were acknowledged so far.
 func (l *load) acknowledged() map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

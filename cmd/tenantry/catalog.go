@@ -42,7 +42,7 @@ type catalogImportCmd struct {
 	Yes    bool   `help:"Make the changes without asking. Required where there is no terminal."`
 }
 
-// Run shows what would change, asks, and makes the changes.
+// Run shows the changes, asks for confirmation, and makes the changes.
 func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *catalogImportCmd) Run(ctx context.Context, p *process) error {
 	}, p.out)
 }
 
-// confirm asks in the terminal, unless --yes was given.
+// confirm asks the user in the terminal, unless --yes is set.
 func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 	if c.Yes {
 		return true, nil
@@ -64,7 +64,7 @@ func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 	_, _ = fmt.Fprint(p.err, "Make these changes? [y/N] ")
 	answer, err := bufio.NewReader(p.in).ReadString('\n')
 	if err != nil && answer == "" {
-		return false, nil // the end of the input means no
+		return false, nil // end of input means no
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", nil

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// What a command changes in the database of a running service holds for each request that
-// begins after the command has ended, however many ask at the same time.
+// A command that changes the database of a running service takes effect for every request that
+// begins after the command has ended, with any number of concurrent requests.
 func TestCommandsHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -86,8 +86,8 @@ func commandsHold(t *testing.T, dialect sqldb.Dialect) {
 	server.stop(t)
 }
 
-// holdsAfter runs a command while many read, and fails the test where one whose request began
-// after the command's end is told of what held before.
+// holdsAfter runs a command during concurrent reads. The test fails if a read that began after the
+// command has ended returns the old value.
 func holdsAfter(t *testing.T, read func() string, before, after string, command func()) {
 	t.Helper()
 	if got := read(); got != before {
@@ -110,7 +110,7 @@ func holdsAfter(t *testing.T, read func() string, before, after string, command 
 	defer readers.Wait()
 	defer done.Store(true)
 	for asked.Load() < 20 && !t.Failed() {
-		// They use what is kept.
+		// Wait for the readers to fill the cache.
 	}
 	command()
 	ended.Store(true)
@@ -118,6 +118,6 @@ func holdsAfter(t *testing.T, read func() string, before, after string, command 
 		t.Errorf("afterwards it is %s, want %s", got, after)
 	}
 	for n := asked.Load(); asked.Load() < n+20 && !t.Failed(); {
-		// Others begin.
+		// Wait for new reads to begin.
 	}
 }

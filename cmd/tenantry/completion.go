@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completeCommand is what the scripts of the shells call with the words up to the cursor. It
-// is no command of the parser, which would refuse words that are not finished.
+// completeCommand is the command that the shell scripts run with the words up to the cursor. The
+// parser does not have it, because the parser rejects incomplete words.
 const completeCommand = "__complete"
 
-// The scripts of the shells. They ask the program, so that they never grow old.
+// The completion scripts. They query the program, so they never become outdated.
 var (
 	//go:embed completion/bash.sh
 	bashScript string
@@ -28,14 +28,14 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Run writes the script of a shell.
+// Run writes the completion script of a shell.
 func (c *completionCmd) Run(p *process) error {
 	script := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
 	_, err := io.WriteString(p.out, script)
 	return err
 }
 
-// complete writes what can stand at the cursor: a word and its help on each line.
+// complete writes the completions at the cursor, each on a line with its help.
 func complete(app *kong.Application, words []string, out io.Writer) error {
 	for _, c := range candidates(app.Node, words) {
 		if _, err := fmt.Fprintf(out, "%s\t%s\n", c.word, firstSentence(c.help)); err != nil {
@@ -45,19 +45,19 @@ func complete(app *kong.Application, words []string, out io.Writer) error {
 	return nil
 }
 
-// candidate is a word that can stand at the cursor.
+// candidate is a possible completion.
 type candidate struct{ word, help string }
 
-// candidates returns what can stand in place of the last of some words. Where only the user
-// knows, such as the name of a file, there is none.
+// candidates returns the completions for the last word. It returns none for values that only the
+// user knows, such as a file name.
 func candidates(root *kong.Node, words []string) []candidate {
-	// bash gives --locale=fr as three words.
+	// bash splits --locale=fr into three words.
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" })
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	node, before, partial := root, words[:len(words)-1], words[len(words)-1]
-	var open *kong.Flag // whose value comes next
+	var open *kong.Flag // the flag that expects a value
 	for _, word := range before {
 		switch {
 		case open != nil:
@@ -86,7 +86,7 @@ func candidates(root *kong.Node, words []string) []candidate {
 	}
 }
 
-// subcommands returns what can follow a command: those below it, or the values of its argument.
+// subcommands returns the subcommands of a command, or the values of its argument.
 func subcommands(node *kong.Node) []candidate {
 	var list []candidate
 	for _, child := range node.Children {
@@ -100,7 +100,7 @@ func subcommands(node *kong.Node) []candidate {
 	return list
 }
 
-// flags returns the flags of a command and of those above it.
+// flags returns the flags of a command and its parents.
 func flags(node *kong.Node) []candidate {
 	var list []candidate
 	for n := node; n != nil; n = n.Parent {
@@ -113,7 +113,7 @@ func flags(node *kong.Node) []candidate {
 	return list
 }
 
-// values returns the values that can be given, each after a text.
+// values returns the allowed values of v, each with a prefix.
 func values(after string, v *kong.Value) []candidate {
 	var list []candidate
 	for _, one := range v.EnumSlice() {
@@ -128,7 +128,7 @@ func filterByPrefix(partial string, list []candidate) []candidate {
 	return slices.DeleteFunc(list, func(c candidate) bool { return !strings.HasPrefix(c.word, partial) })
 }
 
-// flagOf returns the flag that a word names, nil for none.
+// flagOf returns the flag for a word, or nil if the word is not a flag.
 func flagOf(node *kong.Node, word string) *kong.Flag {
 	for n := node; n != nil; n = n.Parent {
 		for _, f := range n.Flags {
@@ -149,7 +149,7 @@ func childOf(node *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// firstSentence returns the start of a help text that says enough beside a word.
+// firstSentence returns the first sentence of a help text, to show next to a completion.
 func firstSentence(help string) string {
 	sentence, _, more := strings.Cut(help, ". ")
 	if more {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// words returns the words that can stand in place of the last of some.
+// words returns the completions for the last word of a command line.
 func words(t *testing.T, before ...string) []string {
 	t.Helper()
 	var out, problem bytes.Buffer
@@ -51,7 +51,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		got := words(t, strings.Split(typed, " ")...)
 		if typed == "nothing of the kind --nothing " {
-			got = nil // whatever it says, it does not fail
+			got = nil // only the exit code matters
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q: %s", typed, diff)
@@ -62,7 +62,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The script of bash, in bash.
+// The bash script works in bash.
 func TestCompletionInBash(t *testing.T) {
 	t.Parallel()
 	bash := testkit.Program(t, "bash")

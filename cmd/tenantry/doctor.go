@@ -20,8 +20,8 @@ type doctorCmd struct {
 	SendTo string `placeholder:"ADDRESS" help:"Send a test mail to this address."`
 }
 
-// Run looks at the installation that the settings describe. It is given the settings of
-// serve, or those of dev when the data folder is a sandbox's.
+// Run checks the installation that the settings describe: the settings of serve, or of dev if the
+// data folder belongs to a sandbox.
 func (c *doctorCmd) Run(ctx context.Context, command *kong.Context, p *process) error {
 	s, wrong := c.Settings(p.getenv)
 	cfg := doctor.Config{SendTo: c.SendTo, Unknown: settings.UnknownVariables(p.environ(), variables(command.Model))}

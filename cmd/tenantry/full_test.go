@@ -16,15 +16,16 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// While the disk of the database is full, what would be stored is refused with a code, what
-// reads goes on, and nobody is told that the service is ready. With room it goes on.
+// While the disk of the database is full, writes fail with an error code, reads work, and the
+// service is not ready. It recovers when there is free space again.
 func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	attr := mayMount(t)
 	address, folder := freeAddress(t), t.TempDir()
 	env := append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
 		"TENANTRY_DATABASE_URL="+sqldb.FileURL(filepath.Join(folder, "t.db")), "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off")
-	// The program gets a 32 MiB disk that no other process sees and that ends with the program.
+	// The program gets a 32 MiB file system in its own mount namespace, which ends with the
+	// program.
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `mount -t tmpfs -o size=32m tmpfs "$1" && exec tenantry dev`, "sh", folder)
 	cmd.SysProcAttr = attr
 	server := startCommand(t, cmd, env, address)
@@ -40,7 +41,7 @@ func TestTheDiskIsFull(t *testing.T) {
 	ballast := fmt.Sprintf("/proc/%d/root%s/ballast", server.cmd.Process.Pid, folder)
 	fill(t, ballast)
 	full := 0
-	for i := 0; full < 20 && i < 20_000; i++ { // what was stored once is used again before it is full
+	for i := 0; full < 20 && i < 20_000; i++ { // SQLite first reuses free pages
 		switch status, err := r.record(fmt.Sprint("full ", i)); {
 		case err != nil:
 			t.Fatal(err)
@@ -80,13 +81,13 @@ func TestTheDiskIsFull(t *testing.T) {
 	server.stop(t)
 }
 
-// mayMount returns the attributes of a process that may mount a file system in a namespace of its
-// own. It skips t where the system refuses that.
+// mayMount returns the attributes of a process that can mount a file system in its own namespace.
+// It skips t if the system does not allow that.
 func mayMount(t *testing.T) *syscall.SysProcAttr {
 	t.Helper()
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Getuid() != 0 {
-		// A tmpfs can create files only for users and groups that are mapped.
+		// A tmpfs can only create files for mapped users and groups.
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
@@ -99,7 +100,7 @@ func mayMount(t *testing.T) *syscall.SysProcAttr {
 	return attr
 }
 
-// fill writes to a file until nothing fits any more.
+// fill writes to a file until the disk is full.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -120,7 +121,7 @@ func (r *recorder) get(path string) string { return r.ask(http.MethodGet, path, 
 
 func (r *recorder) post(path, body string) string { return r.ask(http.MethodPost, path, body) }
 
-// ask makes a request and returns the text of the answer.
+// ask makes a request and returns the response body.
 func (r *recorder) ask(method, path, body string) string {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), method, r.base+path, strings.NewReader(body))

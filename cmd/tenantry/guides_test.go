@@ -17,13 +17,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// block is a piece of shell in a guide.
+// block is a shell block in a guide.
 type block struct {
 	line   int
 	text   string
 	not    string // why it is not run
-	refuse bool   // it has to fail
-	prints string // what it has to print, if that is said
+	refuse bool   // it must fail
+	prints string // required output, or ""
 }
 
 var (
@@ -31,8 +31,8 @@ var (
 	marker = regexp.MustCompile(`^ *<!-- (not run|refused|prints)(?:: (.*))? -->$`)
 )
 
-// blocks returns the shell of a page that is not part of the tour, which TestTour runs. A comment
-// on the line before a block says what is particular about it:
+// blocks returns the shell blocks of a page, without the tour, which TestTour runs. A comment on
+// the line before a block can have a directive:
 //
 //	<!-- not run: why -->
 //	<!-- refused -->
@@ -74,8 +74,8 @@ func blocks(t *testing.T, page string) []block {
 	return all
 }
 
-// The commands of every guide are run, in the order of the page, beside a fresh `tenantry dev` of
-// their own. What is not run has a reason, which is printed.
+// The commands of every guide work in page order with a fresh `tenantry dev`. The test prints the
+// reason for each block that it does not run.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed", "jq"} {
@@ -97,7 +97,7 @@ func TestGuides(t *testing.T) {
 			t.Error("that is too few: are they still found?")
 		}
 	})
-	slots := make(chan struct{}, 4) // each is a service of its own
+	slots := make(chan struct{}, 4) // each guide runs its own service
 	for _, page := range pages {
 		all := blocks(t, page)
 		t.Run(path.Base(page), func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// runGuide runs the blocks of a page and returns how many.
+// runGuide runs the blocks of a page and returns their number.
 func runGuide(t *testing.T, all []block) int {
 	all = slices.DeleteFunc(slices.Clone(all), func(b block) bool { return b.not != "" })
 	if len(all) == 0 {

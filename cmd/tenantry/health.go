@@ -13,15 +13,14 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// healthTimeout is longer than the service takes to find out that its database is away.
+// healthTimeout is longer than the service takes to detect that its database is unavailable.
 const healthTimeout = 3 * time.Second
 
 type healthCmd struct {
 	Addr string `env:"TENANTRY_ADDR" placeholder:"ADDRESS" default:"127.0.0.1:8080" help:"Address that the service listens on. Default: 127.0.0.1:8080."`
 }
 
-// Run asks the service on this machine whether it is ready, as an image without a shell must
-// be able to.
+// Run checks whether the service on this machine is ready. Container images without a shell use it.
 func (c *healthCmd) Run(ctx context.Context, p *process) error {
 	host, port, err := net.SplitHostPort(c.Addr)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The program asks itself whether it is ready: 0 if so, 1 if not or if nobody answers.
+// The health command exits with 0 if the service is ready, and with 1 if it is not ready or not
+// reachable.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)

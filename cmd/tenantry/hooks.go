@@ -17,7 +17,7 @@ type hooksListenCmd struct {
 	JSON      bool     `name:"json" help:"Write an object a line in place of text: {received_at, id, type, tenant_id, signature, reason, seen, answer, error, body}."`
 }
 
-// Run takes webhooks until the context ends.
+// Run receives webhooks until the context ends.
 func (c *hooksListenCmd) Run(ctx context.Context, p *process) error {
 	return commands.ListenForHooks(ctx, commands.HookListener{Addr: c.Addr, Secrets: c.Secret, ForwardTo: c.ForwardTo, JSON: c.JSON}, p.out)
 }

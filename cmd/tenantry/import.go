@@ -18,7 +18,7 @@ type importCmd struct {
 	DryRun        bool   `help:"Only check the files and say what would be done."`
 }
 
-// Run checks the files, and imports them.
+// Run checks the files and imports them.
 func (c *importCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// An import that is killed again and again loses nothing and doubles nothing.
+// An import that is killed repeatedly loses no row and duplicates none.
 func TestKilledImport(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -56,7 +56,7 @@ func killedImport(t *testing.T, dialect sqldb.Dialect) {
 		}
 		return n
 	}
-	// Killed among the users, among the tenants and among the memberships.
+	// Kill it during the import of users, of tenants and of memberships.
 	for _, moment := range []struct {
 		table string
 		rows  int

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// One process at a time serves from a data folder. The second one says which folder it is,
-// and ends. Commands that only talk to the database run beside it.
+// Only one process can serve from a data folder. A second one prints the folder and exits. Commands
+// that only use the database can run at the same time.
 func TestTheDataFolderIsServedByOne(t *testing.T) {
 	t.Parallel()
 	address, folder := freeAddress(t), t.TempDir()

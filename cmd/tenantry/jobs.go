@@ -30,14 +30,14 @@ func (c *jobsListCmd) Run(ctx context.Context, p *process) error {
 	return commands.ListJobs(ctx, s, commands.JobList{Kind: c.Kind, Limit: c.Limit, JSON: c.JSON}, p.out)
 }
 
-// jobFlags select dead jobs.
+// jobFlags selects dead jobs.
 type jobFlags struct {
 	ID   []string `arg:"" optional:"" help:"IDs of dead jobs."`
 	All  bool     `help:"All dead jobs."`
 	Kind string   `placeholder:"KIND" help:"All dead jobs of this kind."`
 }
 
-// decide applies do to the selected jobs.
+// decide calls do with the selected jobs.
 func (f jobFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.JobChoice) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
@@ -60,7 +60,7 @@ type jobsRetryCmd struct {
 	jobFlags            `embed:""`
 }
 
-// Run makes dead jobs wait again.
+// Run queues dead jobs again.
 func (c *jobsRetryCmd) Run(ctx context.Context, p *process) error {
 	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.JobChoice) error {
 		return commands.RetryJobs(ctx, s, which, p.out)

@@ -18,9 +18,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// The process is killed while usage is recorded, again and again: what was
-// acknowledged is stored, nothing is stored or counted twice, and the next start
-// is quick.
+// The process is killed repeatedly while it records usage. All acknowledged usage is stored,
+// nothing is stored or counted twice, and the next start is fast.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -81,8 +80,8 @@ func (r *recorder) logIn() {
 	r.token, r.tenant = session.AccessToken, session.User.Tenants[0].ID
 }
 
-// recordUntilKilled records from several connections at once, kills the server in
-// the middle of it and returns the keys that were acknowledged.
+// recordUntilKilled records usage on several connections, kills the server during that, and returns
+// the acknowledged keys.
 func (r *recorder) recordUntilKilled(round int, server *running) []string {
 	const connections, enough = 8, 100
 	keys := make([][]string, connections)
@@ -92,12 +91,12 @@ func (r *recorder) recordUntilKilled(round int, server *running) []string {
 	var wg sync.WaitGroup
 	for c := range connections {
 		wg.Go(func() {
-			defer once.Do(func() { close(reached) }) // it should not end before
+			defer once.Do(func() { close(reached) }) // only if recording fails early
 			for i := 0; ; i++ {
 				key := fmt.Sprintf("%d-%d-%d", round, c, i)
 				status, err := r.record(key)
 				if err != nil {
-					return // killed
+					return // the server was killed
 				}
 				if status != http.StatusCreated {
 					r.t.Errorf("recording answered %d", status)
@@ -120,7 +119,7 @@ func (r *recorder) recordUntilKilled(round int, server *running) []string {
 	return all
 }
 
-// record records a thousandth, so that the quota outlasts the test.
+// record records a thousandth of a unit, so that the quota suffices for the test.
 func (r *recorder) record(key string) (status int, err error) {
 	body := fmt.Sprintf(`{"meter_code":"api-calls","quantity":0.001,"idempotency_key":%q}`, key)
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.base+"/tenant/"+r.tenant+"/usage", strings.NewReader(body))
@@ -138,8 +137,7 @@ func (r *recorder) record(key string) (status int, err error) {
 	return resp.StatusCode, err
 }
 
-// check compares what is stored with what was acknowledged, and the counter with
-// the events.
+// check compares the stored events with the acknowledged keys, and the counter with the events.
 func (r *recorder) check(url string, acknowledged map[string]bool) {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -147,7 +145,7 @@ func (r *recorder) check(url string, acknowledged map[string]bool) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	// Not until the end: SQLite recovers only a file that nobody has open.
+	// Close it here rather than in a cleanup: SQLite only recovers a file that no process has open.
 	defer db.Close()
 	rows, err := db.Conn(ctx).QueryContext(ctx,
 		`SELECT idempotency_key, quantity FROM usage_events WHERE tenant_id = $1::uuid AND idempotency_key IS NOT NULL`, r.tenant)

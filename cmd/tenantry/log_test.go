@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A service that is told to stop has logged every request that it answered, and that it stops.
+// After a stop, the log has a line for each request and for the stop.
 func TestAStopLosesNoLine(t *testing.T) {
 	t.Parallel()
 	const requests = 50

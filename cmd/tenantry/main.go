@@ -1,8 +1,8 @@
-// Command tenantry is the whole service: dev runs it on one machine with a
-// sandbox in place of the outside world, serve runs it in production.
+// Command tenantry is the service. dev runs it on one machine with a sandbox in place of external
+// services; serve runs it in production.
 //
-// Its exit codes are 0 for success, 1 for a failure, 2 for wrong arguments or
-// settings, and 130 if a second signal ended it before it had stopped.
+// The exit codes are 0 for success, 1 for a failure, 2 for invalid arguments or settings, and 130
+// if a second signal ended the process before it had stopped.
 package main
 
 import (
@@ -54,17 +54,17 @@ type cli struct {
 	Man        manCmd        `cmd:"" help:"Write the manual page: tenantry man > tenantry.1"`
 }
 
-// process is what a command may use of the process.
+// process gives commands access to the process.
 type process struct {
 	in      *os.File
 	out     io.Writer
 	err     io.Writer
 	getenv  func(string) string
-	environ func() []string // all variables, for those whose names are not fixed
+	environ func() []string // all variables, for settings without fixed names
 }
 
 func main() {
-	ctx, _ := untilSignal(context.Background()) // never canceled: the process ends first
+	ctx, _ := untilSignal(context.Background()) // never canceled, because the process exits first
 	os.Exit(run(ctx, os.Args[1:], &process{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, environ: os.Environ}))
 }
 
@@ -102,8 +102,8 @@ func run(ctx context.Context, args []string, p *process) int {
 	return exitOK
 }
 
-// normalizeArgs returns arguments in the form that kong knows: no argument and "help …" are
-// --help, -v and --version are version.
+// normalizeArgs rewrites arguments for kong: no argument and "help …" become --help, and -v and
+// --version become version.
 func normalizeArgs(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -117,7 +117,7 @@ func normalizeArgs(args []string) []string {
 	}
 }
 
-// report writes one line for each error and returns the exit code.
+// report writes a line for each error and returns the exit code.
 func report(w io.Writer, command *kong.Context, err error) int {
 	code := exitFailed
 	for _, err := range splitErrors(err) {
@@ -130,7 +130,7 @@ func report(w io.Writer, command *kong.Context, err error) int {
 	return code
 }
 
-// splitErrors returns the single errors of what errors.Join has joined, here and in kong.
+// splitErrors returns the errors that errors.Join or kong has joined.
 func splitErrors(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -143,8 +143,8 @@ func splitErrors(err error) []error {
 	return all
 }
 
-// settingName returns the name under which the user gave a setting: the flag if it was
-// on the command line, else the environment variable.
+// settingName returns the name that the user used for a setting: the flag if it was on the command
+// line, otherwise the environment variable.
 func settingName(command *kong.Context, variable string) string {
 	for _, step := range command.Path {
 		if step.Flag != nil && slices.Contains(step.Flag.Envs, variable) {
@@ -154,8 +154,8 @@ func settingName(command *kong.Context, variable string) string {
 	return variable
 }
 
-// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A
-// second signal ends the process at once.
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. A second signal exits the
+// process immediately.
 func untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 2)

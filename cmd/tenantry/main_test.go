@@ -18,11 +18,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(program{m}, map[string]func(){"tenantry": main, watched: main, "stubborn": stubborn})
 }
 
-// watched is the command that is the program with the race detector, if the tests run under it.
+// watched is the command for the program with the race detector, if the tests run with it.
 const watched = "tenantry-watched"
 
-// The scripts in testdata are the command's contract: what it prints and the code
-// that it exits with.
+// The scripts in testdata define the output and the exit codes of the commands.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -35,7 +34,7 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// exits runs a command and checks its exit code: exits 2 tenantry dev --bad.
+// exits runs a command and checks its exit code. Example: exits 2 tenantry dev --bad.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code command [argument...]")
@@ -53,7 +52,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stubborn says when it is told to stop, and does not.
+// stubborn prints a line on the first signal but continues to run.
 func stubborn() {
 	ctx, stop := untilSignal(context.Background())
 	defer stop()
@@ -71,7 +70,7 @@ func TestASecondSignalEndsTheProcess(t *testing.T) {
 	}
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		cmd := exec.CommandContext(t.Context(), self)
-		cmd.Args[0] = "stubborn" // testscript runs the command of that name
+		cmd.Args[0] = "stubborn" // testscript runs the command with this name
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ func (c *manCmd) Run(app *kong.Kong, p *process) error {
 	return err
 }
 
-// manPage returns the manual page of all commands, in the macros of man(7).
+// manPage returns the manual page of all commands, with man(7) macros.
 func manPage(app *kong.Application) []byte {
 	var page bytes.Buffer
 	line := func(format string, args ...any) { fmt.Fprintf(&page, format+"\n", args...) }
@@ -62,7 +62,7 @@ func argumentsOf(command *kong.Node) string {
 	return b.String()
 }
 
-// placeholderOf returns what stands for the value of a flag.
+// placeholderOf returns the placeholder for the value of a flag.
 func placeholderOf(flag *kong.Flag) string {
 	if flag.IsBool() {
 		return ""
@@ -70,7 +70,7 @@ func placeholderOf(flag *kong.Flag) string {
 	return "=" + flag.FormatPlaceHolder()
 }
 
-// escaped returns a text that troff shows as it is.
+// escaped escapes a text for troff.
 func escaped(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -79,7 +79,7 @@ func escaped(text string) string {
 	return text
 }
 
-// quoteArgument returns a text as one argument of a macro.
+// quoteArgument quotes a text as an argument of a macro.
 func quoteArgument(text string) string {
 	return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"`
 }

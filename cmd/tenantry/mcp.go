@@ -11,7 +11,7 @@ type mcpCmd struct {
 	settings.MCPFlags
 }
 
-// Run serves an assistant until the context or the input ends.
+// Run serves an AI assistant until the context or the input ends.
 func (c *mcpCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// program runs the tests with an ordinary build of the program as `tenantry`. These tests start
-// the program more than a hundred times and mostly send it one request after the other, so a
-// build with the race detector would cost much and find little. Tests that send concurrent
-// requests start the program as [watched], which has the detector.
+// program runs the tests with a regular build of the program as `tenantry`. These tests start the
+// program more than a hundred times and mostly send sequential requests, so the race detector would
+// cost much and find little. Tests with concurrent requests start the program as [watched], which
+// has the race detector.
 type program struct{ *testing.M }
 
 // Run implements testscript.TestingM.

@@ -14,9 +14,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// Several processes on one PostgreSQL, and one on SQLite, which has room for no
-// second: of 200 requests at once, with room for one more, exactly one is answered
-// with 201, whichever process it reaches.
+// Run with several processes on PostgreSQL and with one on SQLite, which allows only one. Of 200
+// concurrent requests with one unit of quota left, exactly one gets a 201, no matter which process
+// it reaches.
 func TestQuotaHoldsAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -31,7 +31,7 @@ func quotaHolds(t *testing.T, url string, processes int) {
 	const requests, first = 200, 10
 	bases, servers := make([]string, processes), make([]*running, processes)
 	for i := range bases {
-		// One after the other: the first makes the demo data.
+		// Start them in sequence, because the first one creates the demo data.
 		address := freeAddress(t)
 		servers[i] = startWatched(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
 			"TENANTRY_DATABASE_URL="+url, "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off"), address)
@@ -88,7 +88,7 @@ func quotaHolds(t *testing.T, url string, processes int) {
 	t.Logf("%d rounds of %d requests to %d processes", rounds, requests, processes)
 }
 
-// client talks to the service over HTTP.
+// client calls the service over HTTP.
 type client struct {
 	t    *testing.T
 	http *http.Client
@@ -100,8 +100,8 @@ type answer struct {
 	body   []byte
 }
 
-// call makes a request with a JSON body, "" for none. It may be called from any
-// goroutine: what fails is an answer without a status.
+// call makes a request with a JSON body, or without a body if it is "". It can run in any
+// goroutine: it returns an answer without a status instead of failing the test.
 func (c *client) call(method, url, token, body string) answer {
 	r, err := http.NewRequestWithContext(c.t.Context(), method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *client) call(method, url, token, body string) answer {
 	return answer{resp.StatusCode, resp.Header, read.Bytes()}
 }
 
-// into reads the answer to a request that has to succeed.
+// into decodes the response to a request that must succeed.
 func (c *client) into(v any, a answer) {
 	c.t.Helper()
 	if a.status/100 != 2 {
@@ -137,7 +137,7 @@ func (c *client) into(v any, a answer) {
 	}
 }
 
-// logIn returns a token and the user's first tenant, "" without one.
+// logIn returns an access token and the user's first tenant, or "" if there is none.
 func (c *client) logIn(base, email, password string) (token, tenant string) {
 	c.t.Helper()
 	var session struct {
@@ -155,7 +155,7 @@ func (c *client) logIn(base, email, password string) (token, tenant string) {
 	return session.AccessToken, tenant
 }
 
-// quotaOf returns what sets a quota of a plan; whatever else the plan gives goes.
+// quotaOf returns a function that sets a quota of a plan and removes the plan's other entitlements.
 func (c *client) quotaOf(base, admin, plan, feature string) func(limit int) {
 	c.t.Helper()
 	id := func(list, key, value string) string {

@@ -33,7 +33,7 @@ type pspReconcileCmd struct {
 	DryRun bool `help:"Only list the differences; change nothing."`
 }
 
-// Run reconciles with the payment provider.
+// Run compares the database with the payment provider and repairs differences.
 func (c *pspReconcileCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// account is a Stripe that answers lists and objects by their paths; what it does not have
-// is an empty list or missing.
+// account is a fake Stripe server. It returns the JSON for a path. For other paths it returns an
+// empty list or an error.
 type account map[string]string
 
 func (a account) serve(t *testing.T) string {
@@ -54,7 +54,8 @@ func list(elements ...string) string {
 
 const checkedURL = "https://billing.example.test"
 
-// wellSetUp is an account as docs/stripe.md sets it up; types are the events to send.
+// wellSetUp returns an account that is set up as docs/stripe.md describes, with the given event
+// types.
 func wellSetUp(types []string) account {
 	events, _ := json.Marshal(types)
 	return account{
@@ -66,7 +67,7 @@ func wellSetUp(types []string) account {
 			"payment_method_update": {"enabled": true}}}`),
 		"/prices/price_1": `{"id": "price_1", "object": "price", "active": true, "currency": "eur", "unit_amount": 1900,
 			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
-		// The provider has two decimals for a currency that has none here.
+		// The provider uses two decimals for this currency, which has none here.
 		"/prices/price_isk": `{"id": "price_isk", "object": "price", "active": true, "currency": "isk", "unit_amount": 500000,
 			"recurring": {"interval": "month", "interval_count": 1, "usage_type": "licensed"}}`,
 		"/prices/price_calls": `{"id": "price_calls", "object": "price", "active": true, "currency": "eur", "unit_amount": null, "unit_amount_decimal": "10.5",
@@ -82,7 +83,8 @@ type finding struct {
 	Fix                  *string
 }
 
-// checkAccount runs the command against an account and returns what it found, and its exit code.
+// checkAccount runs the command on an account and returns the findings, the output and the exit
+// code.
 func checkAccount(t *testing.T, a account, database string, flags ...string) (found map[string]finding, text string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "tenantry", append([]string{"psp", "check", "--stripe-url", a.serve(t)}, flags...)...)
@@ -112,7 +114,7 @@ func checkAccount(t *testing.T, a account, database string, flags ...string) (fo
 	return found, string(out), code
 }
 
-// checkedDatabase is a database with one plan whose price is linked.
+// checkedDatabase returns the URL of a database with a plan and a linked price.
 func checkedDatabase(t *testing.T, dialect sqldb.Dialect) string {
 	t.Helper()
 	url := dbtest.URL(t, dialect)
@@ -149,16 +151,15 @@ func checkedDatabase(t *testing.T, dialect sqldb.Dialect) string {
 	return url
 }
 
-// An account that is set up as it should be has nothing to complain about; then one thing
-// at a time is wrong, and the command names it, says what to do, and exits with 1 exactly
-// where it is an error.
+// A correct account results in no problem. Then one thing at a time is wrong: the command names it,
+// recommends a fix, and exits with 1 exactly if the problem is an error.
 func TestPSPCheck(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			database := checkedDatabase(t, dialect)
-			// What it says is missing is what is to be sent.
+			// The finding lists the missing event types.
 			none, _, _ := checkAccount(t, wellSetUp([]string{"balance.available"}), database, "--json")
 			if f := none["superfluous events"]; f.Status != "warning" || !strings.HasSuffix(f.Detail, ": balance.available") {
 				t.Errorf("another event: %+v", f)

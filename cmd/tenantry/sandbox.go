@@ -15,7 +15,7 @@ type stripeSandboxCmd struct {
 	settings.StripeSandboxFlags `embed:""`
 }
 
-// Run serves the payment provider until the context ends.
+// Run serves the sandbox's payment provider until the context ends.
 func (c *stripeSandboxCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings()
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// The tour of the quick start, line by line as it stands there, against the real
-// program: once straight through, and once with the program killed and started
-// again between any two steps.
+// The commands of the quick start work unchanged with the real program: once in a row, and once
+// with the program killed and restarted between steps.
 func TestTour(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed"} {
@@ -39,7 +38,7 @@ func TestTour(t *testing.T) {
 	}
 }
 
-// tourSteps are the shell blocks of the quick start that are marked as the tour.
+// tourSteps returns the shell blocks of the quick start that are marked as the tour.
 func tourSteps(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/quick-start.md")
@@ -70,7 +69,7 @@ func tour(t *testing.T, steps []string, dialect sqldb.Dialect, killed bool) {
 			server = startDev(t, env, address)
 		}
 	}
-	if !killed { // it can be repeated
+	if !killed { // the tour can be repeated
 		for _, step := range steps {
 			output.WriteString(shell.run(t, step))
 		}
@@ -97,7 +96,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// running is a started program.
+// running is a running program.
 type running struct {
 	cmd    *exec.Cmd
 	stderr strings.Builder
@@ -109,13 +108,13 @@ func startDev(t *testing.T, env []string, address string) *running {
 	return startCommand(t, exec.CommandContext(t.Context(), "tenantry", "dev"), env, address)
 }
 
-// startWatched is startDev of the program under the race detector, if the tests run under it.
+// startWatched is startDev for the program with the race detector, if the tests run with it.
 func startWatched(t *testing.T, env []string, address string) *running {
 	t.Helper()
 	return startCommand(t, exec.CommandContext(t.Context(), watched, "dev"), env, address)
 }
 
-// startCommand starts a command that becomes the program, and waits until it is ready.
+// startCommand starts a command that runs the program, and waits until the program is ready.
 func startCommand(t *testing.T, cmd *exec.Cmd, env []string, address string) *running {
 	t.Helper()
 	r := &running{cmd: cmd}
@@ -143,7 +142,7 @@ func ready(t *testing.T, address string) bool {
 	return answers(t, address, "/readyz")
 }
 
-// answers reports whether a program answers a path with 200.
+// answers reports whether a program responds to a path with 200.
 func answers(t *testing.T, address, path string) bool {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
@@ -158,7 +157,7 @@ func answers(t *testing.T, address, path string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// kill ends the program as a power cut would.
+// kill ends the program like a power failure.
 func (r *running) kill(t *testing.T) {
 	t.Helper()
 	if err := r.cmd.Process.Kill(); err != nil {
@@ -167,7 +166,7 @@ func (r *running) kill(t *testing.T) {
 	_ = r.cmd.Wait()
 }
 
-// stop asks the program to end, which it does with 0 and soon.
+// stop stops the program and checks that it exits with 0 within a short time.
 func (r *running) stop(t *testing.T) {
 	t.Helper()
 	began := clock.System().Now()
@@ -182,7 +181,7 @@ func (r *running) stop(t *testing.T) {
 	}
 }
 
-// shell is one bash, so that a step sees the variables of those before.
+// shell is a bash process. Steps share its variables.
 type shell struct {
 	in  io.Writer
 	out *bufio.Reader
@@ -208,7 +207,7 @@ func startShell(t *testing.T, env []string) *shell {
 	return &shell{in, bufio.NewReader(out)}
 }
 
-// run runs one step and returns what it printed.
+// run runs a step and returns its output.
 func (s *shell) run(t *testing.T, step string) string {
 	t.Helper()
 	const end = "=== end of the step ==="

@@ -19,11 +19,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// spans is a collector of OpenTelemetry.
+// spans is an OpenTelemetry collector.
 type spans struct {
 	mu      sync.Mutex
 	names   map[string][]string // by trace, in hexadecimal
-	parents map[string]string   // by name, of the spans of a request
+	parents map[string]string   // by name, for the spans of a request
 	service string
 }
 
@@ -52,7 +52,7 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// has reports whether a trace has spans whose names begin so.
+// has reports whether a trace has a span with each name prefix.
 func (s *spans) has(trace string, names ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *spans) has(trace string, names ...string) bool {
 	return true
 }
 
-// A request, its queries and calls, and the jobs that follow from it are one trace, which is
-// that of the caller. The log and the metrics name it.
+// A request, its queries and calls, and the jobs that it enqueues belong to the caller's trace. The
+// log and the metrics contain the trace ID.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	s := &spans{names: map[string][]string{}, parents: map[string]string{}}
@@ -131,7 +131,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// A collector that is away costs the spans and nothing else.
+// Without a reachable collector, only the spans are lost.
 func TestTracesToNobody(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)

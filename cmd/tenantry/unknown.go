@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// warnOfUnknown logs each variable that looks like a setting and is none: a mistyped name
-// would be ignored silently.
+// warnOfUnknown logs each variable that looks like a setting but is unknown. Otherwise a mistyped
+// name would be ignored silently.
 func warnOfUnknown(command *kong.Context, s settings.Settings, p *process) {
 	log := commands.NewLog(p.err, s)
 	for _, v := range settings.UnknownVariables(p.environ(), variables(command.Model)) {

@@ -35,7 +35,7 @@ type usageRefusedCmd struct {
 	settings.StoreFlags `embed:""`
 }
 
-// Run writes a table of the refused usage.
+// Run writes a table of the rejected usage.
 func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
 	s, err := c.Settings(p.getenv)
 	if err != nil {
@@ -44,13 +44,13 @@ func (c *usageRefusedCmd) Run(ctx context.Context, p *process) error {
 	return commands.ListRefusedUsage(ctx, s, p.out)
 }
 
-// refusedFlags select refused usage.
+// refusedFlags selects rejected usage.
 type refusedFlags struct {
 	ID  []string `arg:"" optional:"" help:"IDs of the rejected events."`
 	All bool     `help:"All rejected usage."`
 }
 
-// decide applies do to the selected refused usage.
+// decide calls do with the selected usage.
 func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.RefusedParams) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
@@ -67,7 +67,7 @@ type usageRetryCmd struct {
 	refusedFlags        `embed:""`
 }
 
-// Run schedules refused usage for another submission.
+// Run queues rejected usage again.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
 	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
 		return commands.RetryRefusedUsage(ctx, s, which, p.out)
@@ -79,7 +79,7 @@ type usageDiscardCmd struct {
 	refusedFlags        `embed:""`
 }
 
-// Run discards refused usage.
+// Run discards rejected usage.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
 	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
 		return commands.DiscardRefusedUsage(ctx, s, which, p.out)

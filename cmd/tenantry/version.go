@@ -13,12 +13,12 @@ type versionCmd struct {
 	JSON bool `name:"json" help:"Write an object in place of text: {version, commit, modified, date, go, os, arch}."`
 }
 
-// build is what is known of a binary.
+// build describes a binary.
 type build struct {
 	Version  string `json:"version"`
-	Commit   string `json:"commit"` // "unknown" for one that was not built from a repository
+	Commit   string `json:"commit"` // "unknown" if the build had no repository
 	Modified bool   `json:"modified"`
-	Date     string `json:"date"` // of the commit, RFC 3339; "" where it is unknown
+	Date     string `json:"date"` // of the commit, RFC 3339; "" if unknown
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`

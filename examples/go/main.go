@@ -1,5 +1,5 @@
-// Command shop is a small product that Tenantry sells: people sign up, buy a plan, and have texts
-// turned to upper case, each word of which is metered.
+// Command shop is a small product that is sold with Tenantry. Customers sign up, buy a plan and
+// convert texts to upper case, which is metered by word.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/tenantry/tenantry/client/usage"
 )
 
-// meter is what the words are counted by; its quota stands in the plans.
+// meter is the meter that counts words. The plans contain its quota.
 const meter = "api-calls"
 
 //go:embed page.html
@@ -39,13 +39,13 @@ type shop struct {
 	customers      map[string]*customer // by session
 }
 
-// customer is somebody who is logged in.
+// customer is a logged-in user.
 type customer struct {
 	*client.Client
 	Tenant string
 }
 
-// view is what the page shows.
+// view is the data of the page.
 type view struct {
 	Customer *customer
 	Plans    []api.Plan
@@ -98,7 +98,7 @@ func run() error {
 	return s.recorder.Close(last)
 }
 
-// handle answers with the refusal of Tenantry where that is what went wrong.
+// handle responds with the status of Tenantry's error, if f returned one.
 func (s *shop) handle(f func(http.ResponseWriter, *http.Request, *customer) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var who *customer
@@ -118,7 +118,7 @@ func (s *shop) handle(f func(http.ResponseWriter, *http.Request, *customer) erro
 	}
 }
 
-// show lists the plans for those who have none, and the quota of those who have one.
+// show lists the plans, or shows the quota if the customer has a plan.
 func (s *shop) show(w http.ResponseWriter, r *http.Request, who *customer) error {
 	return s.render(w, r, who, "")
 }
@@ -143,7 +143,7 @@ func (s *shop) render(w http.ResponseWriter, r *http.Request, who *customer, res
 	return s.page.Execute(w, v)
 }
 
-// signUp makes an account with a tenant, and logs its owner in.
+// signUp creates an account with a tenant and logs its owner in.
 func (s *shop) signUp(w http.ResponseWriter, r *http.Request, _ *customer) error {
 	public, err := client.New(s.tenantry)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *shop) signUp(w http.ResponseWriter, r *http.Request, _ *customer) error
 	return nil
 }
 
-// buy leads to the payment provider's page, which leads back.
+// buy redirects to the payment provider's page, which redirects back.
 func (s *shop) buy(w http.ResponseWriter, r *http.Request, who *customer) error {
 	if who == nil {
 		return &client.Error{Status: http.StatusUnauthorized, Message: "Sign up first."}
@@ -193,7 +193,7 @@ func (s *shop) buy(w http.ResponseWriter, r *http.Request, who *customer) error 
 	return nil
 }
 
-// work is what the product does, for those whose plan has room for it.
+// work converts a text, if the plan's quota allows it.
 func (s *shop) work(w http.ResponseWriter, r *http.Request, who *customer) error {
 	if who == nil {
 		return &client.Error{Status: http.StatusUnauthorized, Message: "Sign up first."}
@@ -216,7 +216,7 @@ func (s *shop) work(w http.ResponseWriter, r *http.Request, who *customer) error
 	return s.render(w, r, who, strings.ToUpper(r.PostFormValue("text")))
 }
 
-// quota is how much of the plan is used.
+// quota returns the quota and the current usage of the meter.
 func (s *shop) quota(ctx context.Context, who *customer) (*api.MeterQuota, error) {
 	quotas, err := who.ListQuotas(ctx, who.Tenant)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package account has the users of the service, their passwords and the credentials
-// that authenticate them (rules: account#logins).
+// Package account manages users, their passwords and their credentials (rules: account#logins).
 package account
 
 import (
@@ -13,35 +12,35 @@ import (
 type User struct {
 	ID              int64
 	Name            string
-	Email           string // in the form of mail.NormalizeAddress
+	Email           string // normalized by mail.NormalizeAddress
 	IsPlatformAdmin bool
-	Locale          *string // the language of mails to the user; nil where none was chosen
+	Locale          *string // language of mail to the user; nil if the user has not chosen one
 }
 
-// Tokens is what a login hands out: a pair of tokens, or a session. Only their
-// SHA-256 hashes are stored.
+// Tokens holds the secrets that a login issues: an access and a refresh token, or a session. Only
+// their SHA-256 hashes are stored.
 type Tokens struct {
 	Access  string
 	Refresh string
 	Session string
 }
 
-// Grant says what a login hands out.
+// Grant describes the credentials that a login issues.
 type Grant struct {
-	// Session asks for a session instead of tokens.
+	// Session requests a session instead of tokens.
 	Session bool
 	// Remember makes the session outlive the browser.
 	Remember bool
-	// Replaces is the session that the browser had before, "" for none. It ends, so
-	// that nobody who knows its secret is logged in as the user.
+	// Replaces is the previous session of the browser, or "". The login ends it, so that an
+	// attacker who knows its secret does not become logged in as the user.
 	Replaces string
-	// Identity and Provider are the identity that a delegated login came through; nil and
+	// Identity and Provider describe the provider identity of a delegated login. They are nil and
 	// "" for other logins.
 	Identity *uuid.UUID
 	Provider string
 }
 
-// Membership is a user's place in a tenant, as the profile shows it.
+// Membership is a user's membership in a tenant, as shown in the profile.
 type Membership struct {
 	TenantID              uuid.UUID
 	Name                  string
@@ -54,36 +53,36 @@ type Membership struct {
 	OnboardingCompletedAt *time.Time
 }
 
-// tenantStore is what accounts need from the tenant domain.
+// tenantStore is the part of the tenant service that accounts use.
 type tenantStore interface {
-	// Create makes a tenant that the user owns, in the transaction of ctx.
+	// Create creates a tenant that the user owns, in the transaction of ctx.
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
-	// MembershipsOf lists the tenants that a user is in: at most one.
+	// MembershipsOf returns the memberships of a user: at most one.
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
-	// LocaleOf returns the language of mail to a user whose own is given: the one that
-	// their tenant has set, else their own, else another.
+	// LocaleOf returns the language of mail to a user: the language that their tenant has set, else
+	// own, else otherwise.
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)
-	// LockTenantOf locks the tenant that a user is in, if any, in the transaction of ctx.
+	// LockTenantOf locks the tenant of a user, if there is one, in the transaction of ctx.
 	LockTenantOf(ctx context.Context, userID int64) error
-	// RemoveUnverifiedOwner takes a user out of the tenant that somebody else made in their name, in
-	// the transaction of ctx, which has locked it. A tenant that pays is kept.
+	// RemoveUnverifiedOwner removes a user from the tenant that another person created in the
+	// user's name. The caller has locked the tenant in the transaction of ctx. A paying tenant is
+	// kept.
 	RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 }
 
-// Lifetimes say how long credentials live.
+// Lifetimes holds the lifetimes of credentials.
 type Lifetimes struct {
 	Access     time.Duration // of an access token
-	Refresh    time.Duration // of one refresh token
-	Family     time.Duration // of all refresh tokens that descend from one login
-	Session    time.Duration // of a session without use
-	Remembered time.Duration // of a session without use that was to be remembered
-	// SessionEnd and RememberedEnd limit the life of sessions that stay in use.
+	Refresh    time.Duration // of a refresh token
+	Family     time.Duration // of all refresh tokens of one login
+	Session    time.Duration // idle timeout of a session
+	Remembered time.Duration // idle timeout of a remembered session
+	// SessionEnd and RememberedEnd limit the lifetime of sessions that are in use.
 	SessionEnd    time.Duration
 	RememberedEnd time.Duration
 }
 
-// DefaultLifetimes returns the lifetimes that hold when none are configured (rules:
-// account#lifetimes).
+// DefaultLifetimes returns the default lifetimes (rules: account#lifetimes).
 func DefaultLifetimes() Lifetimes {
 	const day = 24 * time.Hour
 	return Lifetimes{

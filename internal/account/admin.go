@@ -16,16 +16,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Admin is a platform admin. Who is one, and with which permissions, is decided on the
-// command line only, never over HTTP (rules: account#platform-admins).
+// Admin is a platform admin. Only the CLI can grant, change and revoke this role, never the HTTP
+// API (rules: account#platform-admins).
 type Admin struct {
 	User
-	// Permissions are the ones that they hold; nil is all.
+	// Permissions are the admin's permissions; nil means all.
 	Permissions []string
 }
 
-// CreateAdmin makes an account that is a platform admin. No permissions means all
-// of them.
+// CreateAdmin creates an account that is a platform admin. An empty list of permissions means all.
 func (s *Service) CreateAdmin(ctx context.Context, name, email, password string, permissions []string) (User, error) {
 	address, err := normalizeEmail(email)
 	if err != nil {
@@ -63,17 +62,17 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	return user, err
 }
 
-// Admins lists the platform admins, the oldest account first.
+// Admins returns the platform admins, ordered by ID.
 func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 	return s.store.admins(ctx)
 }
 
-// GrantAdmin makes an account a platform admin, or changes the permissions of one. No
-// permissions means all of them. Who becomes one must log in again, so that no older
-// login gains rights, and impersonations of them end. Their provider identities are
-// removed: control of an identity provider must not give control of the platform (rules:
-// account#platform-admins). errNoAccount where the email has no account, errUnverified
-// where nobody has proved that it is theirs.
+// GrantAdmin makes an account a platform admin, or changes the permissions of an admin. An empty
+// list of permissions means all. A new admin must log in again, so that no existing login gains
+// permissions, and impersonations of the user end. Their provider identities are removed: control
+// of an identity provider must not give control of the platform (rules: account#platform-admins).
+// It returns errNoAccount if no account uses the email, and errUnverified if the email is not
+// verified.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
 	list, err := permissionList(permissions)
 	if err != nil {
@@ -82,9 +81,9 @@ func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []st
 	return s.changeAdmin(ctx, "admin.granted", email, true, permissions, list)
 }
 
-// RevokeAdmin makes a platform admin an ordinary account again. It ends everything
-// that authenticates them, and their impersonation of somebody else. errNoAccount
-// where the email has no account, errNotAdmin where it is no admin's.
+// RevokeAdmin makes a platform admin an ordinary user again. It ends all credentials of the user,
+// and their impersonation of another user. It returns errNoAccount if no account uses the email,
+// and errNotAdmin if the account is not an admin.
 func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
 	return s.changeAdmin(ctx, "admin.revoked", email, false, nil, nil)
 }
@@ -149,8 +148,8 @@ func normalizeEmail(email string) (string, error) {
 	return address, nil
 }
 
-// permissionList encodes permissions as a sorted list; nil, for an empty list, is
-// all of them.
+// permissionList encodes the permissions as a sorted list. It returns nil, which means all, for an
+// empty list.
 func permissionList(permissions []string) (sqldb.JSON, error) {
 	if len(permissions) == 0 {
 		return nil, nil
@@ -163,12 +162,12 @@ func permissionList(permissions []string) (sqldb.JSON, error) {
 	return json.Marshal(slices.Compact(slices.Sorted(slices.Values(permissions))))
 }
 
-// adminAuditFields is what the trail keeps of a platform admin.
+// adminAuditFields returns the audited fields of a platform admin.
 func adminAuditFields(isAdmin bool, list sqldb.JSON) map[string]any {
 	return map[string]any{"is_platform_admin": isAdmin, "platform_permissions": list}
 }
 
-// recordAdmin adds an entry to the trail, if the service has one.
+// recordAdmin adds an audit entry, if auditing is enabled.
 func (s *Service) recordAdmin(ctx context.Context, action string, userID int64, before, after any) error {
 	if s.deps.Audit == nil {
 		return nil

@@ -2,8 +2,8 @@ package account
 
 import "context"
 
-// HashedPassword is a password in the form in which it is stored. Make it before a
-// transaction begins, because hashing takes long.
+// HashedPassword is the hash of a password. Compute it before a transaction begins, because hashing
+// is slow.
 type HashedPassword struct{ phc string }
 
 // HashPassword hashes a password for SetPassword.
@@ -12,13 +12,12 @@ func (s *Service) HashPassword(ctx context.Context, password string) (HashedPass
 	return HashedPassword{hash}, err
 }
 
-// SetPassword gives a user the password that an administrator has chosen, ends
-// everything that authenticates the user and tells them by mail, all in the
-// transaction of ctx if there is one. For a platform admin it is
-// errPlatformAdminPassword.
+// SetPassword sets the password that an admin has chosen for a user, ends all credentials of the
+// user and notifies the user by mail. It uses the transaction of ctx if there is one. For a
+// platform admin it returns errPlatformAdminPassword.
 func (s *Service) SetPassword(ctx context.Context, userID int64, password HashedPassword) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The lock also keeps the user from becoming a platform admin in between.
+		// The lock also prevents the user from becoming a platform admin concurrently.
 		user, err := s.lock(ctx, userID)
 		if err != nil {
 			return err
@@ -33,7 +32,7 @@ func (s *Service) SetPassword(ctx context.Context, userID int64, password Hashed
 	})
 }
 
-// Rename gives a user another name, in the transaction of ctx if there is one.
+// Rename changes the name of a user, in the transaction of ctx if there is one.
 func (s *Service) Rename(ctx context.Context, userID int64, name string) error {
 	return s.store.rename(ctx, userID, name, s.deps.Clock.Now())
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Authenticate returns the user of an access token, with their tenant, role and permissions.
-// Unknown, revoked and expired tokens get the same error.
+// Unknown, revoked and expired tokens return the same error.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller
 	return callerOf(c)
 }
 
-// AuthenticateSession does the same for a session token and extends the session, which
-// expires when it is idle for too long and at the latest with its family.
+// AuthenticateSession does the same for a session token and extends the session. A session expires
+// when it has been idle for too long, or at the end of its family.
 func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindSession, token)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 	if expires.After(c.familyExpiresAt) {
 		expires = c.familyExpiresAt
 	}
-	// A difference of a minute is not worth a write for each request.
+	// Update the expiry at most once a minute, to avoid a write per request.
 	if expires.Sub(c.expiresAt) > time.Minute {
 		if err := s.store.setExpiry(ctx, c.id, expires); err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
-	if len(token) != tokenLength { // It was never issued: no query is needed.
+	if len(token) != tokenLength { // never issued, so no query is needed
 		return credential{}, errUnauthenticated
 	}
 	c, found, err := s.credentials.Get(ctx, hashToken(token))
@@ -53,19 +53,19 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 	}
 	s.uses.Add(c.id, c.lastUsedAt, s.deps.Clock.Now())
 	if c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin {
-		return c, errUnauthenticated // A former admin cannot impersonate.
+		return c, errUnauthenticated // a former admin cannot impersonate
 	}
 	return c, nil
 }
 
-// callerOf returns a new caller for a request with the credential.
+// callerOf returns the caller for a request with the credential.
 func callerOf(c credential) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
 		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.isVerified, TokenID: c.id, Family: c.family,
 	}
 	if c.impersonatorID != nil {
-		// The caller is the target, without any rights of a platform admin.
+		// The caller is the target, without permissions of a platform admin.
 		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded}
 		caller.IsPlatformAdmin = false
 	}

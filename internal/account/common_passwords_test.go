@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The list has what people use, in any case, and no words that are only common in texts.
+// The list contains passwords that people use, and not words that are merely common in texts.
 func TestCommonPasswords(t *testing.T) {
 	t.Parallel()
 	if n := len(commonPasswords()); n < 10_000 {

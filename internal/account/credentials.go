@@ -7,22 +7,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// Credential is something that authenticates a user at present.
+// Credential is an active credential of a user.
 type Credential struct {
 	ID        uuid.UUID
 	Kind      string    // access, refresh or session
-	Family    uuid.UUID // shared by all that descends from one login
+	Family    uuid.UUID // shared by all credentials of one login
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
 
-// Credentials lists everything that authenticates a user, the newest first.
+// Credentials returns the active credentials of a user, newest first.
 func (s *Service) Credentials(ctx context.Context, userID int64) ([]Credential, error) {
 	return s.store.credentials(ctx, userID, s.deps.Clock.Now())
 }
 
-// RevokeCredentials ends everything that authenticates a user, and with it their
-// impersonation of somebody else.
+// RevokeCredentials revokes all credentials of a user, and ends the impersonations that depend on
+// them.
 func (s *Service) RevokeCredentials(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.lock(ctx, userID); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Whatever a user is logged in with is on one list and ends in one statement;
-// other users' is on neither.
+// Credentials and RevokeCredentials cover all kinds of credentials of a user, and none of other
+// users.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -54,8 +54,7 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// A text that was never issued as a token is refused without a query, which this service could not
-// make.
+// A malformed token is rejected without a query: this Service lacks a database.
 func TestMalformedTokensNeedNoQuery(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"", "tnk_", "tnk_" + strings.Repeat("a", 47), strings.Repeat("a", 42), strings.Repeat("a", 44)} {

@@ -18,12 +18,12 @@ var (
 	errRefreshExpired  = fault.NewCoded(fault.Unauthenticated, fault.RefreshTokenExpired)
 	errResetToken      = fault.New(fault.Malformed, "error.reset_token")
 
-	// errPlatformAdminPassword says that the password of a platform administrator
-	// cannot be set over HTTP (403).
+	// errPlatformAdminPassword means that the password of a platform admin cannot be set over HTTP
+	// (403).
 	errPlatformAdminPassword = fault.New(fault.Forbidden, "error.platform_admin_password")
 
-	// ErrNeverLinked says that a delegated login is not linked to an account by its
-	// email, because the account is a platform admin's.
+	// ErrNeverLinked means that a delegated login cannot be linked to an account by email, because
+	// the account is a platform admin.
 	ErrNeverLinked = errors.New("a platform admin's account is never linked by its email")
 
 	errNoUser          = errors.New("the user does not exist")
@@ -32,25 +32,22 @@ var (
 	errPasswordChanged = errors.New("the password was changed while it was checked")
 )
 
-// Errors of the commands that manage platform admins, worded for the operator.
+// Errors of the CLI commands for platform admins, worded for the operator.
 var (
-	// ErrEmailTaken says that an email has an account already.
+	// ErrEmailTaken means that an account uses the email.
 	ErrEmailTaken = errors.New("this email has an account already")
-	// errNoAccount says that an email has no account.
+	// errNoAccount means that no account uses the email.
 	errNoAccount = errors.New("no account has this email")
-	// errNotAdmin says that an account is not a platform admin.
+	// errNotAdmin means that the account is not a platform admin.
 	errNotAdmin = errors.New("this account is not a platform admin")
-	// errUnverified says that nobody has proved that an account's email is theirs.
+	// errUnverified means that the email of the account is not verified.
 	errUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
-	// ErrUnknownPermission says that a list contains something that is not a
-	// platform permission.
+	// ErrUnknownPermission means that a list contains an unknown platform permission.
 	ErrUnknownPermission = errors.New("unknown permission")
 )
 
-// IsEmailTaken reports whether a registration failed because the email has an
-// account already.
+// IsEmailTaken reports whether a registration failed because an account uses the email.
 func IsEmailTaken(err error) bool { return errors.Is(err, errEmailTaken) }
 
-// IsGone reports whether something failed because the user has deleted their account
-// meanwhile.
+// IsGone reports whether an operation failed because the user has deleted their account.
 func IsGone(err error) bool { return errors.Is(err, errNoUser) }

@@ -8,22 +8,22 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// guessWindow is the time over which wrong passwords of an account are counted, and the
-// longest that an account is closed to passwords.
+// guessWindow is the period over which wrong passwords of an account are counted, and the longest
+// time that an account is closed to passwords.
 const guessWindow = 15 * time.Minute
 
-// firstClosing is how long the first wrong password too many closes an account to
-// passwords; each further one doubles it, up to guessWindow.
+// firstClosing is how long the first wrong password over the limit closes an account to passwords.
+// Each further wrong password doubles the time, up to guessWindow.
 const firstClosing = time.Minute
 
-// guessCounter are the wrong passwords of one account.
+// guessCounter counts the wrong passwords of one account.
 type guessCounter struct {
 	count  int64
-	began  time.Time // when the count began
-	closed time.Time // until when no password is checked
+	began  time.Time // start of the count
+	closed time.Time // no password is checked before this time
 }
 
-// waitTime returns for how long no password is checked at now, of which limit guesses are free.
+// waitTime returns how long no password is checked from now. limit is the number of free guesses.
 func (g guessCounter) waitTime(limit int64, now time.Time) time.Duration {
 	if g.count < limit {
 		return 0
@@ -31,13 +31,13 @@ func (g guessCounter) waitTime(limit int64, now time.Time) time.Duration {
 	return max(0, g.closed.Sub(now))
 }
 
-// isStale reports whether the guesses are of a time so far ahead that the clock must have been
-// set back since. They would count until it has caught up.
+// isStale reports whether the times are so far in the future that the clock must have been set back
+// since. Otherwise the guesses would count until the clock has caught up.
 func (g guessCounter) isStale(now time.Time) bool {
 	return g.began.Sub(now) > guessWindow || g.closed.Sub(now) > guessWindow
 }
 
-// add counts one more guess at now, of which limit are free.
+// add counts one more guess. limit is the number of free guesses.
 func (g *guessCounter) add(limit int64, now time.Time) {
 	if now.Sub(g.began) >= guessWindow && now.Sub(g.closed) >= guessWindow {
 		*g = guessCounter{began: now, closed: now}
@@ -48,17 +48,17 @@ func (g *guessCounter) add(limit int64, now time.Time) {
 	}
 }
 
-// countedGuess is a password that was counted before it is checked. Exactly one of right and
-// wrong is called once it was checked.
+// countedGuess is a password that was counted before it is checked. After the check, the caller
+// calls exactly one of recordRight and recordWrong.
 type countedGuess struct {
-	recordRight func(context.Context) error // takes the guess back
-	recordWrong func(context.Context) error // records that the account is closed to passwords
+	recordRight func(context.Context) error // removes the guess from the count
+	recordWrong func(context.Context) error // adds an audit entry if the account is now closed to passwords
 }
 
-// countGuess counts a login as a guess before its password is checked, so that guesses at the
-// same time don't get past the limit together. It refuses, with the time to wait, where
-// there were too many wrong ones, whether or not this one is right. Emails without an account count alike,
-// so that nobody learns which have one (rules: account#wrong-passwords).
+// countGuess counts a login as a guess before its password is checked, so that concurrent guesses
+// cannot exceed the limit together. After too many wrong passwords it returns an error with the
+// time to wait, even if this password is correct. Emails without an account are counted alike, so
+// that the limit does not reveal whether an account exists (rules: account#wrong-passwords).
 func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }
@@ -90,11 +90,11 @@ func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, e
 	right := func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			present, err := s.store.lockGuesses(ctx, email, s.deps.Clock.Now())
-			if err != nil || present.count == 0 { // a reset has cleared them
+			if err != nil || present.count == 0 { // a reset has cleared the count
 				return err
 			}
 			present.count--
-			if present.closed.Equal(after.closed) { // nobody guessed wrong since
+			if present.closed.Equal(after.closed) { // no wrong guess since then
 				present.closed = before.closed
 			}
 			return s.store.setGuesses(ctx, email, present)
@@ -107,8 +107,8 @@ func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, e
 	return countedGuess{right, wrong}, nil
 }
 
-// recordBlocked records that wrong passwords have closed an account to passwords. Each
-// closing lasts longer than the one before, so guesses do not flood the audit trail.
+// recordBlocked records in the audit log that wrong passwords have closed an account to passwords.
+// Each closing lasts longer than the one before, so guesses cannot flood the audit log.
 func (s *Service) recordBlocked(ctx context.Context, email string) error {
 	user, _, err := s.store.userByEmail(ctx, email)
 	if errors.Is(err, errNoUser) {

@@ -7,13 +7,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// avatarStore are the pictures of users.
+// avatarStore returns the URLs of avatars.
 type avatarStore interface {
-	// URL returns the full URL of an avatar by its hash, and nil for nil.
+	// URL returns the absolute URL of the avatar with a hash. It returns nil for nil.
 	URL(hash *string) *string
 }
 
-// HTTP has the handlers of registration, login, recovery and the profile.
+// HTTP implements the handlers for registration, login, recovery and the profile.
 type HTTP struct {
 	svc     *Service
 	avatars avatarStore
@@ -22,9 +22,8 @@ type HTTP struct {
 // NewHTTP returns the handlers.
 func NewHTTP(svc *Service, avatars avatarStore) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
 
-// Session is the answer of login, register and refresh, which is not below data
-// (rules: account#logins). In cookie mode it has no tokens: the session is in a
-// cookie.
+// Session is the response of login, register and refresh. It is not wrapped in data (rules:
+// account#logins). In cookie mode it omits the tokens, because the session is in a cookie.
 type Session struct {
 	User         SessionUser `json:"user"`
 	AccessToken  string      `json:"accessToken,omitempty"`
@@ -56,7 +55,7 @@ func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Body[Sess
 	return h.session(ctx, user, tokens, grant)
 }
 
-// CheckRegister is the check behind rest.Checks for Register.
+// CheckRegister validates the email and the password before Register runs. See rest.Checks.
 func (h *HTTP) CheckRegister(ctx context.Context, in *registerInput) error {
 	return h.svc.CheckRegistration(ctx, in.Body.Email, in.Body.Password)
 }
@@ -80,7 +79,7 @@ func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Body[Session], 
 	return h.session(ctx, user, tokens, grant)
 }
 
-// grantOf returns what a login is to hand out to whoever made the request of ctx.
+// grantOf returns the grant for a login by the request of ctx.
 func grantOf(ctx context.Context, remember bool) Grant {
 	if !rest.RequestOf(ctx).IsCookieMode() {
 		return Grant{}
@@ -88,7 +87,7 @@ func grantOf(ctx context.Context, remember bool) Grant {
 	return Grant{Session: true, Remember: remember, Replaces: rest.RequestOf(ctx).Session()}
 }
 
-// session returns the answer of a login.
+// session returns the response of a login.
 func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Body[Session], error) {
 	answer, err := h.SessionOf(ctx, user, tokens, grant)
 	if err != nil {
@@ -97,7 +96,7 @@ func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Gran
 	return rest.NewBody(answer), nil
 }
 
-// startSession sets the session of a login, if it made one, as a cookie.
+// startSession sets the session cookie of a login in cookie mode.
 func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
 	switch {
 	case tokens.Session == "":
@@ -140,8 +139,8 @@ type forgotInput struct {
 	}
 }
 
-// ForgotPassword handles POST /auth/forgot-password: 200 whether or not the
-// email has an account.
+// ForgotPassword handles POST /auth/forgot-password. It returns 200 whether or not an account uses
+// the email.
 func (h *HTTP) ForgotPassword(ctx context.Context, in *forgotInput) (*rest.Body[rest.Note], error) {
 	if err := h.svc.ForgotPassword(ctx, in.Body.Email); err != nil {
 		return nil, err
@@ -168,7 +167,7 @@ func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Body[re
 	return rest.Message("auth.password_reset"), nil
 }
 
-// CheckReset is the check behind rest.Checks for ResetPassword.
+// CheckReset validates the password before ResetPassword runs. See rest.Checks.
 func (h *HTTP) CheckReset(_ context.Context, in *resetInput) error {
 	return CheckNewPassword(in.Body.Password)
 }

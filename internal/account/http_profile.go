@@ -44,15 +44,15 @@ type currentTenant struct {
 	Name string    `json:"name"`
 }
 
-// ProfileImpersonation says who is behind the caller.
+// ProfileImpersonation describes the admin who impersonates the caller.
 type ProfileImpersonation struct {
 	IsImpersonating  bool    `json:"is_impersonating"`
 	ImpersonatorID   int64   `json:"impersonator_id"`
 	ImpersonatorName *string `json:"impersonator_name"`
 }
 
-// ImpersonationOf returns who is behind the caller, nil for a caller who acts for
-// themself.
+// ImpersonationOf returns the impersonation of the caller, or nil if the caller is not
+// impersonated.
 func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 	if caller.Impersonator == nil {
 		return nil
@@ -62,16 +62,15 @@ func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 	}
 }
 
-// Profile is the answer of GET /auth/me. It has Impersonation only while
-// impersonating.
+// Profile is the response of GET /auth/me. Impersonation is only present while impersonating.
 type Profile struct {
 	User          ProfileUser           `json:"user"`
 	CurrentTenant *currentTenant        `json:"currentTenant"`
 	Impersonation *ProfileImpersonation `json:"impersonation,omitempty"`
 }
 
-// Me handles GET /auth/me. permissions are those of the caller's role, plus the
-// platform's for a platform admin.
+// Me handles GET /auth/me. The permissions are the union of the role's permissions and, for a
+// platform admin, the platform permissions.
 func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Body[Profile], error) {
 	caller := authz.FromContext(ctx)
 	user, err := h.ProfileOf(ctx, caller)
@@ -86,7 +85,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Body[Profile], error)
 	return rest.NewBody(profile), nil
 }
 
-// ProfileOf returns a caller as their profile shows them.
+// ProfileOf returns the profile of a caller.
 func (h *HTTP) ProfileOf(ctx context.Context, caller *authz.Caller) (ProfileUser, error) {
 	memberships, err := h.svc.Memberships(ctx, caller.UserID)
 	if err != nil {

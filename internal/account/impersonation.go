@@ -10,27 +10,26 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// impersonationStore is what accounts need from impersonation: an impersonation depends
-// on the credential of the admin and ends with it (rules: impersonation#sessions).
-// All methods work in the transaction of ctx.
+// impersonationStore is the part of the impersonation service that accounts use. An impersonation
+// depends on a credential of the admin and ends with it (rules: impersonation#sessions). All
+// methods run in the transaction of ctx.
 type impersonationStore interface {
-	// EndOrphaned ends the impersonations that depend on credentials of a user that
-	// were revoked or have expired.
+	// EndOrphaned ends the impersonations that depend on revoked or expired credentials of a user.
 	EndOrphaned(ctx context.Context, userID int64) error
-	// EndFamily ends the impersonations that depend on credentials of one login, and
-	// revokes those credentials.
+	// EndFamily ends the impersonations that depend on credentials of one login, and revokes those
+	// credentials.
 	EndFamily(ctx context.Context, userID int64, family uuid.UUID) error
-	// EndForTarget ends the impersonations whose target a user is. The target and the
-	// impersonators are locked.
+	// EndForTarget ends the impersonations of a user. The caller has locked the user and the
+	// impersonators.
 	EndForTarget(ctx context.Context, targetID int64) error
-	// Expire ends the impersonations by an admin, whose credentials keep refusing requests
-	// until they stop. The admin is locked.
+	// Expire ends the impersonations by an admin. Until the admin stops impersonating, the
+	// credentials reject requests. The caller has locked the admin.
 	Expire(ctx context.Context, adminID int64) error
-	// ImpersonatorsOf lists who impersonates a user.
+	// ImpersonatorsOf returns the users who impersonate a user.
 	ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error)
 }
 
-// noImpersonations is for a service in which nobody can impersonate.
+// noImpersonations implements impersonationStore for a service without impersonation.
 type noImpersonations struct{}
 
 func (noImpersonations) EndOrphaned(context.Context, int64) error          { return nil }
@@ -41,8 +40,8 @@ func (noImpersonations) ImpersonatorsOf(context.Context, int64) ([]int64, error)
 	return nil, nil
 }
 
-// ownerOf returns who the credential of the caller belongs to: the admin while
-// impersonating.
+// ownerOf returns the user who owns the credential of the caller. While impersonating, it is the
+// admin.
 func ownerOf(caller *authz.Caller) int64 {
 	if caller.Impersonator != nil {
 		return caller.Impersonator.UserID
@@ -50,9 +49,9 @@ func ownerOf(caller *authz.Caller) int64 {
 	return caller.UserID
 }
 
-// RenewSession gives a session a new secret, which it needs whenever its privileges
-// change, in the transaction of ctx, which has locked its user. keep is how long the browser is to keep it; 0 is
-// until the browser is closed. For a credential that is not a session, secret is "".
+// RenewSession replaces the secret of a session, which is required whenever its privileges change.
+// It runs in the transaction of ctx, which has locked the user. keep is the lifetime of the cookie;
+// 0 means until the browser closes. For a credential that is not a session, secret is "".
 func (s *Service) RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error) {
 	secret = newAccessToken()
 	renewed, err := s.store.renewSession(ctx, id, secret)
@@ -62,13 +61,13 @@ func (s *Service) RenewSession(ctx context.Context, id uuid.UUID) (secret string
 	if err != nil {
 		return "", 0, err
 	}
-	if renewed.idle > s.deps.Lifetimes.Session { // it is remembered
+	if renewed.idle > s.deps.Lifetimes.Session { // a remembered session
 		keep = renewed.end.Sub(s.deps.Clock.Now())
 	}
 	return secret, keep, nil
 }
 
-// SessionUser returns a user in the form in which the answer of a login shows them.
+// SessionUser returns a user as shown in the response to a login.
 func (s *Service) SessionUser(ctx context.Context, id int64) (SessionUser, error) {
 	user, err := s.store.user(ctx, id)
 	if err != nil {

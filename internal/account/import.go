@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// maxBcryptCost bounds the time that a login takes with a hash from elsewhere.
+// maxBcryptCost bounds the time of a login with an imported hash.
 const maxBcryptCost = 14
 
 var (
@@ -17,23 +17,23 @@ var (
 	errHashCost   = errors.New("takes too much time or memory to check: at most cost 14 of bcrypt, or 256 MiB and 10 passes of Argon2id; leave it empty for a user who is to choose a new password")
 )
 
-// ImportedUser is a user who comes from another system.
+// ImportedUser is a user imported from another system.
 type ImportedUser struct {
 	Name         string
-	Email        string // in the form of mail.NormalizeAddress
+	Email        string // normalized by mail.NormalizeAddress
 	Locale       *string
-	PasswordHash *string // one that CheckHash accepts; nil for none
+	PasswordHash *string // must pass CheckHash; nil for a user without a password
 	Verified     bool
 }
 
-// ExistingUser is an account as an import finds it.
+// ExistingUser is an existing account, as seen by an import.
 type ExistingUser struct {
 	User
 	Verified bool
 }
 
-// CheckHash refuses a hash of a password that a login cannot check, or only with
-// unreasonable effort. The first login replaces it by one of the service's own.
+// CheckHash returns an error for a password hash that a login cannot check, or only at an
+// unreasonable cost. The first login replaces an imported hash.
 func CheckHash(hash string) error {
 	if isBcrypt(hash) {
 		cost, err := bcrypt.Cost([]byte(hash))
@@ -67,8 +67,8 @@ func matchesBcrypt(password, hash string) (bool, error) {
 	return err == nil, err
 }
 
-// Import makes an account without a tenant, in the transaction of ctx if there is one.
-// Nobody is told. ErrEmailTaken where the email has an account.
+// Import creates an account without a tenant, in the transaction of ctx if there is one. It sends
+// no mail. It returns ErrEmailTaken if an account uses the email.
 func (s *Service) Import(ctx context.Context, u ImportedUser) (int64, error) {
 	id, err := s.store.insertUser(ctx, newUser{
 		name: u.Name, email: u.Email, passwordHash: u.PasswordHash, verified: u.Verified, locale: u.Locale,
@@ -79,8 +79,8 @@ func (s *Service) Import(ctx context.Context, u ImportedUser) (int64, error) {
 	return id, err
 }
 
-// UpdateImported changes the name of an account, and counts its email as verified if u does.
-// Everything else stays as it is.
+// UpdateImported changes the name of an account, and marks its email as verified if u.Verified is
+// set. It changes nothing else.
 func (s *Service) UpdateImported(ctx context.Context, id int64, u ImportedUser) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		user, err := s.lockTarget(ctx, id)
@@ -100,8 +100,8 @@ func (s *Service) UpdateImported(ctx context.Context, id int64, u ImportedUser) 
 	})
 }
 
-// Find returns the account of an email, in the form of mail.NormalizeAddress, and whether
-// there is one.
+// Find returns the account with an email, and reports whether there is one. The email must be
+// normalized by mail.NormalizeAddress.
 func (s *Service) Find(ctx context.Context, email string) (ExistingUser, bool, error) {
 	id, verified, err := s.store.userOfEmail(ctx, email)
 	if errors.Is(err, errNoUser) {

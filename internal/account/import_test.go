@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// argonHash returns a hash of Argon2id with parameters of another system.
+// argonHash returns an Argon2id hash with parameters of another system.
 func argonHash(t testing.TB, password string, change func(*argon2id.Params)) string {
 	t.Helper()
 	p := &argon2id.Params{Memory: 1024, Iterations: 1, Parallelism: 2, SaltLength: 16, KeyLength: 32}
@@ -32,7 +32,7 @@ func bcryptHash(t testing.TB, password string) string {
 	return string(hash)
 }
 
-// Hashes that a login can check are accepted, in every spelling of other systems.
+// CheckHash accepts the hash formats of other systems that a login can check.
 func TestCheckHash(t *testing.T) {
 	t.Parallel()
 	known := bcryptHash(t, "correct horse")
@@ -79,7 +79,7 @@ func TestCheckHash(t *testing.T) {
 	}
 }
 
-// A login checks imported hashes, and finds that they are to be replaced.
+// A login accepts imported hashes and reports them as outdated.
 func TestImportedHashesMatch(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords(HashCost{MemoryKiB: 64, Passes: 1})

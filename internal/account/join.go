@@ -2,18 +2,18 @@ package account
 
 import "context"
 
-// NewSecret returns 64 random letters and digits, for a link in a mail.
+// NewSecret returns 64 random letters and digits for a link in a mail.
 func NewSecret() string { return newRefreshToken() }
 
-// HashSecret returns the form in which a random secret is stored: its SHA-256, in hex.
+// HashSecret returns the SHA-256 hash, in hex, under which a random secret is stored.
 func HashSecret(secret string) string { return hashToken(secret) }
 
-// GrantOf returns what a login is to hand out to whoever made the request of ctx: a
-// session in cookie mode, else tokens.
+// GrantOf returns the grant for a login by the request of ctx: a session in cookie mode, and tokens
+// otherwise.
 func GrantOf(ctx context.Context) Grant { return grantOf(ctx, false) }
 
-// SessionOf returns the answer of a login, with the tokens in it. In cookie mode there
-// are none, and the session is set as a cookie of the browser behind ctx.
+// SessionOf returns the response of a login, including the tokens. In cookie mode it sets the
+// session cookie instead.
 func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
 	shown, err := h.svc.sessionUser(ctx, user)
 	if err != nil {
@@ -23,8 +23,8 @@ func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Gr
 	return Session{User: shown, AccessToken: tokens.Access, RefreshToken: tokens.Refresh}, nil
 }
 
-// StartSession sets the session among tokens, if there is one, as a cookie of the
-// browser behind ctx. It is for logins that another domain answers.
+// StartSession sets the session cookie if tokens has a session. It is for logins whose response
+// another package writes.
 func (h *HTTP) StartSession(ctx context.Context, tokens Tokens, grant Grant) {
 	h.startSession(ctx, tokens, grant)
 }

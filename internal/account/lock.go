@@ -10,26 +10,26 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What issues a credential and what ends credentials lock in one order (rules:
-// account#lock-order): a tenant if it is needed, then users by their ids, and only then
-// what belongs to users: credentials, one-time codes, reset tokens, push subscriptions.
+// Code that issues or ends credentials takes locks in one order (rules: account#lock-order): first
+// the tenant, if needed, then users by ID, and only then the rows of users: credentials, one-time
+// codes, reset tokens and push subscriptions.
 //
-// Invariant: whoever inserts, changes or ends a credential holds the lock of its user.
-// Without it, at READ COMMITTED, an UPDATE that ends credentials does not see one that is
-// inserted while it waits for another's row, and that one would live on. What a login
-// was judged by (its password, its code, its refresh token) is read again under the
-// lock, because it may have ended before.
+// Invariant: a transaction that inserts, changes or ends a credential holds the lock of its user.
+// Otherwise, at READ COMMITTED, an UPDATE that ends the credentials of a user would miss a
+// credential that is inserted while the UPDATE waits for another row lock, and that credential
+// would survive. A login reads its evidence (password, code or refresh token) again under the lock,
+// because it may have become invalid.
 
-// lockedUser is a user as it is under the lock.
+// lockedUser is a user, read under the lock.
 type lockedUser struct {
 	User
 	passwordHash *string    // nil for a user without a password
-	verified     bool       // the email is known to be the user's
-	permissions  sqldb.JSON // of a platform admin; nil is all
+	verified     bool       // the user has proved ownership of the email
+	permissions  sqldb.JSON // of a platform admin; nil means all
 }
 
-// lock locks a user together with others, and returns the user; errNoUser where there is
-// no such user. Others that are gone are left out.
+// lock locks a user together with others and returns the user. It returns errNoUser if the user
+// does not exist. It skips others that do not exist.
 func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user lockedUser, err error) {
 	ids := append([]int64{id}, others...)
 	slices.Sort(ids)
@@ -47,8 +47,8 @@ func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user loc
 	return user, nil
 }
 
-// lockTarget is lock with those who impersonate the user: ending that changes their
-// credentials. Somebody who begins meanwhile waits for the user's lock.
+// lockTarget is lock, including the users who impersonate the user, because ending an impersonation
+// changes their credentials. An impersonation that starts later waits for the user's lock.
 func (s *Service) lockTarget(ctx context.Context, id int64) (lockedUser, error) {
 	impersonators, err := s.deps.Impersonations.ImpersonatorsOf(ctx, id)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Service) lockTarget(ctx context.Context, id int64) (lockedUser, error) 
 	return s.lock(ctx, id, impersonators...)
 }
 
-// lockFor is lock with the owner of the session that the grant replaces, who may be
-// somebody else.
+// lockFor is lock, including the owner of the session that the grant replaces, who may be a
+// different user.
 func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (lockedUser, error) {
 	owner, err := s.replacedOwner(ctx, grant)
 	switch {
@@ -70,7 +70,8 @@ func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (lockedUse
 	return s.lock(ctx, id, owner)
 }
 
-// replacedOwner returns whose session the grant replaces; errNoCredential for nobody's.
+// replacedOwner returns the owner of the session that the grant replaces. It returns
+// errNoCredential if that session does not exist.
 func (s *Service) replacedOwner(ctx context.Context, grant Grant) (int64, error) {
 	if !grant.Session || grant.Replaces == "" {
 		return 0, errNoCredential
@@ -90,8 +91,8 @@ func (s *Service) lockReplaced(ctx context.Context, grant Grant) error {
 	return err
 }
 
-// endReplacedSession ends the session that the grant replaces, and its impersonation. Its owner
-// is locked.
+// endReplacedSession ends the session that the grant replaces, and its impersonation. The caller
+// has locked the owner of the session.
 func (s *Service) endReplacedSession(ctx context.Context, grant Grant, now time.Time) error {
 	owner, err := s.replacedOwner(ctx, grant)
 	if errors.Is(err, errNoCredential) {
@@ -106,15 +107,15 @@ func (s *Service) endReplacedSession(ctx context.Context, grant Grant, now time.
 	return s.deps.Impersonations.EndOrphaned(ctx, owner)
 }
 
-// Lock locks a user until the transaction of ctx ends, for whoever issues something that
-// a login follows from.
+// Lock locks a user until the transaction of ctx ends. Callers use it before they issue credentials
+// or codes for a login.
 func (s *Service) Lock(ctx context.Context, userID int64) error {
 	_, err := s.lock(ctx, userID)
 	return err
 }
 
-// LockExisting is Lock for whoever gives a user a place in a tenant. It refuses a user who
-// has deleted their account (401), and keeps them from it until the transaction ends.
+// LockExisting is Lock for callers that add a user to a tenant. It returns an error (401) if the
+// user has deleted the account, and prevents the deletion until the transaction ends.
 func (s *Service) LockExisting(ctx context.Context, userID int64) error {
 	_, err := s.lock(ctx, userID)
 	if errors.Is(err, errNoUser) {
@@ -123,8 +124,8 @@ func (s *Service) LockExisting(ctx context.Context, userID int64) error {
 	return err
 }
 
-// endAll ends every credential and one-time code of a user, and the impersonations that
-// depend on them, in the transaction of ctx. The user is locked.
+// endAll ends all credentials and one-time codes of a user, and the impersonations that depend on
+// them, in the transaction of ctx. The caller has locked the user.
 func (s *Service) endAll(ctx context.Context, userID int64, now time.Time) error {
 	if err := s.store.revokeAll(ctx, userID, now); err != nil {
 		return err
@@ -132,8 +133,8 @@ func (s *Service) endAll(ctx context.Context, userID int64, now time.Time) error
 	return s.endCodes(ctx, userID)
 }
 
-// endCodes ends the one-time codes of a user, and the impersonations that depend on
-// credentials which have ended. The user is locked.
+// endCodes deletes the one-time codes of a user, and ends the impersonations that depend on ended
+// credentials. The caller has locked the user.
 func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	if err := s.store.deleteCodes(ctx, userID); err != nil {
 		return err
@@ -141,8 +142,8 @@ func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	return s.deps.Impersonations.EndOrphaned(ctx, userID)
 }
 
-// endOtherCredentials ends every login of a user but the one that the caller used, and every one-time
-// code. The user is locked.
+// endOtherCredentials ends all logins of a user except the caller's, and all one-time codes. The
+// caller of the function has locked the user.
 func (s *Service) endOtherCredentials(ctx context.Context, caller *authz.Caller, now time.Time) error {
 	if err := s.store.revokeOtherCredentials(ctx, caller.UserID, caller.Family, now); err != nil {
 		return err
@@ -150,8 +151,8 @@ func (s *Service) endOtherCredentials(ctx context.Context, caller *authz.Caller,
 	return s.endCodes(ctx, caller.UserID)
 }
 
-// endLinks ends the links that were mailed to a user: for a new password, and for a change
-// of their email. The user is locked.
+// endLinks invalidates the links mailed to a user for a password reset or a change of email. The
+// caller has locked the user.
 func (s *Service) endLinks(ctx context.Context, userID int64) error {
 	if err := s.store.deleteReset(ctx, userID); err != nil {
 		return err
@@ -159,8 +160,9 @@ func (s *Service) endLinks(ctx context.Context, userID int64) error {
 	return s.store.deleteVerifications(ctx, userID)
 }
 
-// replacePassword ends everything that was issued while another password held: with the
-// credentials the links for resetting it and for a change of the email. The user is locked.
+// replacePassword sets the password and ends everything issued under the old one: credentials,
+// one-time codes, and the links for a password reset or a change of email. The caller has locked
+// the user.
 func (s *Service) replacePassword(ctx context.Context, userID int64, hash string, now time.Time) error {
 	if err := s.store.updatePassword(ctx, userID, hash, now); err != nil {
 		return err
@@ -171,9 +173,9 @@ func (s *Service) replacePassword(ctx context.Context, userID int64, hash string
 	return s.endAll(ctx, userID, now)
 }
 
-// EndTenantAccess ends what depended on the place of a user in a tenant: impersonations of the user,
-// and one-time codes. It is called before the membership is deleted, in the transaction
-// of ctx, which holds the tenant's lock. The user's logins live on.
+// EndTenantAccess ends everything that depends on a user's membership: impersonations of the user,
+// and one-time codes. The user's logins stay valid. Call it before deleting the membership, in a
+// transaction that has locked the tenant.
 func (s *Service) EndTenantAccess(ctx context.Context, userID int64) error {
 	if _, err := s.lockTarget(ctx, userID); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// LockAll locks users in their order until the transaction of ctx ends. Those who are gone
-// are left out.
+// LockAll locks users in the order of their IDs until the transaction of ctx ends. It skips deleted
+// users.
 func (s *Service) LockAll(ctx context.Context, ids []int64) error {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)
@@ -19,8 +19,8 @@ func (s *Service) LockAll(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// EndTenantAccessForAll is Left for several users of one tenant. They are locked together with all who
-// impersonate them before anything is ended, so that the order of locks holds.
+// EndTenantAccessForAll calls EndTenantAccess for several users of one tenant. To keep the lock
+// order, it first locks them together with all users who impersonate them.
 func (s *Service) EndTenantAccessForAll(ctx context.Context, ids []int64) error {
 	all := slices.Clone(ids)
 	for _, id := range ids {

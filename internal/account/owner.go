@@ -12,14 +12,14 @@ import (
 // provenOwner is evidence that a request comes from the owner of an account: a login of the
 // account, or its password.
 type provenOwner struct {
-	Family uuid.UUID // the login; Nil for a password
+	Family uuid.UUID // of the login; Nil for a password
 	token  uuid.UUID
 	hash   *string
 }
 
-// VerifyOwner checks that the request of ctx comes from the owner of an account, before the
-// transaction that needs it. A wrong password counts as a failed login. Without a login of
-// the account, a missing or wrong password is a validation error on current_password.
+// VerifyOwner checks that the request of ctx comes from the owner of an account. Call it before the
+// transaction that needs it. A wrong password counts as a failed login. Without a login of the
+// account, a missing or wrong password is a validation error on current_password.
 func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (provenOwner, error) {
 	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
 		return provenOwner{Family: caller.Family, token: caller.TokenID}, nil
@@ -52,7 +52,7 @@ func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string
 	return provenOwner{hash: hash}, guess.recordRight(ctx)
 }
 
-// LockOwner locks a user, and refuses evidence that has become invalid since it was checked.
+// LockOwner locks a user. It returns an error if the evidence has become invalid since VerifyOwner.
 func (s *Service) LockOwner(ctx context.Context, userID int64, owner provenOwner) (Self, error) {
 	user, err := s.lock(ctx, userID)
 	if err != nil {
@@ -70,8 +70,9 @@ func (s *Service) LockOwner(ctx context.Context, userID int64, owner provenOwner
 	return newSelf(user), nil
 }
 
-// RevokeFormerEmail ends what belonged to the former email of a user, who is locked: links,
-// one-time codes, every login except one, and the identities whose email differs.
+// RevokeFormerEmail ends everything that belongs to the former email of a user: links, one-time
+// codes, every login except one, and identities with a different email. The caller has locked the
+// user.
 func (s *Service) RevokeFormerEmail(ctx context.Context, userID int64, email string, except uuid.UUID) error {
 	if err := s.endLinks(ctx, userID); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (s *Service) RevokeFormerEmail(ctx context.Context, userID int64, email str
 	return s.endCodes(ctx, userID)
 }
 
-// removeIdentities removes all provider identities of a user, who is locked.
+// removeIdentities removes all provider identities of a user. The caller has locked the user.
 func (s *Service) removeIdentities(ctx context.Context, userID int64) error {
 	removed, err := s.store.deleteIdentities(ctx, userID)
 	if err != nil {
@@ -108,8 +109,8 @@ func (s *Service) recordRemoved(ctx context.Context, userID int64, removed []rem
 	return nil
 }
 
-// EndLoginsThrough ends the logins of a user that came through an identity, and the
-// one-time codes of the user, who is locked.
+// EndLoginsThrough ends the logins of a user through an identity, and the user's one-time codes.
+// The caller has locked the user.
 func (s *Service) EndLoginsThrough(ctx context.Context, userID int64, identity uuid.UUID) error {
 	if err := s.store.revokeLoginsThrough(ctx, userID, identity, s.deps.Clock.Now()); err != nil {
 		return err
@@ -117,12 +118,12 @@ func (s *Service) EndLoginsThrough(ctx context.Context, userID int64, identity u
 	return s.endCodes(ctx, userID)
 }
 
-// recentLogin is how long after its beginning a login confirms a request of an account
-// without a password.
+// recentLogin is the maximum age of a login that can confirm a request of an account without a
+// password.
 const recentLogin = 10 * time.Minute
 
-// RunInPersonConfirmed is InPersonWith for requests that an account without a password
-// confirms with a recent login. A refresh continues a login and does not renew it.
+// RunInPersonConfirmed is like RunInPersonWithPassword, but an account without a password needs a
+// recent login. A refresh does not make a login recent.
 func (s *Service) RunInPersonConfirmed(ctx context.Context, caller *authz.Caller, proof Proof, do func(ctx context.Context, self Self) error) error {
 	return s.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self Self) error {
 		if !self.HasPassword {

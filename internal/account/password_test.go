@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// noTenants stands for the tenant domain where none is needed.
+// noTenants is a tenantStore for tests that need no tenants.
 type noTenants struct{}
 
 func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error) { return uuid.Nil, nil }
@@ -36,8 +36,7 @@ func newTestService(t *testing.T, db *sqldb.DB) *Service {
 	})
 }
 
-// A hash that was made with other parameters is made anew at the next login, and
-// only then.
+// A login rehashes a password whose hash has other parameters, and only then.
 func TestLoginRenewsOutdatedHashes(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -74,8 +73,7 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 	})
 }
 
-// No more hashes run at once than there are cores, and who waits for one can give
-// up.
+// At most one hash runs per core, and a waiting caller can give up.
 func TestHashingIsBounded(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords(DefaultHashCost())
@@ -113,8 +111,8 @@ func TestHashingIsBounded(t *testing.T) {
 	}
 }
 
-// What stands for the hash of an unknown email has the parameters of all others, so that it takes
-// as long to check, whatever they are.
+// The dummy hash has the parameters of all other hashes, so an unknown email takes as long to
+// check.
 func TestDecoyCostsAsMuch(t *testing.T) {
 	t.Parallel()
 	for _, cost := range []HashCost{DefaultHashCost(), {MemoryKiB: 64, Passes: 1}} {
@@ -147,12 +145,12 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A password matches however its accents are typed. Hashes of passwords that were not
-// normalized still match the text that they were made of, until a login replaces them.
+// A password matches regardless of how its accents are encoded. Older hashes of passwords that were
+// not normalized match the original encoding until a login replaces them.
 func TestPasswordsAreNormalized(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords(HashCost{MemoryKiB: 64, Passes: 1})
-	composed, decomposed, wide := "P\u00e4ssw\u00f6rter", "Pa\u0308sswo\u0308rter", "\uff30\u00e4ssw\u00f6rter" // NFC, NFD, a full-width P
+	composed, decomposed, wide := "P\u00e4ssw\u00f6rter", "Pa\u0308sswo\u0308rter", "\uff30\u00e4ssw\u00f6rter" // NFC, NFD, full-width P
 	old, err := argon2id.CreateHash(decomposed, p.params)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +178,7 @@ func TestPasswordsAreNormalized(t *testing.T) {
 	if ok, err := p.Matches(t.Context(), decomposed, nil); ok || err != nil {
 		t.Errorf("no hash: %t, %v", ok, err)
 	}
-	if _, err := p.HashNew(t.Context(), "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44"); err == nil { // password, full width
+	if _, err := p.HashNew(t.Context(), "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44"); err == nil { // "password" in full-width letters
 		t.Error("a common password in full-width letters is accepted")
 	}
 }

@@ -20,7 +20,7 @@ UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS N
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
 
--- The pair of a login, or of its refresh.
+-- Inserts the access and refresh tokens of a login or a refresh.
 -- name: InsertPair :exec
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
 VALUES
@@ -60,7 +60,7 @@ SELECT password_hash FROM users WHERE id = $1;
 -- name: DeleteEmailVerifications :exec
 DELETE FROM email_verifications WHERE user_id = $1;
 
--- The logins of a user beyond the newest, the newest of them first.
+-- The logins of a user except the newest, newest first.
 -- name: OldLogins :many
 SELECT family FROM credentials
 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > sqlc.arg(now)
@@ -93,7 +93,7 @@ UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL
 -- name: UsersWithExpiredCredentials :many
 SELECT DISTINCT user_id FROM credentials
 WHERE (family_expires_at < sqlc.arg(before) OR (kind <> 'refresh' AND expires_at < sqlc.arg(before)))
-  AND impersonated_user_id IS NULL -- an impersonation is ended and logged before
+  AND impersonated_user_id IS NULL -- an impersonation is ended and logged first
 ORDER BY user_id
 LIMIT 500;
 
@@ -146,7 +146,7 @@ UPDATE users SET locale = sqlc.arg(locale)::text WHERE id = $1 AND locale IS NUL
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;
 
--- No row for a credential that is not a session.
+-- Returns no row if the credential is not an active session.
 -- name: RenewSession :one
 UPDATE credentials SET token_hash = $2
 WHERE id = $1 AND kind = 'session' AND revoked_at IS NULL

@@ -12,46 +12,45 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// resetLifetime is how long a reset token works.
+// resetLifetime is how long a password reset token is valid.
 const resetLifetime = 60 * time.Minute
 
-// JobForgot is the kind of the jobs that mail a link for a forgotten password (see
-// Service.HandleForgot).
+// JobForgot is the kind of job that mails a password reset link (see Service.HandleForgot).
 const JobForgot = "account.forgot-password"
 
-// noticeMailer sends the mails about accounts, in the locale of the reader.
+// noticeMailer sends mail about accounts, in the language of the recipient.
 type noticeMailer interface {
-	// PasswordReset mails the link with the token.
+	// PasswordReset mails a reset link with the token.
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
-	// PasswordChanged tells the owner of an account that its password was changed.
+	// PasswordChanged notifies the user that their password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
-	// Welcome greets a new user, where the operator asks for it.
+	// Welcome welcomes a new user, if the operator has enabled that mail.
 	Welcome(ctx context.Context, locale, to, name string) error
 }
 
 type forgotten struct {
 	Email  string `json:"email"`
-	Locale string `json:"locale"` // that the request asked for; "" for none
+	Locale string `json:"locale"` // requested language; "" if none
 }
 
-// ForgotPassword has a reset link mailed to an email, if it has an account. The
-// caller cannot tell whether it has one: that is looked up in the background, so that
-// both cases take the same time.
+// ForgotPassword mails a reset link if an account uses the email. The response does not reveal
+// whether there is such an account: the lookup runs in the background, so both cases take the same
+// time.
 func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
-		return nil //nolint:nilerr // no account has such an email, which is no error here
+		return nil //nolint:nilerr // no account can have a malformed email, which is not an error here
 	}
 	if s.deps.Limiter != nil && !s.deps.Limiter.Allow(ctx, limit.AccountMail, normalized).Allowed {
-		return nil // the answer stays the same
+		return nil // the response stays the same
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.RequestedLocale(ctx)})
 	})
 }
 
-// HandleForgot is the handler of JobForgot: it creates a reset token and mails it.
-// If it runs again it creates another token, and only the newest is valid.
+// HandleForgot handles JobForgot. It creates a reset token and mails it. A retry creates another
+// token, and only the newest token is valid.
 func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	var f forgotten
 	if err := job.Decode(&f); err != nil {
@@ -80,18 +79,18 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	})
 }
 
-// passwordReset is what somebody sends who has got the mail.
+// passwordReset is a request to set a new password with a token from a mail.
 type passwordReset struct {
 	Email, Token, Password string
-	// KeepTenant says that the tenant of an account whose email was never verified is the
-	// person's own. Nobody but the person knows.
+	// KeepTenant means that an account whose email was never verified keeps its tenant. Only the
+	// user knows whether the tenant is theirs.
 	KeepTenant bool
 }
 
-// ResetPassword sets a new password with the token from a mail and ends every
-// credential and provider identity of the user. Where the email was not verified before, it also takes the
-// account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
-// those for another email get the same refusal (400).
+// ResetPassword sets a new password with the token from a mail. It ends all credentials of the user
+// and removes all provider identities. If the email was not verified before, it also removes the
+// access of the person who registered it (see claim). A token works once. Unknown, used and expired
+// tokens, and tokens for another email, return the same error (400).
 func (s *Service) ResetPassword(ctx context.Context, r passwordReset) error {
 	normalized, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Service) ResetPassword(ctx context.Context, r passwordReset) error {
 		if err := s.store.clearGuesses(ctx, normalized); err != nil {
 			return err
 		}
-		// A former owner of the address may have linked an identity of their own.
+		// A former owner of the address may have linked their own identity.
 		if err := s.removeIdentities(ctx, user.ID); err != nil {
 			return err
 		}
@@ -135,7 +134,7 @@ func (s *Service) ResetPassword(ctx context.Context, r passwordReset) error {
 	})
 }
 
-// mailPasswordChanged mails a user that their password has changed.
+// mailPasswordChanged notifies a user that their password has changed.
 func (s *Service) mailPasswordChanged(ctx context.Context, user User) error {
 	locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, i18n.Locale(ctx))
 	if err != nil {

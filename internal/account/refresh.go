@@ -6,15 +6,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Refresh trades a refresh token for a new pair of the same family.
+// Refresh exchanges a refresh token for a new pair of tokens of the same family.
 //
-// Invariant: a refresh token works once. Its user is locked, so that of several uses
-// at the same time one wins, and that a logout or a reset at the same time ends the new
-// pair too. Every other finds it revoked, which means that it was
-// stolen or sent twice, and revokes the whole family, the winner's new pair
-// included. Other logins and one-time codes of the user stay: otherwise the holder of an
-// old token could lock the owner out of delegated login. That is committed although the request is refused (rules:
-// account#refresh-tokens).
+// Invariant: a refresh token works once. Refresh locks the user, so that only one concurrent use
+// succeeds, and a concurrent logout or reset also ends the new pair. Any other use finds the token
+// revoked, which means that it was stolen or sent twice. It revokes the whole family, including the
+// new pair. The revocation is committed although the request fails (rules: account#refresh-tokens).
+// The user's other logins and one-time codes remain valid: otherwise the holder of an old token
+// could lock the user out of delegated login.
 func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, error) {
 	var (
 		user    User
@@ -22,7 +21,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		refused error
 	)
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		user, tokens, refused = User{}, Tokens{}, nil // again at each try of Tx
+		user, tokens, refused = User{}, Tokens{}, nil // reset at each retry of Tx
 		owner, t, err := s.store.lockRefreshToken(ctx, token)
 		if err != nil {
 			return err
@@ -43,7 +42,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		if err := s.store.revoke(ctx, t.id, now); err != nil {
 			return err
 		}
-		// The new tokens do not impersonate anybody (rules: impersonation#sessions).
+		// The new tokens do not impersonate a user (rules: impersonation#sessions).
 		if t.impersonating {
 			if err := s.deps.Impersonations.EndFamily(ctx, t.of.userID, t.of.family); err != nil {
 				return err
@@ -58,8 +57,8 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	return user, tokens, err
 }
 
-// Logout ends the login that the caller used, and every refresh token and one-time code
-// of the user. While impersonating that user is the admin; the target stays logged in.
+// Logout ends the caller's login, and all refresh tokens and one-time codes of the user. While
+// impersonating, that user is the admin; the target stays logged in.
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		owner := ownerOf(caller)
@@ -67,7 +66,7 @@ func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 			return err
 		}
 		now := s.deps.Clock.Now()
-		// A refresh may have given the login a newer access token than the caller's.
+		// A refresh may have issued a newer access token than the caller's.
 		if _, err := s.store.revokeLogin(ctx, owner, caller.Family, now); err != nil {
 			return err
 		}

@@ -10,9 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Of 20 refreshes of one token at once exactly one succeeds. The others are
-// reuse: whoever won holds tokens of a family that is dead, and so are the access
-// tokens of before.
+// Of 20 concurrent refreshes with one token exactly one succeeds. The others count as reuse, so the
+// new tokens and the earlier access tokens are revoked with the family.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	const rounds, callers = 100, 20

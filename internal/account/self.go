@@ -9,13 +9,13 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// Proof is the password that a caller has shown to be theirs. It holds for as long as the
-// password stays the same.
+// Proof is evidence that the caller knows the password of their account. It is valid until the
+// password changes.
 type Proof struct{ hash *string }
 
-// VerifyPassword checks the password of a caller, before the transaction that needs it, because
-// that takes long. A wrong or missing one is a validation error on current_password; a
-// user without a password has none to show.
+// VerifyPassword checks the password of the caller. Call it before the transaction that needs it,
+// because it is slow. A wrong or missing password is a validation error on current_password. A user
+// without a password needs none.
 func (s *Service) VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (Proof, error) {
 	hash, err := s.store.passwordOf(ctx, caller.UserID)
 	if err != nil || hash == nil {
@@ -31,18 +31,18 @@ func (s *Service) VerifyPassword(ctx context.Context, caller *authz.Caller, pass
 	return Proof{hash: hash}, err
 }
 
-// Self is a user who changes their own account, as they are under the lock.
+// Self is a user who changes their own account, read under the lock.
 type Self struct {
 	User
-	Verified    bool // the email
+	Verified    bool // the email is verified
 	HasPassword bool
 }
 
 // RunInPerson calls do in a transaction that has locked the caller's user.
 //
-// Invariant: what do does follows from a login that lives. The credential of the request
-// is read again under the lock, because it may have ended since it authenticated, and
-// nothing may outlive what ends it.
+// Invariant: do only runs for an active login. The caller's credential is read again under the
+// lock, because it may have ended since the request was authenticated, and no change may follow
+// from an ended credential.
 func (s *Service) RunInPerson(ctx context.Context, caller *authz.Caller, do func(ctx context.Context, self Self) error) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		present, err := s.lockCaller(ctx, caller)
@@ -57,8 +57,8 @@ func newSelf(user lockedUser) Self {
 	return Self{User: user.User, Verified: user.verified, HasPassword: user.passwordHash != nil}
 }
 
-// RunInPersonWithPassword is InPerson for what needs the password. One that was changed since it was
-// checked is a wrong one.
+// RunInPersonWithPassword is like RunInPerson for changes that need the password. It returns
+// errCurrentPassword if the password has changed since it was checked.
 func (s *Service) RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof Proof, do func(ctx context.Context, self Self) error) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		present, err := s.lockCaller(ctx, caller)
@@ -72,8 +72,8 @@ func (s *Service) RunInPersonWithPassword(ctx context.Context, caller *authz.Cal
 	})
 }
 
-// lockCaller locks the user of a caller, with those who impersonate them, and refuses a
-// credential that has ended.
+// lockCaller locks the caller's user and the users who impersonate them. It returns an error if the
+// caller's credential has ended.
 func (s *Service) lockCaller(ctx context.Context, caller *authz.Caller) (lockedUser, error) {
 	user, err := s.lockTarget(ctx, caller.UserID)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *Service) lockCaller(ctx context.Context, caller *authz.Caller) (lockedU
 	return user, err
 }
 
-// ChangePassword gives a caller another password, ends every other login and link of
-// theirs, and tells them by mail (rules: account#own-account).
+// ChangePassword sets the caller's password, ends their other logins and links, and notifies them
+// by mail (rules: account#own-account).
 func (s *Service) ChangePassword(ctx context.Context, caller *authz.Caller, current, password string) error {
 	proof, err := s.VerifyPassword(ctx, caller, current)
 	hash, hashErr := s.deps.Passwords.HashNew(ctx, password)
@@ -112,8 +112,7 @@ func (s *Service) ChangePassword(ctx context.Context, caller *authz.Caller, curr
 	})
 }
 
-// EndLogin ends one login of a caller, with all that descends from it. It reports whether
-// there was one.
+// EndLogin ends one login of the caller. It reports whether there was such a login.
 func (s *Service) EndLogin(ctx context.Context, caller *authz.Caller, family uuid.UUID) (ended bool, err error) {
 	err = s.RunInPerson(ctx, caller, func(ctx context.Context, self Self) error {
 		if ended, err = s.store.revokeLogin(ctx, self.ID, family, s.deps.Clock.Now()); err != nil || !ended {
@@ -124,15 +123,15 @@ func (s *Service) EndLogin(ctx context.Context, caller *authz.Caller, family uui
 	return ended, err
 }
 
-// EndOtherLogins ends every login of a caller but the one of the request.
+// EndOtherLogins ends all logins of the caller except the current one.
 func (s *Service) EndOtherLogins(ctx context.Context, caller *authz.Caller) error {
 	return s.RunInPerson(ctx, caller, func(ctx context.Context, _ Self) error {
 		return s.endOtherCredentials(ctx, caller, s.deps.Clock.Now())
 	})
 }
 
-// EndAll ends every credential, code and link of a user, whom the transaction of ctx has
-// locked with InPersonWith, and every impersonation of theirs.
+// EndAll ends all credentials, codes and links of a user, and all impersonations of the user. The
+// caller has locked the user in the transaction of ctx with RunInPerson or RunInPersonWithPassword.
 func (s *Service) EndAll(ctx context.Context, userID int64) error {
 	if err := s.endLinks(ctx, userID); err != nil {
 		return err
@@ -148,10 +147,10 @@ func (s *Service) LocaleFor(ctx context.Context, user User, otherwise string) (s
 	return s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, otherwise)
 }
 
-// Run stores when credentials were used until ctx ends.
+// Run stores the last-used times of credentials until ctx is done.
 func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }
 
-// LockSelf locks a user until the transaction of ctx ends, and returns them.
+// LockSelf locks a user until the transaction of ctx ends, and returns the user.
 func (s *Service) LockSelf(ctx context.Context, userID int64) (Self, error) {
 	user, err := s.lock(ctx, userID)
 	return newSelf(user), err

@@ -19,41 +19,42 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Deps is what the service needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB        *sqldb.DB
 	Clock     clock.Clock
 	Passwords *passwordHasher
 	Tenants   tenantStore
-	Jobs      *jobs.Queue // nil on the command line
+	Jobs      *jobs.Queue // nil in the CLI
 	Notices   noticeMailer
 	Lifetimes Lifetimes
-	// Impersonations end with the credentials that they depend on; nil where nobody
-	// can impersonate.
+	// Impersonations ends impersonations together with the credentials that they depend on. It is
+	// nil if impersonation is not available.
 	Impersonations impersonationStore
-	Audit          auditTrail // nil records nothing
-	// WrongPasswords is how many wrong passwords of one account are free in 15 minutes;
-	// 0 does not count them.
+	Audit          auditTrail // nil disables auditing
+	// WrongPasswords is the number of wrong passwords per account and 15 minutes before logins are
+	// delayed. 0 disables the limit.
 	WrongPasswords int
-	Log            *slog.Logger // nil logs nothing
-	// Limiter limits the mails that strangers can cause; nil does not.
+	Log            *slog.Logger // nil disables logging
+	// Limiter limits the mail that unauthenticated requests can trigger. nil means no limit.
 	Limiter rateLimiter
 }
 
-// rateLimiter decides whether one more of a group may pass for a key; *limit.Limiter is one.
+// rateLimiter decides whether a request of a group is within the limit of a key. *limit.Limiter
+// implements it.
 type rateLimiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
 }
 
-// Service has the users and what authenticates them.
+// Service manages users and their credentials.
 type Service struct {
 	deps        Deps
 	store       store
 	credentials *querycache.Cache[string, credential] // by token hash
-	uses        *lastused.Recorder                    // of credentials
+	uses        *lastused.Recorder                    // last-used times of credentials
 }
 
-// NewService returns the service.
+// NewService returns a new Service.
 func NewService(d Deps) *Service {
 	if d.Impersonations == nil {
 		d.Impersonations = noImpersonations{}
@@ -66,25 +67,23 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// Registration is what a new user gives.
+// Registration holds the data of a new user.
 type Registration struct {
 	Name, Email, Password string
-	// TenantName is the name of the first tenant; "" is the user's name followed by
-	// "'s Organization".
+	// TenantName is the name of the first tenant. It defaults to the user's name followed by "'s
+	// Organization".
 	TenantName string
-	// WithoutTenant makes no first tenant, for a user who is going to accept an
-	// invitation.
+	// WithoutTenant creates no tenant, for a user who is about to accept an invitation.
 	WithoutTenant bool
-	// EmailVerified says that the email is known to be the user's, because they have
-	// received mail there.
+	// EmailVerified means that the user has proved ownership of the email by receiving mail there.
 	EmailVerified bool
 }
 
-// maxTenantName is the longest name of a tenant, in characters.
+// maxTenantName is the maximum length of a tenant's name, in characters.
 const maxTenantName = 255
 
-// Register makes an account, its first tenant and its first login, all or nothing.
-// An email that has an account is a validation error on email.
+// Register creates an account, its first tenant and its first login in one transaction. It returns
+// a validation error on email if an account uses the email.
 func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (User, Tokens, error) {
 	return s.RegisterWith(ctx, r, grant, func(ctx context.Context, user User) error {
 		if r.WithoutTenant {
@@ -95,13 +94,13 @@ func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (Us
 	})
 }
 
-// CheckRegistration refuses the fields of a registration that Register refuses. A malformed
-// email is accepted here.
+// CheckRegistration returns the validation errors that Register would return. It accepts a
+// malformed email.
 func (s *Service) CheckRegistration(ctx context.Context, email, password string) error {
 	return fault.Join(s.CheckEmail(ctx, email), CheckNewPassword(password))
 }
 
-// CheckEmail refuses an email that has an account. A malformed email is accepted here.
+// CheckEmail returns a validation error if an account uses the email. It accepts a malformed email.
 func (s *Service) CheckEmail(ctx context.Context, email string) error {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
@@ -114,14 +113,14 @@ func (s *Service) CheckEmail(ctx context.Context, email string) error {
 	return err
 }
 
-// RegisterWith makes an account and its first login, and calls also in the same
-// transaction, for what belongs to the registration, such as joining a tenant.
+// RegisterWith creates an account and its first login. It calls also in the same transaction, for
+// example to add the user to a tenant.
 func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	hash, err := s.deps.Passwords.HashNew(ctx, r.Password) // before the transaction, because it takes long
+	hash, err := s.deps.Passwords.HashNew(ctx, r.Password) // hash before the transaction, because it is slow
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
@@ -129,7 +128,7 @@ func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant,
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		// Nobody else sees the new user's row, which is as good as its lock.
+		// The new user needs no lock, because no other transaction can see the row.
 		if err := s.lockReplaced(ctx, grant); err != nil {
 			return err
 		}
@@ -152,15 +151,15 @@ func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant,
 	return user, tokens, err
 }
 
-// welcome greets a new user in the language of the request.
+// welcome sends a new user the welcome mail in the language of the request.
 func (s *Service) welcome(ctx context.Context, email, name string) error {
-	if s.deps.Notices == nil { // on the command line
+	if s.deps.Notices == nil { // in the CLI
 		return nil
 	}
 	return s.deps.Notices.Welcome(ctx, i18n.Locale(ctx), email, name)
 }
 
-// requestedLocale returns the language that a new user has asked for, nil for none.
+// requestedLocale returns the language that the request asks for, or nil.
 func requestedLocale(ctx context.Context) *string {
 	if locale := i18n.RequestedLocale(ctx); locale != "" {
 		return &locale
@@ -179,19 +178,18 @@ func firstTenantName(r Registration) string {
 	return name
 }
 
-// Login checks an email and a password and issues what grant asks for. A wrong
-// password, an unknown email and an account without a password get the same refusal
-// (INVALID_CREDENTIALS) and take the same time. revokePrevious ends every older
-// credential of the user in the same transaction.
+// Login checks an email and a password and issues the credentials of grant. A wrong password, an
+// unknown email and an account without a password return the same error (INVALID_CREDENTIALS) and
+// take the same time. revokePrevious ends all other logins of the user in the same transaction.
 //
-// Invariant: what is issued follows from the password that holds when it is issued. The
-// hash that was checked is compared with the present one under the user's lock, and the
-// password is checked anew if it has changed; so another login may renew the hash, and a
-// reset makes this one a refusal.
+// Invariant: credentials are only issued for the current password. Login compares the hash that it
+// checked with the current hash under the user's lock, and checks the password again if the hash
+// has changed. A concurrent login may therefore rehash the password, while a concurrent reset makes
+// this login fail.
 func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (user User, tokens Tokens, err error) {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
-		normalized = "" // no account has it, and the login takes the same time
+		normalized = "" // no account matches, and the login takes the same time
 	}
 	guess, err := s.countGuess(ctx, normalized)
 	if err != nil {
@@ -215,10 +213,10 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	return User{}, Tokens{}, err
 }
 
-// loginTries is how often a login checks a password that changes meanwhile.
+// loginTries is the number of attempts if the password changes while it is checked.
 const loginTries = 3
 
-// login is one try of Login; errPasswordChanged where the password has changed since it
+// login is one attempt of Login. It returns errPasswordChanged if the password has changed since it
 // was checked.
 func (s *Service) login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
 	user, hash, err := s.store.userByEmail(ctx, email)
@@ -243,7 +241,7 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 		now := s.deps.Clock.Now()
 		present, err := s.lockFor(ctx, user.ID, grant)
 		switch {
-		case errors.Is(err, errNoUser): // who has deleted the account meanwhile
+		case errors.Is(err, errNoUser): // the account was deleted since the check
 			return errPasswordChanged
 		case err != nil:
 			return err
@@ -269,11 +267,11 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 	return user, tokens, err
 }
 
-// maxLogins is how many logins of one user live at once (rules: account#logins).
+// maxLogins is the maximum number of concurrent logins of a user (rules: account#logins).
 const maxLogins = 100
 
-// issue makes and stores what a new login hands out, and ends the oldest logins beyond
-// maxLogins. The user and the owner of the session that the grant replaces are locked
+// issue creates and stores the credentials of a new login, and ends the oldest logins beyond
+// maxLogins. The caller has locked the user and the owner of the session that the grant replaces
 // (see lockFor).
 func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	tokens, err := s.insertLogin(ctx, userID, grant, now)
@@ -311,8 +309,8 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
 }
 
-// ExtendSession keeps a session alive while the sandbox's clock moves forward by d. It does nothing
-// for a session that is not live.
+// ExtendSession extends a session by d when the sandbox clock moves forward by d. It does nothing
+// if the session has ended.
 func (s *Service) ExtendSession(ctx context.Context, secret string, d time.Duration) error {
 	if secret == "" {
 		return nil
@@ -322,16 +320,16 @@ func (s *Service) ExtendSession(ctx context.Context, secret string, d time.Durat
 	})
 }
 
-// Memberships lists the tenants that a user is in.
+// Memberships returns the memberships of a user.
 func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, error) {
 	return s.deps.Tenants.MembershipsOf(ctx, userID)
 }
 
-// pruneAfter is how long a dead credential is kept, so that whoever presents it is
-// told that it has expired, not that it is unknown.
+// pruneAfter is how long a dead credential is kept, so that an old refresh token is reported as
+// expired and not as unknown.
 const pruneAfter = 30 * 24 * time.Hour
 
-// Prune deletes credentials that expired long ago, user by user.
+// Prune deletes credentials that expired more than pruneAfter ago, in batches of users.
 func (s *Service) Prune(ctx context.Context) error {
 	if err := s.store.deleteOldGuesses(ctx, s.deps.Clock.Now().Add(-guessWindow)); err != nil {
 		return err
@@ -344,7 +342,7 @@ func (s *Service) Prune(ctx context.Context) error {
 		}
 		err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			_, err := s.lock(ctx, users[0], users[1:]...)
-			if errors.Is(err, errNoUser) { // gone since, with its credentials
+			if errors.Is(err, errNoUser) { // the user was deleted, with the credentials
 				return nil
 			}
 			if err != nil {
@@ -363,23 +361,22 @@ func (s *Service) Prune(ctx context.Context) error {
 	}
 }
 
-// Discard deletes an account that was just made and that nobody has used, with its
-// credentials.
+// Discard deletes a new, unused account and its credentials.
 func (s *Service) Discard(ctx context.Context, userID int64) error {
 	return s.store.deleteUser(ctx, userID)
 }
 
-// LocaleOfEmail returns the language that the user with an email has chosen, nil where
-// they have chosen none, or where nobody has the email.
+// LocaleOfEmail returns the language that the user with the email has chosen. It returns nil if the
+// user has not chosen one or no account uses the email.
 func (s *Service) LocaleOfEmail(ctx context.Context, email string) (*string, error) {
 	user, _, err := s.store.userByEmail(ctx, email)
 	if errors.Is(err, errNoUser) {
-		return nil, nil //nolint:nilnil // nobody has chosen
+		return nil, nil //nolint:nilnil // no language was chosen
 	}
 	return user.Locale, err
 }
 
-// Exists reports whether an email has an account.
+// Exists reports whether an account uses the email.
 func (s *Service) Exists(ctx context.Context, email string) (bool, error) {
 	_, _, err := s.store.userByEmail(ctx, email)
 	if errors.Is(err, errNoUser) {

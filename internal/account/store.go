@@ -12,18 +12,18 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *accountsql.Queries { return accountsql.New(s.db.Conn(ctx)) }
 
-// newUser is a user to insert.
+// newUser holds the data of a user to insert.
 type newUser struct {
 	name, email   string
 	passwordHash  *string // nil for a user without a password
 	platformAdmin bool
-	permissions   sqldb.JSON // of a platform admin; nil is all
-	verified      bool       // the email is known to be the user's
-	locale        *string    // nil where none was asked for
+	permissions   sqldb.JSON // of a platform admin; nil means all
+	verified      bool       // the user has proved ownership of the email
+	locale        *string    // nil if the request asked for none
 }
 
-// insertUser returns the id of the new user, or errEmailTaken where the email has
-// an account.
+// insertUser inserts a user and returns the ID. It returns errEmailTaken if an account uses the
+// email.
 func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64, error) {
 	row := accountsql.InsertUserParams{
 		Name: u.name, Email: u.email, PasswordHash: u.passwordHash,
@@ -36,22 +36,22 @@ func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64,
 	return id, sqldb.WrapAbsent(err, "insert user", errEmailTaken)
 }
 
-// user returns a user, or errNoUser.
+// user returns a user. It returns errNoUser if the user does not exist.
 func (s store) user(ctx context.Context, id int64) (User, error) {
 	row, err := s.q(ctx).UserByID(ctx, id)
 	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		sqldb.WrapAbsent(err, "read user", errNoUser)
 }
 
-// userByEmail returns the user with an email and the hash of their password, nil
-// where they have none; errNoUser where there is no such user.
+// userByEmail returns the user with an email and the password hash, which is nil for a user without
+// a password. It returns errNoUser if the user does not exist.
 func (s store) userByEmail(ctx context.Context, email string) (User, *string, error) {
 	row, err := s.q(ctx).UserByEmail(ctx, email)
 	return User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		row.PasswordHash, sqldb.WrapAbsent(err, "read user by email", errNoUser)
 }
 
-// lockUser locks a user and returns it, or errNoUser.
+// lockUser locks a user and returns it. It returns errNoUser if the user does not exist.
 func (s store) lockUser(ctx context.Context, id int64) (lockedUser, error) {
 	row, err := s.q(ctx).LockUserByID(ctx, id)
 	return lockedUser{
@@ -60,8 +60,8 @@ func (s store) lockUser(ctx context.Context, id int64) (lockedUser, error) {
 	}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
-// userOfEmail returns the id of the user with an email, and whether the email is
-// verified; errNoUser where there is no such user.
+// userOfEmail returns the ID of the user with an email, and whether the email is verified. It
+// returns errNoUser if the user does not exist.
 func (s store) userOfEmail(ctx context.Context, email string) (id int64, verified bool, err error) {
 	row, err := s.q(ctx).UserByEmail(ctx, email)
 	return row.ID, row.EmailVerifiedAt != nil, sqldb.WrapAbsent(err, "read user by email", errNoUser)
@@ -81,13 +81,13 @@ func (s store) deletePushSubscriptions(ctx context.Context, userID int64) error 
 	return sqldb.Wrap(s.q(ctx).DeletePushSubscriptions(ctx, userID), "delete push subscriptions")
 }
 
-// verifyEmail leaves an email that is verified already as it is.
+// verifyEmail marks the email of a user as verified. It does not change a verified email.
 func (s store) verifyEmail(ctx context.Context, userID int64, now time.Time) error {
 	err := s.q(ctx).VerifyEmail(ctx, accountsql.VerifyEmailParams{ID: userID, EmailVerifiedAt: &now})
 	return sqldb.Wrap(err, "verify email")
 }
 
-// keepLocale leaves a language that was chosen before.
+// keepLocale stores the language of a user who has not chosen one yet.
 func (s store) keepLocale(ctx context.Context, userID int64, locale string) error {
 	err := s.q(ctx).KeepLocale(ctx, accountsql.KeepLocaleParams{ID: userID, Locale: locale})
 	return sqldb.Wrap(err, "keep language of user")
@@ -102,7 +102,7 @@ func (s store) deleteUser(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(s.q(ctx).DeleteUser(ctx, userID), "delete user")
 }
 
-// putReset stores the token of a password reset. It replaces an older one.
+// putReset stores a password reset token, which replaces the previous token of the user.
 func (s store) putReset(ctx context.Context, userID int64, token string, now time.Time) error {
 	err := s.q(ctx).PutPasswordReset(ctx, accountsql.PutPasswordResetParams{
 		UserID: userID, TokenHash: hashToken(token), ExpiresAt: now.Add(resetLifetime), CreatedAt: now,
@@ -110,8 +110,8 @@ func (s store) putReset(ctx context.Context, userID int64, token string, now tim
 	return sqldb.Wrap(err, "store password reset")
 }
 
-// takeReset deletes the token of a user's password reset; errResetToken where they have
-// no such token that works at now.
+// takeReset deletes a password reset token of a user. It returns errResetToken if the token is
+// unknown or has expired.
 func (s store) takeReset(ctx context.Context, userID int64, token string, now time.Time) error {
 	n, err := s.q(ctx).TakePasswordReset(ctx, accountsql.TakePasswordResetParams{
 		TokenHash: hashToken(token), Now: now, UserID: userID,

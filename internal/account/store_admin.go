@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// admins lists the platform admins, the oldest account first.
+// admins returns the platform admins, ordered by ID.
 func (s store) admins(ctx context.Context) ([]Admin, error) {
 	rows, err := s.q(ctx).PlatformAdmins(ctx)
 	if err != nil {

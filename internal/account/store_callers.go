@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// credential is something that authenticates, with everything that authorizes a request.
+// credential is an unrevoked credential with the data that authorizes a request.
 type credential struct {
 	id              uuid.UUID
 	kind            string
@@ -36,17 +36,16 @@ type credential struct {
 	tenantName  *string
 	isOnboarded bool
 	roleName    *string
-	permissions string // separated by commas
+	permissions string // comma-separated
 }
 
-// credentialTables are the tables that credentials reads.
+// credentialTables returns the tables that credentialsByHash reads.
 func credentialTables() []string {
 	return []string{"credentials", "users", "memberships", "tenants", "roles", "role_permissions"}
 }
 
-// credentialsByHash returns the unrevoked credentials by the hashes of their tokens. The user of
-// a credential that impersonates is the target, in the tenant that the impersonation is for and in
-// no other.
+// credentialsByHash returns the unrevoked credentials for the token hashes. For an impersonating
+// credential, the user is the target, in the tenant of the impersonation.
 func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[string]credential, error) {
 	found := make(map[string]credential, len(hashes))
 	among, args := sqldb.InCondition(s.db, 1, "text", hashes)

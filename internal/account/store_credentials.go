@@ -19,17 +19,18 @@ const (
 	kindSession = "session"
 )
 
-// login is what the credentials of one login have in common.
+// login holds the properties that all credentials of one login share.
 type login struct {
 	userID int64
 	family uuid.UUID
-	began  time.Time // when somebody logged in, however often it was refreshed since
+	began  time.Time // time of the login; a refresh does not change it
 	end    time.Time // of the family
-	// identity is the identity at a provider that the login came through; nil for other logins.
+	// identity is the provider identity of a delegated login; nil for other logins.
 	identity *uuid.UUID
 }
 
-// expires is when what is issued now expires: after life, or with the family if that ends earlier.
+// expires returns the expiry of a credential issued now: after life, but not later than the end of
+// the family.
 func (l login) expires(now time.Time, life time.Duration) time.Time {
 	if at := now.Add(life); at.Before(l.end) {
 		return at
@@ -37,7 +38,7 @@ func (l login) expires(now time.Time, life time.Duration) time.Time {
 	return l.end
 }
 
-// insertTokens stores the hashes of a new pair.
+// insertTokens stores the hashes of an access token and a refresh token.
 func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
 	source := authz.SourceOf(ctx)
 	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.WithDeferred(ctx), accountsql.InsertPairParams{
@@ -48,7 +49,7 @@ func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Ti
 	}), "insert tokens")
 }
 
-// insertSession stores the hash of a session, which expires when it was not used for life.
+// insertSession stores the hash of a session. life is the idle timeout.
 func (s store) insertSession(ctx context.Context, of login, secret string, now time.Time, life time.Duration) error {
 	source := authz.SourceOf(ctx)
 	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.WithDeferred(ctx), accountsql.InsertCredentialParams{
@@ -58,7 +59,7 @@ func (s store) insertSession(ctx context.Context, of login, secret string, now t
 	}), "insert session")
 }
 
-// credentials lists everything that authenticates a user at now, the newest first.
+// credentials returns the active credentials of a user, newest first.
 func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]Credential, error) {
 	rows, err := s.q(ctx).CredentialsOfUser(ctx, accountsql.CredentialsOfUserParams{UserID: userID, Now: now})
 	credentials := make([]Credential, len(rows))
@@ -73,46 +74,47 @@ func (s store) setExpiry(ctx context.Context, id uuid.UUID, expires time.Time) e
 	return sqldb.Wrap(err, "set expiry of credential")
 }
 
-// renewedSession is what the store knows of a session that got a new secret.
+// renewedSession holds the lifetimes of a session with a new secret.
 type renewedSession struct {
-	idle time.Duration // how long it lives without use
-	end  time.Time     // when it ends although it is used
+	idle time.Duration // idle timeout
+	end  time.Time     // expiry even if the session is in use
 }
 
-// renewSession gives a session another secret; errNoSession where the credential is
-// not a session.
+// renewSession replaces the secret of a session. It returns errNoSession if the credential is not
+// an active session.
 func (s store) renewSession(ctx context.Context, id uuid.UUID, secret string) (renewedSession, error) {
 	row, err := s.q(ctx).RenewSession(ctx, accountsql.RenewSessionParams{ID: id, TokenHash: hashToken(secret)})
 	return renewedSession{idle: time.Duration(row.IdleSeconds) * time.Second, end: row.FamilyExpiresAt},
 		sqldb.WrapAbsent(err, "renew session", errNoSession)
 }
 
-// ownerOf returns whose credential of a kind a token is, or errNoCredential.
+// ownerOf returns the user who owns the credential with the kind and token. It returns
+// errNoCredential if that credential does not exist.
 func (s store) ownerOf(ctx context.Context, kind, token string) (int64, error) {
 	id, err := s.q(ctx).OwnerOfCredential(ctx, accountsql.OwnerOfCredentialParams{TokenHash: hashToken(token), Kind: kind})
 	return id, sqldb.WrapAbsent(err, "read owner of credential", errNoCredential)
 }
 
-// listOldLogins lists the families of a user's logins at now, but for the newest.
+// listOldLogins returns the families of a user's active logins except the newest ones.
 func (s store) listOldLogins(ctx context.Context, userID int64, newest int32, now time.Time) ([]uuid.UUID, error) {
 	families, err := s.q(ctx).OldLogins(ctx, accountsql.OldLoginsParams{UserID: userID, Now: now, Kept: newest})
 	return families, sqldb.Wrap(err, "list old logins")
 }
 
-// refreshToken is a refresh token as it is stored.
+// refreshToken is a stored refresh token.
 type refreshToken struct {
 	id      uuid.UUID
 	of      login
 	expires time.Time
 	revoked bool
-	// impersonating reports whether the login has a credential that impersonates somebody.
+	// impersonating reports whether a credential of the login is impersonating a user.
 	impersonating bool
 }
 
-// lockRefreshToken returns a refresh token and its user, both locked, the user first;
-// errRefreshToken where there is no such token, or its user has deleted the account. Whose
-// token it is never changes. The second query begins when the user is locked, and nobody begins
-// to impersonate without that lock, so that impersonating is true until the transaction ends.
+// lockRefreshToken locks a refresh token and its user, the user first, and returns both. It returns
+// errRefreshToken if the token is unknown or the user has deleted the account. The owner of a token
+// never changes. The second query runs while the user is locked. Starting an impersonation requires
+// the same lock, so the value of impersonating stays valid until the transaction ends.
 func (s store) lockRefreshToken(ctx context.Context, token string) (user User, t refreshToken, err error) {
 	hash := []any{hashToken(token)}
 	users, tokens := 0, 0
@@ -146,7 +148,7 @@ FOR UPDATE`,
 	return user, t, err
 }
 
-// extendSession moves both ends of a session that is live at now by d.
+// extendSession moves both expiry times of an active session by d.
 func (s store) extendSession(ctx context.Context, token string, now time.Time, d time.Duration) error {
 	row, err := s.q(ctx).LiveSession(ctx, accountsql.LiveSessionParams{TokenHash: hashToken(token), Now: now})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -175,19 +177,19 @@ func (s store) revokeRefreshTokens(ctx context.Context, userID int64, now time.T
 	return sqldb.Wrap(err, "revoke refresh tokens")
 }
 
-// revokeAll revokes every credential of a user.
+// revokeAll revokes all credentials of a user.
 func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error {
 	err := s.q(ctx).RevokeCredentialsOfUser(ctx, accountsql.RevokeCredentialsOfUserParams{UserID: userID, RevokedAt: &now})
 	return sqldb.Wrap(err, "revoke credentials of user")
 }
 
-// deleteCodes deletes the one-time codes of delegated logins.
+// deleteCodes deletes the one-time codes of delegated logins of a user.
 func (s store) deleteCodes(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(s.q(ctx).DeleteOneTimeCodes(ctx, userID), "delete one-time codes")
 }
 
-// listUsersWithExpired lists at most 500 users, by their ids, who have credentials that
-// expired before a time.
+// listUsersWithExpired returns the IDs of up to 500 users with credentials that expired before the
+// given time.
 func (s store) listUsersWithExpired(ctx context.Context, before time.Time) ([]int64, error) {
 	ids, err := s.q(ctx).UsersWithExpiredCredentials(ctx, before)
 	return ids, sqldb.Wrap(err, "list users with expired credentials")

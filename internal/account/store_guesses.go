@@ -8,7 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// lockGuesses returns and locks the wrong passwords of an email, none where it has none.
+// lockGuesses locks and returns the counter of wrong passwords of an email. It creates the counter
+// if it does not exist.
 func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (guessCounter, error) {
 	hash := hashToken(email)
 	err := s.q(ctx).InsertWrongPasswords(ctx, accountsql.InsertWrongPasswordsParams{EmailHash: hash, BeganAt: now})
@@ -26,12 +27,13 @@ func (s store) setGuesses(ctx context.Context, email string, g guessCounter) err
 	return sqldb.Wrap(err, "count wrong password")
 }
 
-// clearGuesses forgets the wrong passwords of an email.
+// clearGuesses deletes the counter of an email.
 func (s store) clearGuesses(ctx context.Context, email string) error {
 	return sqldb.Wrap(s.q(ctx).DeleteWrongPasswords(ctx, hashToken(email)), "clear wrong passwords")
 }
 
-// deleteOldGuesses forgets those whose account is open again since before a time.
+// deleteOldGuesses deletes the counters of accounts that have been open again since before the
+// given time.
 func (s store) deleteOldGuesses(ctx context.Context, before time.Time) error {
 	return sqldb.Wrap(s.q(ctx).DeleteOldWrongPasswords(ctx, before), "delete old wrong passwords")
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// removedIdentity is an identity at a provider that was just deleted.
+// removedIdentity is a deleted provider identity.
 type removedIdentity struct {
 	id       uuid.UUID
 	provider string
@@ -35,19 +35,19 @@ func (s store) deleteIdentitiesOfOtherEmails(ctx context.Context, userID int64, 
 	return removed, sqldb.Wrap(err, "delete identities of other emails")
 }
 
-// revokeLoginsThrough revokes the credentials of logins that came through an identity.
+// revokeLoginsThrough revokes the credentials of a user's logins through an identity.
 func (s store) revokeLoginsThrough(ctx context.Context, userID int64, identity uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RevokeLoginsThrough(ctx, accountsql.RevokeLoginsThroughParams{UserID: userID, IdentityID: &identity, Now: &now})
 	return sqldb.Wrap(err, "revoke logins through identity")
 }
 
-// loginStart returns when the login of a credential began.
+// loginStart returns the time of the login that a credential belongs to.
 func (s store) loginStart(ctx context.Context, id uuid.UUID) (time.Time, error) {
 	at, err := s.q(ctx).LoginBegan(ctx, id)
 	return at, sqldb.WrapAbsent(err, "read login", errUnauthenticated)
 }
 
-// tenantOf returns the tenant that a user is a member of; nil for a user without a tenant.
+// tenantOf returns the tenant of a user, or nil for a user without a tenant.
 func (s store) tenantOf(ctx context.Context, userID int64) (*uuid.UUID, error) {
 	id, err := s.q(ctx).TenantOf(ctx, userID)
 	if errors.Is(err, sqldb.ErrNoRows) {

@@ -13,18 +13,18 @@ const (
 	refreshLength   = 64
 )
 
-// newAccessToken returns 256 random bits as text.
+// newAccessToken returns 256 random bits in base64url.
 func newAccessToken() string {
 	bits := make([]byte, 32)
-	_, _ = rand.Read(bits) // crypto/rand never fails: it ends the process instead
+	_, _ = rand.Read(bits) // crypto/rand never fails: it crashes the program instead
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
 // tokenLength is the length of access and session tokens: 256 bits in base64url.
 const tokenLength = 43
 
-// newRefreshToken returns 64 random letters and digits, each equally likely: random
-// bytes that would favour the first letters are left out.
+// newRefreshToken returns 64 random letters and digits. It discards random bytes that would make
+// the first letters more likely than the others.
 func newRefreshToken() string {
 	const fair = 256 - 256%len(refreshAlphabet)
 	token := make([]byte, 0, refreshLength)
@@ -40,8 +40,8 @@ func newRefreshToken() string {
 	return string(token)
 }
 
-// hashToken returns the form in which a token is stored. A fast hash without a salt
-// is enough, because tokens are random and long.
+// hashToken returns the hash under which a token is stored. A fast, unsalted hash is sufficient
+// because tokens are long and random.
 func hashToken(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

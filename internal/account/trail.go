@@ -8,14 +8,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// auditTrail is the trail of changes.
+// auditTrail records changes in the audit log.
 type auditTrail interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Record adds an entry about a user's account to the audit trail, in the transaction of
-// ctx. Without a caller in ctx, as at a login, the user is the actor. The entry is in the
-// trail of the tenant that the user is a member of. Do not pass secrets.
+// Record adds an audit entry about a user's account, in the transaction of ctx. If ctx carries no
+// caller, for example at login, the user is the actor. The entry belongs to the audit log of the
+// user's tenant. Do not pass secrets.
 func (s *Service) Record(ctx context.Context, userID int64, action string, before, after any) error {
 	if s.deps.Audit == nil {
 		return nil

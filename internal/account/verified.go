@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// FindOrCreateVerified returns the account of somebody who has proved that an email is
-// theirs, in the transaction of ctx if there is one, with the user locked. Where the
-// email has no account, it makes one without a password, with its first tenant. email is
-// in the form of mail.NormalizeAddress. It fails with ErrNeverLinked for a platform
-// admin's account: whoever controls an identity provider must not get it.
+// FindOrCreateVerified returns the account of a person who has proved ownership of the email, and
+// locks the user, in the transaction of ctx if there is one. If no account uses the email, it
+// creates one with a first tenant and no password. The email must be normalized by
+// mail.NormalizeAddress. For a platform admin it returns ErrNeverLinked: control of an identity
+// provider must not give access to such an account.
 //
-// Whoever registered the email without proving it may have been somebody else who
-// waited for its owner. So where the email was not verified yet, the account's password
-// goes with everything else that claim ends.
+// A person who registered an email without verifying it may not own it, and may have waited for its
+// owner. If the email was not verified yet, FindOrCreateVerified therefore also removes the
+// password, in addition to everything that claim ends.
 func (s *Service) FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -48,14 +48,14 @@ func (s *Service) FindOrCreateVerified(ctx context.Context, name, email string) 
 	return userID, isNew, err
 }
 
-// lockByVerifiedEmail locks the user whose email somebody has proved to be theirs, with all that
-// claim changes; errNoUser where the email has no account.
+// lockByVerifiedEmail locks the user whose email was just proved, with everything that claim
+// changes. It returns errNoUser if no account uses the email.
 func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (lockedUser, error) {
 	id, verified, err := s.store.userOfEmail(ctx, email)
 	if err != nil {
 		return lockedUser{}, err
 	}
-	if !verified { // its tenant may have to be left; a verified email stays verified
+	if !verified { // claim may remove the user from the tenant; a verified email stays verified
 		if err := s.deps.Tenants.LockTenantOf(ctx, id); err != nil {
 			return lockedUser{}, err
 		}
@@ -63,10 +63,11 @@ func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (locked
 	return s.lockTarget(ctx, id)
 }
 
-// claim gives an account whose email was never verified to whoever has just proved that
-// the email is theirs: it ends what the one who registered it has left, so that they
-// neither act as the account nor see what it does (rules: account#unproved-emails). The
-// user is locked by lockProved. The tenant is left too, unless keepTenant.
+// claim gives an account with an unverified email to the person who has just proved ownership of
+// the email. It ends everything that the person who registered the account may have left behind, so
+// that they can neither use nor observe the account (rules: account#unproved-emails). The caller
+// has locked the user with lockByVerifiedEmail. Unless keepTenant is set, the user is removed from
+// the tenant.
 func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
 	if err := s.endAll(ctx, userID, now); err != nil {
 		return err
@@ -88,14 +89,13 @@ func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now 
 	return s.store.verifyEmail(ctx, userID, now)
 }
 
-// Verify records that a user's email is theirs, because the user, logged in, has shown a
-// secret that was mailed there. Nothing of the account ends: it has one owner.
+// Verify marks the email of a user as verified. The user has proved ownership while logged in, with
+// a secret from a mail, so no credential of the account ends.
 func (s *Service) Verify(ctx context.Context, userID int64) error {
 	return s.store.verifyEmail(ctx, userID, s.deps.Clock.Now())
 }
 
-// KeepLocale keeps the language that the request of ctx asks for, for a user who has
-// none yet.
+// KeepLocale stores the language that the request of ctx asks for, if the user has not chosen one.
 func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
 	asked := requestedLocale(ctx)
 	if asked == nil {
@@ -104,9 +104,9 @@ func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
 	return s.store.keepLocale(ctx, userID, *asked)
 }
 
-// LogIn issues what grant asks for to a user who has been authenticated elsewhere, in
-// the transaction of ctx if there is one. use is called first, under the user's lock, to
-// use up what authenticated them and to complete the grant.
+// LogIn issues the credentials of grant to a user who was authenticated elsewhere, in the
+// transaction of ctx if there is one. It first calls use under the user's lock, to consume the
+// evidence and to complete the grant.
 func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func(context.Context, *Grant) error) (user User, tokens Tokens, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		present, err := s.lockFor(ctx, userID, grant)

@@ -6,14 +6,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// sessionTenant is a tenant in the answer of a login.
+// sessionTenant is a tenant in the response of a login.
 type sessionTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 	Slug string    `json:"slug"`
 }
 
-// SessionUser is the user in the answer of a login.
+// SessionUser is the user in the response of a login.
 type SessionUser struct {
 	ID              int64           `json:"id"`
 	Name            string          `json:"name"`

@@ -10,14 +10,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// lookup identifies a key by the hash of its secret, for a request with a tenant in its path
-// (uuid.Nil without one). A key of the platform acts for that tenant.
+// lookup identifies a key by the hash of its secret. tenantID is the tenant in the request path, or
+// uuid.Nil on a path without a tenant. A platform key acts for that tenant.
 type lookup struct {
 	secretHash string
 	tenantID   uuid.UUID
 }
 
-// foundKey is an unrevoked key with everything that authorizes a request.
+// foundKey is an unrevoked key with the data that authorizes a request.
 type foundKey struct {
 	id         uuid.UUID
 	name       string
@@ -26,14 +26,14 @@ type foundKey struct {
 	expiresAt  *time.Time
 	lastUsedAt *time.Time
 
-	tenantID    *uuid.UUID // its own, or the one of the lookup for a key of the platform
+	tenantID    *uuid.UUID // the key's tenant, or for a platform key the lookup's tenant
 	tenantName  *string
 	isOnboarded bool
 }
 
-// Authenticate returns the caller of a request with a key. tenantID is the tenant in the path
-// of the request, uuid.Nil if there is none. A revoked key fails from the next request on. Keys
-// that are unknown, have expired, or whose tenant is deleted get the same error.
+// Authenticate returns the caller for a request with an API key. tenantID is the tenant in the
+// request path, or uuid.Nil on a path without a tenant. Revoking a key takes effect with the next
+// request. Unknown and expired keys and keys of deleted tenants get the same error.
 func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error) {
 	if !wellFormed(secret) {
 		return nil, errUnauthenticated
@@ -56,5 +56,5 @@ func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid
 	return caller, nil
 }
 
-// Run stores when keys were last used, until ctx ends.
+// Run stores the last-used times of keys until ctx is done.
 func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }

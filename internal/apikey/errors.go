@@ -14,8 +14,8 @@ var (
 	errNotFound        = fault.New(fault.NotFound, "error.not_found")
 	errNotHeld         = fault.New(fault.Forbidden, "error.grant_not_held")
 
-	// ErrUnknownScope says that a list contains something that is not a scope. It is for
-	// the command line; callers over HTTP are told which one it is.
+	// ErrUnknownScope means that a list contains an unknown scope. The CLI checks for it. Over
+	// HTTP, errScopes also reports which scopes are unknown.
 	ErrUnknownScope = errors.New("unknown scope")
 )
 
@@ -25,7 +25,7 @@ func errTooManyKeys(field string) error {
 	}}}
 }
 
-// errScopes says which scopes of a list are unknown.
+// errScopes returns an error that marks the scopes at the given indices as unknown.
 func errScopes(indices []int, known []string) error {
 	refusal := &fault.Error{Kind: fault.Invalid}
 	for _, i := range indices {

@@ -12,17 +12,17 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of keys.
+// HTTP implements the handlers for API keys.
 type HTTP struct {
 	svc *Service
-	// owner returns whose keys a request is about; nil for the platform's.
+	// owner returns the tenant that owns the keys, or nil for platform keys.
 	owner func(ctx context.Context) *uuid.UUID
 	// address returns the absolute URL of the list.
 	address func(ctx context.Context) string
 }
 
-// NewHTTP returns the handlers of the keys of the caller's tenant. publicURL, without a slash at
-// its end, begins the links between pages.
+// NewHTTP returns the handlers for the keys of the caller's tenant. publicURL, without a trailing
+// slash, is the prefix of the pagination links.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{
 		svc: svc,
@@ -36,7 +36,7 @@ func NewHTTP(svc *Service, publicURL string) *HTTP {
 	}
 }
 
-// NewPlatformHTTP returns the handlers of the platform's keys.
+// NewPlatformHTTP returns the handlers for platform keys.
 func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{
 		svc: svc, owner: func(context.Context) *uuid.UUID { return nil },
@@ -44,13 +44,13 @@ func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 	}
 }
 
-// APIKeyMaker names who made a key.
+// APIKeyMaker identifies the creator of a key.
 type APIKeyMaker struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// APIKey is a key as it is listed.
+// APIKey is an API key without its secret.
 type APIKey struct {
 	ID         uuid.UUID    `json:"id"`
 	Name       string       `json:"name" example:"Metering"`
@@ -63,7 +63,7 @@ type APIKey struct {
 	RevokedAt  *shape.Time  `json:"revoked_at"`
 }
 
-// NewAPIKey is a key as it is shown once, to whoever makes it.
+// NewAPIKey is the response to creating a key. No other response contains the secret.
 type NewAPIKey struct {
 	APIKey
 	Secret string `json:"secret" example:"tnk_4fK9sQ2xV7mB1nC8zL5pR3tY6wA0dG2hJ4kE9uXoSf1aWq" doc:"Shown here and never again."`
@@ -80,7 +80,8 @@ func view(k Key) APIKey {
 	return v
 }
 
-// Exists refuses a path that names no key, before the body is checked.
+// Exists returns an error if the key in the path does not exist. It runs before the body is
+// checked.
 func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("key"))
 	if err != nil {
@@ -124,7 +125,7 @@ func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[NewAPIKe
 	return rest.OK(NewAPIKey{APIKey: view(key), Secret: secret}), nil
 }
 
-// CheckCreate is the check behind rest.Checks for Create.
+// CheckCreate validates the scopes before Create runs. See rest.Checks.
 func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
 	return checkScopes(h.owner(ctx), in.Body.Scopes)
 }

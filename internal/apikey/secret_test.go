@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The checksums were computed with another program.
+// The expected checksums come from another program.
 func TestChecksum(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -20,35 +20,35 @@ import (
 )
 
 const (
-	// maxKeys is how many keys of a tenant live at once.
+	// maxKeys is the maximum number of active keys per tenant.
 	maxKeys = 50
-	// shownDead is how long a key is listed after its end.
+	// shownDead is how long an expired or revoked key stays in the list.
 	shownDead = 90 * 24 * time.Hour
 )
 
-// Tenants is what keys need of tenants.
+// Tenants is the part of the tenant service that this package uses.
 type Tenants interface {
-	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's rights
-	// again.
+	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's
+	// permissions again.
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit log.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB      *sqldb.DB
 	Clock   clock.Clock
-	Tenants Tenants     // nil where there are only the platform's keys, as on the command line
-	Audit   Audit       // nil records nothing
-	Events  hook.Outbox // nil tells nobody
+	Tenants Tenants     // nil if there are only platform keys, as in the CLI
+	Audit   Audit       // nil disables auditing
+	Events  hook.Outbox // nil disables events
 	Log     *slog.Logger
 }
 
-// Service has the keys.
+// Service manages API keys.
 type Service struct {
 	deps  Deps
 	store store
@@ -56,7 +56,7 @@ type Service struct {
 	uses  *lastused.Recorder
 }
 
-// NewService returns the service.
+// NewService returns a new Service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = lastused.New(s.store.markUsed, d.Log)
@@ -66,31 +66,31 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// KeyList says how the list of keys can be read: the newest first.
+// KeyList describes the list of keys. By default the newest key comes first.
 func KeyList() page.Spec {
 	return page.Spec{
 		Sorts: map[string]string{"created_at": "k.created_at"}, DefaultSort: "-created_at", Tiebreak: "k.id", PerPage: page.MaxPerPage,
 	}
 }
 
-// List returns a page of the keys of a tenant, or of the platform for nil, and how many there are:
-// those that live, and those that ended in the last 90 days.
+// List returns a page of the keys of a tenant, or of the platform if tenantID is nil, and their
+// total number. It includes keys that ended in the last 90 days.
 func (s *Service) List(ctx context.Context, tenantID *uuid.UUID, q page.Query) ([]Key, int64, error) {
 	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-shownDead), q)
 }
 
-// Get returns a key of a tenant, or of the platform for nil; the refusal of something
-// that does not exist where there is no such key.
+// Get returns a key of a tenant, or of the platform if tenantID is nil. It returns a not-found
+// error if the key does not exist.
 func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
 	return s.store.get(ctx, tenantID, id)
 }
 
-// Create makes a key of a tenant, or of the platform for nil, and returns it with its
-// secret, which cannot be read again.
+// Create creates a key for a tenant, or for the platform if tenantID is nil. It returns the key and
+// its secret, which cannot be retrieved later.
 //
-// Invariant: at most maxKeys keys of a tenant live, those in the overlap of a rotation included.
-// The tenant is locked before they are counted, so that of two requests that compete for the last
-// place one is refused.
+// Invariant: a tenant has at most maxKeys active keys, including rotated keys that are still in
+// their overlap. Create locks the tenant before it counts the keys, so concurrent requests cannot
+// exceed the limit.
 func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key Key, secret string, err error) {
 	if err := checkScopes(tenantID, t.Scopes); err != nil {
 		return Key{}, "", err
@@ -123,7 +123,8 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 	return key, secret, err
 }
 
-// checkScopes refuses scopes that keys of a tenant, or of the platform for nil, cannot have.
+// checkScopes returns an error if keys of the tenant, or of the platform if tenantID is nil, cannot
+// have one of the scopes.
 func checkScopes(tenantID *uuid.UUID, scopes []string) error {
 	known := authz.PlatformScopes()
 	if tenantID != nil {
@@ -141,8 +142,8 @@ func checkScopes(tenantID *uuid.UUID, scopes []string) error {
 	return errScopes(broken, known)
 }
 
-// lockOwner locks the tenant whose keys change, and checks the caller's rights again. For the
-// platform's keys there is nothing to lock.
+// lockOwner locks the tenant that owns the keys and checks the caller's permissions again. For
+// platform keys it only checks the permissions.
 func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	if tenantID == nil {
 		return authz.Recheck(ctx)
@@ -151,8 +152,8 @@ func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	return err
 }
 
-// checkMaker refuses a caller who gives a key a scope that they could not use without the key. A
-// command may give any scope.
+// checkMaker returns an error if the caller could not use one of the scopes in person. The CLI,
+// which runs without a caller, can grant every scope.
 func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error {
 	caller := authz.FromContext(ctx)
 	if caller == nil {
@@ -169,8 +170,8 @@ func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error
 	return nil
 }
 
-// checkOverlap refuses a rotation that would let one more key of a tenant live than maxKeys. At
-// maxKeys, one rotated key at a time may live on, so that every tenant can rotate without a gap.
+// checkOverlap limits rotations with an overlap at maxKeys. A tenant that has maxKeys active keys
+// may still have one rotated key in its overlap, so that every tenant can rotate without downtime.
 func (s *Service) checkOverlap(ctx context.Context, tenantID *uuid.UUID, overlap time.Duration, now time.Time) error {
 	if tenantID == nil || overlap == 0 {
 		return nil
@@ -182,7 +183,7 @@ func (s *Service) checkOverlap(ctx context.Context, tenantID *uuid.UUID, overlap
 	return err
 }
 
-// publish hands an event about a key to the outbox.
+// publish adds an event about a key to the outbox.
 func (s *Service) publish(ctx context.Context, t hook.Type, tenantID *uuid.UUID, key Key) error {
 	if s.deps.Events == nil {
 		return nil
@@ -190,7 +191,7 @@ func (s *Service) publish(ctx context.Context, t hook.Type, tenantID *uuid.UUID,
 	return s.deps.Events.Add(ctx, hook.Event{Type: t, TenantID: tenantID, Data: hook.StaticData(view(key))})
 }
 
-// insert stores a new key and returns it with its secret.
+// insert creates and stores a key, and returns it with its secret.
 func (s *Service) insert(ctx context.Context, tenantID *uuid.UUID, t Terms, now time.Time) (Key, string, error) {
 	secret := newSecret()
 	key := Key{
@@ -206,7 +207,7 @@ func (s *Service) insert(ctx context.Context, tenantID *uuid.UUID, t Terms, now 
 	return key, secret, s.store.insert(ctx, tenantID, key, hash(secret))
 }
 
-// Rename gives a key another name.
+// Rename changes the name of a key.
 func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name string) (Key, error) {
 	return s.change(ctx, tenantID, id, func(ctx context.Context, key *Key) error {
 		before := auditFields(*key)
@@ -218,9 +219,10 @@ func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	})
 }
 
-// Rotate makes a key that takes the place of another, with its name, scopes and lifetime,
-// and returns it with its secret. The old key ends after the overlap, at once for 0, and counts
-// as live until then. A key that has ended, or that was rotated before, is refused.
+// Rotate creates a key with the name, scopes and lifetime of an existing key, and returns it with
+// its secret. The old key expires after the overlap and counts as active until then. With an
+// overlap of 0 it is revoked immediately. Rotate returns an error if the old key has ended or was
+// rotated before.
 func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, overlap time.Duration) (key Key, secret string, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, old *Key) error {
 		now := s.deps.Clock.Now()
@@ -257,8 +259,7 @@ func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	return key, secret, err
 }
 
-// Revoke ends a key: the very next request with it is refused. Revoking a key again
-// changes nothing.
+// Revoke revokes a key. The next request with the key fails. Revoking a key again does nothing.
 func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) error {
 	_, err := s.change(ctx, tenantID, id, func(ctx context.Context, key *Key) error {
 		if key.RevokedAt != nil {
@@ -277,7 +278,7 @@ func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 	return err
 }
 
-// change changes a key under its lock, and returns what it is then.
+// change runs do on a locked key in a transaction and returns the changed key.
 func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, key *Key) error) (key Key, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.lockOwner(ctx, tenantID); err != nil {
@@ -291,7 +292,7 @@ func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	return key, err
 }
 
-// record adds an entry about a key to the trail.
+// record adds an entry about a key to the audit log.
 func (s *Service) record(ctx context.Context, action string, tenantID *uuid.UUID, id uuid.UUID, before, after map[string]any) error {
 	if s.deps.Audit == nil {
 		return nil

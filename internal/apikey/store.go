@@ -27,7 +27,7 @@ func (s store) insert(ctx context.Context, tenantID *uuid.UUID, k Key, hash stri
 	return sqldb.Wrap(s.q(ctx).InsertKey(ctx, row), "insert API key")
 }
 
-// list returns a page of the keys that live or ended since a time, and how many there are.
+// list returns a page of the keys that have not ended before since, and their total number.
 func (s store) list(ctx context.Context, tenantID *uuid.UUID, since time.Time, q page.Query) ([]Key, int64, error) {
 	sel := page.Select{
 		Columns: "k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.rotated_at, u.name",
@@ -64,13 +64,13 @@ func keyOf(row apikeysql.KeyRow) Key {
 	return k
 }
 
-// get returns a key, or errNotFound.
+// get returns a key. It returns errNotFound if the key does not exist.
 func (s store) get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
 	row, err := s.q(ctx).Key(ctx, apikeysql.KeyParams{ID: id, TenantID: tenantID})
 	return keyOf(row), sqldb.WrapAbsent(err, "read API key", errNotFound)
 }
 
-// lock locks a key and returns it, or errNotFound.
+// lock locks a key and returns it. It returns errNotFound if the key does not exist.
 func (s store) lock(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key, error) {
 	if err := s.q(ctx).LockKey(ctx, apikeysql.LockKeyParams{ID: id, TenantID: tenantID}); err != nil {
 		return Key{}, sqldb.Wrap(err, "lock API key")
@@ -78,7 +78,7 @@ func (s store) lock(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key
 	return s.get(ctx, tenantID, id)
 }
 
-// countLive counts the keys of a tenant that live at now, and the rotated keys among them.
+// countLive counts the tenant's active keys and how many of them were rotated.
 func (s store) countLive(ctx context.Context, tenantID uuid.UUID, now time.Time) (apikeysql.CountLiveKeysRow, error) {
 	n, err := s.q(ctx).CountLiveKeys(ctx, apikeysql.CountLiveKeysParams{TenantID: tenantID, Now: &now})
 	return n, sqldb.Wrap(err, "count API keys")
@@ -88,7 +88,7 @@ func (s store) rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, na
 	return sqldb.Wrap(s.q(ctx).RenameKey(ctx, apikeysql.RenameKeyParams{ID: id, Name: name, TenantID: tenantID}), "rename API key")
 }
 
-// setEnd stores when a key ends.
+// setEnd stores the expiry, revocation and rotation times of a key.
 func (s store) setEnd(ctx context.Context, tenantID *uuid.UUID, k Key) error {
 	err := s.q(ctx).EndKey(ctx, apikeysql.EndKeyParams{
 		ID: k.ID, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RotatedAt: k.rotatedAt, TenantID: tenantID,
@@ -100,11 +100,11 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
 	return sqldb.Wrap(s.q(ctx).MarkKeyUsed(ctx, apikeysql.MarkKeyUsedParams{ID: id, LastUsedAt: &at}), "mark API key as used")
 }
 
-// keyTables are the tables that keysByHash reads.
+// keyTables returns the tables that keysByHash reads.
 func keyTables() []string { return []string{"api_keys", "tenants"} }
 
-// keysByHash returns the unrevoked keys, each with the tenant that it acts for. Keys of deleted
-// tenants are left out.
+// keysByHash returns the unrevoked keys for the lookups, each with the tenant that it acts for. It
+// omits keys of deleted tenants.
 func (s store) keysByHash(ctx context.Context, lookups []lookup) (map[lookup]foundKey, error) {
 	known := make(map[lookup]foundKey, len(lookups))
 	rows := make([]any, 0, 2*len(lookups))

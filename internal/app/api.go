@@ -26,10 +26,10 @@ import (
 // requestTimeout bounds the handling of one request.
 const requestTimeout = 30 * time.Second
 
-// newAPI puts the routes of all domains behind one set of guards.
+// newAPI creates the API with the routes of all domains, behind one set of guards.
 func (svc *service) newAPI() (*rest.API, error) {
 	s, texts := svc.settings, handbook.Read()
-	var own *url.URL // of the console's pages
+	var own *url.URL // the console's origin; nil without a console
 	if svc.hasConsole() {
 		own = s.PublicURL
 	}
@@ -81,8 +81,8 @@ func (svc *service) newAPI() (*rest.API, error) {
 // hasConsole reports whether the service shows the web console.
 func (svc *service) hasConsole() bool { return ui.Included && !svc.settings.NoConsole }
 
-// mountFrontend serves the page that ends delegated logins and the console. Without a console the
-// service has plain pages where there is no frontend: no link in a mail leads nowhere.
+// mountFrontend serves the page that completes delegated logins, and the console. If there is
+// neither a console nor a separate frontend, it serves plain pages, so every link in a mail works.
 func (svc *service) mountFrontend(api *rest.API) error {
 	s := svc.settings
 	own := svc.frontend.URL == svc.publicURL
@@ -111,7 +111,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 	return nil
 }
 
-// mountConsole serves the web console.
+// mountConsole serves the web console. own reports that there is no separate frontend.
 func (svc *service) mountConsole(api *rest.API, own bool) error {
 	pages, err := console.New(console.Config{
 		Files: ui.Files(), Addresses: svc.frontend, Own: own, PublicURL: svc.publicURL, Brand: svc.settings.Brand,
@@ -125,13 +125,13 @@ func (svc *service) mountConsole(api *rest.API, own bool) error {
 	return nil
 }
 
-// The refusals of what needs a database that cannot work for now.
+// The responses to requests that need an unavailable database.
 var (
 	errAway = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 	errFull = &fault.Error{Kind: fault.Unavailable, Code: fault.StorageFull, Message: "error.storage_full", RetryAfter: time.Minute}
 )
 
-// outage returns the refusal for an error of a database that is away or whose disk is
+// outage returns the response to a database error if the database is unavailable or its disk is
 // full (rules: http#errors).
 func outage(err error) *fault.Error {
 	switch {

@@ -1,5 +1,5 @@
-// Package app puts the service together: the wiring of the domains, everything
-// that runs in the background, the route table, and the life of the process.
+// Package app assembles the service: it connects the domains, registers the background work and the
+// route table, and runs the process.
 package app
 
 import (
@@ -15,27 +15,27 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// environment is the world beyond the service: real in production, the sandbox's
-// in dev. The service cannot tell which.
+// environment holds the external dependencies: the real ones in production, the sandbox in dev. The
+// service behaves the same with both.
 type environment struct {
 	clock          clock.Clock
 	pspKey         settings.Secret
-	pspBaseURL     string // "" is the provider's own
+	pspBaseURL     string // "" is the provider's default
 	pspFileHosts   []string
-	pspDashboard   string // where the provider's pages about the account are; "" are its own
+	pspDashboard   string // base URL of the provider's dashboard; "" is the provider's default
 	webhookSecrets []string
 	sender         mail.Sender
 	logins         []oauth.Provider
-	// reachable are the private networks that URLs from outside may lead to: the
-	// sandbox's own, none in production.
+	// reachable are the private networks that user-supplied URLs can point to: the sandbox's
+	// network in dev, none in production.
 	reachable []netip.Prefix
-	// unlogged are the beginnings of paths whose requests are not logged: what the sandbox
-	// talks about with itself, none in production.
+	// unlogged are path prefixes whose requests are not logged: the sandbox's own traffic in dev,
+	// none in production.
 	unlogged  []string
-	sandboxed bool // whether all of it is the sandbox's
+	sandboxed bool // whether the sandbox replaces all dependencies
 }
 
-// service is the whole service, on one database.
+// service is the complete service on one database.
 type service struct {
 	*platform
 	*domains
@@ -45,8 +45,8 @@ type service struct {
 	sandboxed   bool
 }
 
-// newService builds the service, which does nothing yet: process runs it. s must
-// know its public URL.
+// newService builds the service without starting it; a process runs it. s must contain the public
+// URL.
 func newService(s settings.Settings, db *sqldb.DB, out environment, log *slog.Logger) (*service, error) {
 	platform, err := newPlatform(s, db, out, log)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// branded is the option that gives the service a brand, and one mail of its own.
+// branded returns an option that gives the service a brand and one custom mail template.
 func branded(t *testing.T, picture []byte) apptest.Option {
 	t.Helper()
 	folder := t.TempDir()
@@ -45,8 +45,8 @@ func branded(t *testing.T, picture []byte) apptest.Option {
 	return func(s *settings.Settings) { s.Brand, s.Templates = b, templates }
 }
 
-// The operator's brand is where people look: in mails, on the page that ends a login, in
-// the settings, and the logo at its address.
+// The operator's brand appears in mails, on the page that completes a login, and in the public
+// settings, and the logo is served at its URL.
 func TestBrand(t *testing.T) {
 	t.Parallel()
 	var picture bytes.Buffer
@@ -86,8 +86,8 @@ func TestBrand(t *testing.T) {
 			t.Error(text)
 		}
 
-		// A mail of the operator's own, and the program's text beside it. What people typed is
-		// as tame as ever: no tag, and no address that becomes a link.
+		// A custom template in HTML next to the built-in text. User input is still escaped: it
+		// cannot add a tag or an address that mail clients turn into a link.
 		s.Call(http.MethodPatch, "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
 		_, token := s.Invite(o, "french@example.com", "member")
 		french := s.Mails("french@example.com")[0]
@@ -110,7 +110,7 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// Without a brand there is no logo, and the settings say so.
+// Without a brand there is no logo, and the public settings have none.
 func TestNoBrand(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,8 +122,7 @@ func TestNoBrand(t *testing.T) {
 	})
 }
 
-// The pages of the sandbox that customers see look like the product too, and speak the language
-// that the request asked for.
+// The customer-facing pages of the sandbox show the brand too, in the language of the request.
 func TestBrandOnHostedPages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -152,7 +151,7 @@ func TestBrandOnHostedPages(t *testing.T) {
 					t.Errorf("%s: no %s in %s", name, want, body.String())
 				}
 			}
-			// A page of the customer speaks the customer's language, the others the browser's.
+			// The portal uses the customer's language, the other pages the browser's.
 			if want := map[bool]string{true: `<html lang="en">`, false: `<html lang="it">`}[name == "portal"]; !strings.Contains(body.String(), want) {
 				t.Errorf("%s: no %s", name, want)
 			}

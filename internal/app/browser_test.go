@@ -21,7 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The code of docs/frontend.md runs in Chromium, as it stands there: on a frontend with cookies.
+// The code in docs/frontend.md works unchanged in Chromium, on a frontend with cookies.
 func TestFrontendWithCookies(t *testing.T) {
 	t.Parallel()
 	inABrowser(t, "Cookies", func(t *testing.T, s *apptest.Server, b tab) {
@@ -30,7 +30,7 @@ func TestFrontendWithCookies(t *testing.T) {
 		b.is(`logIn("ada@example.com", "correct horse").then((a) => [a.user.email, a.accessToken ?? "no token"].join())`, "ada@example.com,no token")
 		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
 		b.is(`Promise.resolve(String(document.cookie.includes("session")))`, "false")
-		b.open() // the login outlives the page, without being refreshed
+		b.open() // the session outlives the page without a refresh
 		s.Advance(3 * time.Hour)
 		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
 		b.is(`call("PATCH", "/api/v1/user", {name: "Ada Lovelace"}).then((a) => a.data.name)`, "Ada Lovelace")
@@ -44,7 +44,7 @@ func TestFrontendWithCookies(t *testing.T) {
 	})
 }
 
-// The same page with tokens, behind a server of its own.
+// The same page with tokens, on a frontend whose own server proxies the API.
 func TestFrontendWithTokens(t *testing.T) {
 	t.Parallel()
 	inABrowser(t, "Tokens", func(t *testing.T, s *apptest.Server, b tab) {
@@ -53,7 +53,7 @@ func TestFrontendWithTokens(t *testing.T) {
 		b.refused(`whoIsIt()`, "401")
 		b.is(`logIn("ada@example.com", "correct horse").then((user) => user.email)`, "ada@example.com")
 		b.is(`whoIsIt().then((me) => me.user.email)`, "ada@example.com")
-		// Calls that find the access token expired share one refresh, and are repeated.
+		// Concurrent calls with an expired access token share one refresh and are repeated.
 		s.Advance(20 * time.Minute)
 		b.is(`(async () => {
 			const before = tokens.refreshToken
@@ -71,7 +71,7 @@ func TestFrontendWithTokens(t *testing.T) {
 	})
 }
 
-// inABrowser opens a page with the code of a mode, on a frontend of its own.
+// inABrowser opens a page with the code for a mode, on a separate frontend.
 func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server, tab)) {
 	t.Helper()
 	program := testkit.Program(t, "chromium", "chromium", "chromium-browser", "google-chrome")
@@ -97,12 +97,12 @@ func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server
 	})
 }
 
-// block is a piece of code in the documentation, with how far it is indented.
+// block matches a code block in the documentation, with its indentation.
 var block = regexp.MustCompile("(?ms)^( *)```(js|html)\n(.*?)^ *```$")
 
-// newSite is the server of a frontend that is made of what docs/frontend.md shows: the page with the
-// code of a mode, the page that ends a delegated login, and below /to/ the way to a service for a
-// frontend whose own server passes its requests on.
+// newSite returns the server of a frontend with the code in docs/frontend.md: the page with the
+// code for a mode, the page that completes a delegated login, and below /to/ a proxy to a service,
+// for frontends whose own server proxies the API.
 func newSite(t *testing.T, mode string) http.Handler {
 	t.Helper()
 	doc, err := os.ReadFile("../../docs/frontend.md")
@@ -145,7 +145,7 @@ document.querySelector('#begin').addEventListener('click', () => {
 	show := func(path, text string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = w.Write([]byte(text)) // an error means that the browser has gone
+			_, _ = w.Write([]byte(text)) // an error means that the browser has disconnected
 		})
 	}
 	show("/{$}", page)
@@ -160,17 +160,18 @@ document.querySelector('#begin').addEventListener('click', () => {
 	return mux
 }
 
-// tab is a page in the browser.
+// tab is a browser tab.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	page string
 }
 
-// browserPatience is for how long a step in the browser may take: the machines that run tests are busy.
+// browserPatience bounds a step in the browser. It is long because the machines that run tests are
+// busy.
 const browserPatience = 30 * time.Second
 
-// do takes a step in the browser.
+// do runs a step in the browser.
 func do[T any](b tab, what string, step chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, browserPatience)
@@ -182,15 +183,15 @@ func do[T any](b tab, what string, step chromedp.Action[T]) T {
 	return got
 }
 
-// open loads the page, anew.
+// open loads the page again.
 func (b tab) open() {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(b.page)); err != nil { // the first step starts the browser, for as long as its context lives
+	if _, err := chromedp.Run(b.ctx, chromedp.Navigate(b.page)); err != nil { // the first step starts the browser, which runs until its context ends
 		b.t.Fatal(err)
 	}
 }
 
-// is wants the text that a promise in the page comes to.
+// is checks the text that a promise in the page resolves to.
 func (b tab) is(code, want string) {
 	b.t.Helper()
 	if got := do(b, code, chromedp.Evaluate[string](code, chromedp.EvalAwaitPromise)); got != want {
@@ -198,14 +199,14 @@ func (b tab) is(code, want string) {
 	}
 }
 
-// refused wants a call to fail with a status and a code, or with the fields that are invalid.
+// refused checks that a call fails with a status and a code, or with the names of invalid fields.
 func (b tab) refused(call, want string) {
 	b.t.Helper()
 	b.is(`(`+call+`).then(() => "succeeded", (e) => [e.status ?? e, e.code ?? Object.keys(e.errors ?? {}).join()].join(" ").trim())`, want)
 }
 
-// delegated logs in by the sandbox's identity provider, in the popup that a click opens, and wants
-// what the page says in the end. button is what is pressed at the provider.
+// delegated logs in with the sandbox's identity provider, in the popup that a click opens, and
+// checks the result on the page. button is the button to press on the provider's page.
 func (b tab) delegated(button, want string) {
 	b.t.Helper()
 	opened := chromedp.WaitNewTarget(b.ctx, func(*target.Info) bool { return true })

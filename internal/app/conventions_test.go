@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Tabs and line ends are for texts of several lines, other control characters for none
-// (rules: http#requests).
+// Only multi-line texts can contain tabs and line ends. No text can contain other control
+// characters (rules: http#requests).
 func TestCharactersOfTexts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -44,11 +44,11 @@ func TestCharactersOfTexts(t *testing.T) {
 		for _, field := range []string{"city", "postal_code", "vat_number", "legal_name", "name"} {
 			update(apptest.Object{field: "1\n2"}).As(field).WantInvalid(field)
 		}
-		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "a\x00"}).Want(404) // the path comes first
+		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "a\x00"}).Want(404) // the path is checked first
 	})
 }
 
-// Null is for what can be cleared; a default is not asked for by null.
+// Null clears an optional field. It does not reset a field to its default.
 func TestNulls(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -74,7 +74,8 @@ func TestNulls(t *testing.T) {
 			"entitlements": []any{apptest.Object{"feature_id": feature, "type": "boolean", "value": nil}},
 		}).Want(200)
 
-		// A locale that is null goes, but English stays; an unknown one is refused.
+		// Null removes the text of a locale, but English cannot be removed. An unknown locale is
+		// rejected.
 		name := func(texts apptest.Object) apptest.Reply {
 			return k.AdminCall("PATCH", "/products/"+product, apptest.Object{"name": texts})
 		}
@@ -86,7 +87,7 @@ func TestNulls(t *testing.T) {
 	})
 }
 
-// What cannot be read is said after who may not ask, and before what is wrong in it.
+// A malformed body is reported after a missing permission and before an invalid field.
 func TestOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -117,7 +118,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	})
 }
 
-// The public catalog is the same for everybody, and shows nothing that is not for sale.
+// The public catalog is the same for all callers and contains only what is for sale.
 func TestPublicCatalogIsTheSame(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -137,7 +138,7 @@ func TestPublicCatalogIsTheSame(t *testing.T) {
 				}
 			}
 		}
-		// Codes of currencies in either case; one that nothing is sold in is no price.
+		// Currency codes are accepted in either case. A currency without prices selects no price.
 		for query, most := range map[string]int{"eur": 9, "EUR": 9, "xyz": 0, "JPY": 0} {
 			list := s.Call("GET", "/api/v1/catalog/plans?currency="+query, "", nil).Want(200).At("data").([]any)
 			own := s.Call("GET", o.Path("/plans?currency="+query), o.Token, nil).Want(200).At("data").([]any)
@@ -159,7 +160,7 @@ func TestPublicCatalogIsTheSame(t *testing.T) {
 			t.Errorf("shown: %s", plans.Text)
 		}
 
-		// The domain of billing_email stays as it was typed.
+		// The domain of billing_email is stored as entered.
 		s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"billing_email": "Bills@Example.COM"}).Want(200).WantAt("tenant.billing_email", "Bills@Example.COM")
 	})
 }

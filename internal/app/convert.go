@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// What the settings say, in the types of the domains.
+// The functions below convert settings to the types of the domains.
 
-// newIssuing returns how invoices are issued here; nil where the payment provider
-// issues them.
+// newIssuing returns the configuration for issuing invoices, or nil if the payment provider issues
+// them.
 func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
 	if s.InvoiceMode != settings.InvoicesByPlatform {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Only the exact origin of the frontend, and of other first-party hosts by the same
-// scheme, gets credentials through CORS and is in cookie mode.
+// Only the exact origin of the frontend, and other first-party hosts with the same scheme, can send
+// credentials through CORS and use cookie mode.
 func TestOriginsAreExact(t *testing.T) {
 	t.Parallel()
 	frontend := func(address string, hosts ...string) apptest.Option {
@@ -53,7 +53,7 @@ func TestOriginsAreExact(t *testing.T) {
 					return s.Do(r)
 				}
 				for _, origin := range c.ours {
-					a := login("Origin", origin).Want(419) // in cookie mode, without the token
+					a := login("Origin", origin).Want(419) // cookie mode without a CSRF token
 					if a.Header.Get("Access-Control-Allow-Origin") != origin || !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-CSRF-Token") || a.Header.Get("Access-Control-Allow-Credentials") != "true" {
 						t.Errorf("%s: %v", origin, a.Header)
 					}

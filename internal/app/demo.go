@@ -18,13 +18,12 @@ import (
 	"github.com/tenantry/tenantry/sandbox"
 )
 
-// seedDemo fills a new sandbox with the demo catalog, the tenant Acme with its
-// owner and an active subscription, really bought at the sandbox's hosted page,
-// and a platform admin. own is the URL at which the process reaches itself,
-// without a path.
+// seedDemo fills a new sandbox with the demo catalog, a platform admin, and the tenant Acme with an
+// owner and an active subscription, which it buys on the sandbox's hosted page. own is the URL at
+// which the process reaches itself, without a path.
 //
-// Invariant: the admin is created last, so once it exists, everything does. Until
-// then each step continues from what an interrupted start left behind.
+// Invariant: seedDemo creates the admin last, so all demo data exists if the admin does. Until
+// then, each step continues the work of an interrupted start.
 func (svc *service) seedDemo(ctx context.Context, own string) error {
 	done, err := svc.accounts.Exists(ctx, sandbox.AdminEmail)
 	if err != nil || done {
@@ -83,9 +82,8 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 	return t.ID, err
 }
 
-// subscribeAcme buys the plan starter like a customer: it opens a checkout, pays at
-// the hosted page, and waits for the signed notification to activate the
-// subscription.
+// subscribeAcme buys the plan starter the way a customer does: it opens a checkout, pays on the
+// hosted page, and waits for the signed notification to activate the subscription.
 func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own string) error {
 	if active, err := svc.entitlements.HasActive(ctx, acme); err != nil || active {
 		return err
@@ -117,9 +115,8 @@ func (svc *service) subscribeAcme(ctx context.Context, acme uuid.UUID, own strin
 	}
 }
 
-// payAtHostedPage submits the form of a hosted checkout with a valid test card. It
-// requests the page at own, because the public address may lead through a proxy
-// that does not run yet.
+// payAtHostedPage submits the form of a hosted checkout with a valid test card. It requests the
+// page at own, because the public address can belong to a proxy that is not running yet.
 func payAtHostedPage(ctx context.Context, own, page string) error {
 	address, err := url.Parse(page)
 	if err != nil {

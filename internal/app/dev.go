@@ -29,9 +29,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// Dev runs the service with the sandbox in place of the outside world until ctx
-// ends. When it is ready it writes a banner with its URLs to out, in one Write. The
-// log goes to logTo.
+// Dev runs the service with the sandbox instead of external services until ctx ends. Once the
+// service is ready, Dev writes a banner with its URLs to out in one Write. The log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
 	log := newSandboxLog(logTo, s)
 	listener, err := listen(ctx, s.Addr)
@@ -71,15 +70,16 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	})
 }
 
-// newSandboxLog returns a logger that takes two warnings for normal. When the sandbox's clock is
-// moved, the daily comparisons run before the provider's notifications arrive.
+// newSandboxLog returns a logger that does not report two messages as warnings, because they are
+// normal in a sandbox: when its clock moves, the daily comparisons run before the provider's
+// notifications arrive.
 func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
 	return commands.NewLog(w, s, compare.DifferenceMessage, inbox.MissedMessage)
 }
 
-// newSandboxed wires the service with the sandbox in place of the outside world,
-// and mounts the sandbox's pages beside the API. own is the address at which the
-// two reach each other.
+// newSandboxed creates the service with the sandbox instead of external services, and mounts the
+// sandbox's pages next to the API. own is the URL at which the service and the sandbox reach each
+// other.
 func newSandboxed(
 	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
 ) (*service, *stripe.Server, error) {
@@ -112,7 +112,7 @@ func newSandboxed(
 		Coming: provider.ListUpcoming, LastEvents: provider.LastEvents,
 		BeforeMove: func(r *http.Request, d time.Duration) error {
 			svc.drainUsage(r.Context(), d, log)
-			// After the move the session would be expired, and requests that run meanwhile would end it.
+			// Otherwise the move would expire the session, and concurrent requests would end it.
 			return svc.accounts.ExtendSession(r.Context(), svc.api.Session(r), d)
 		},
 		Elements: parts.Included,
@@ -140,8 +140,8 @@ func newSandboxed(
 	return svc, provider, nil
 }
 
-// sandboxBrand is how the sandbox's pages look that customers see: like the operator's
-// product, as the provider's real ones do.
+// sandboxBrand returns the look of the sandbox's customer-facing pages: the operator's brand, as on
+// the provider's real pages.
 func sandboxBrand(s settings.Settings) theme.Brand {
 	b := s.Brand
 	return theme.Brand{
@@ -150,8 +150,8 @@ func sandboxBrand(s settings.Settings) theme.Brand {
 	}
 }
 
-// sandboxEnvironment is the world beyond a service that has the sandbox in its place. own is where
-// the sandbox is reached by the service.
+// sandboxEnvironment returns an environment in which the sandbox replaces all external services.
+// own is the URL at which the service reaches the sandbox.
 func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (environment, error) {
 	var signing settings.Secret // only tests set it
 	if len(s.StripeWebhookSecrets) > 0 {
@@ -188,8 +188,8 @@ func (s mailboxSender) Send(ctx context.Context, m mail.Message) error {
 	return s.mailbox.Deliver(ctx, mailbox.Message{ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
 }
 
-// sandboxLogin is the sandbox's identity provider, with the service as its client. The service
-// reaches it at own, browsers at the public URL.
+// sandboxLogin returns the configuration of the sandbox's identity provider, with the service as
+// its client. The service reaches the provider at own, browsers at the public URL.
 func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (idp.Config, error) {
 	secret, err := world.Secret(ctx, "login_client_secret", rand.Text())
 	return idp.Config{
@@ -199,15 +199,15 @@ func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings
 	}, err
 }
 
-// drainTime is how long a move of the clock waits until usage is reported.
+// drainTime bounds how long a move of the clock waits for usage to be reported.
 const drainTime = 5 * time.Second
 
-// draftLife is how long the provider leaves the invoice of a period a draft, which usage can
-// still be reported for.
+// draftLife is how long the provider keeps the invoice of a period as a draft. Until it becomes
+// final, usage can still be reported for the period.
 const draftLife = time.Hour
 
-// drainUsage reports usage before the clock moves by d, as far as it could not be reported in
-// time afterwards.
+// drainUsage reports usage before the clock moves by d. If d is long enough for invoices to become
+// final, it also waits for usage whose price is not decided yet.
 func (svc *service) drainUsage(ctx context.Context, d time.Duration, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
@@ -216,7 +216,7 @@ func (svc *service) drainUsage(ctx context.Context, d time.Duration, log *slog.L
 	}
 }
 
-// loopbackURL returns the address at which the process reaches itself.
+// loopbackURL returns the host and port at which the process reaches itself.
 func loopbackURL(on net.Addr) string {
 	host, port, err := net.SplitHostPort(on.String())
 	if err != nil {
@@ -228,7 +228,7 @@ func loopbackURL(on net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// banner shows where to start.
+// banner writes the URLs and logins of the sandbox.
 func banner(w io.Writer, s settings.Settings) error {
 	url := s.PublicURL.String()
 	_, err := fmt.Fprintf(w, `

@@ -10,9 +10,9 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// Diagnose looks at an installation and writes what it finds, as text or as JSON. It fails
-// if anything of it is an error (rules: settings#doctor). logins are the identity
-// providers; those in the settings of cfg are not read.
+// Diagnose checks an installation and writes the findings as text or as JSON. It returns an error
+// if any finding is an error (rules: settings#doctor). It uses the identity providers in logins and
+// ignores those in cfg.Settings.
 func Diagnose(ctx context.Context, cfg doctor.Config, logins []settings.LoginProvider, out io.Writer, asJSON bool) error {
 	cfg.Logins = oauthProviders(logins)
 	if cfg.Settings.StripeSecretKey != "" && !cfg.Sandbox {

@@ -50,7 +50,7 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// domains are the services with the product's rules.
+// domains are the services that implement the product's rules.
 type domains struct {
 	accounts      *account.Service
 	oauth         *oauth.Service
@@ -84,8 +84,7 @@ type domains struct {
 	sums          *history.Sums
 }
 
-// newDomains builds the domains, each after those that it needs; where two need
-// each other, links connects them.
+// newDomains builds the domains, each after its dependencies. links resolves dependency cycles.
 func newDomains(p *platform, out environment) (*domains, error) {
 	d, link := &domains{}, &links{}
 	events := webhook.NewOutbox(p.db, p.clock)
@@ -126,8 +125,8 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	return d, nil
 }
 
-// addAccounts builds the accounts and what belongs to them: delegated login,
-// pictures and push messages.
+// addAccounts builds the accounts and what depends on them: delegated login, avatars and push
+// messages.
 func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	passwords := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
 	d.accounts = account.NewService(account.Deps{
@@ -196,8 +195,8 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	})
 }
 
-// addUsage builds the metering, what reports it to the payment provider, and
-// what deletes old events.
+// addUsage builds usage metering, its reports to the payment provider, and the deletion of old
+// events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, d.entitlements), Log: p.log,
@@ -234,8 +233,8 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	return nil
 }
 
-// pushContact returns how a push service can reach whoever runs this one (RFC
-// 8292): an https URL, or a bare mail address.
+// pushContact returns how a push service can contact the operator (RFC 8292): an https URL or a
+// bare mail address.
 func pushContact(s settings.Settings) string {
 	if s.PublicURL.Scheme == "https" {
 		return s.PublicURL.String()

@@ -13,10 +13,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// codeDoc is what the list of codes says about one of them.
+// codeDoc is the description of an error code.
 type codeDoc struct{ code, meaning, what string }
 
-// codeDocs reads the list of codes.
+// codeDocs reads the descriptions of the error codes from the source.
 func codeDocs(t *testing.T) []codeDoc {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../fault/codes.go", nil, parser.ParseComments)
@@ -42,7 +42,7 @@ func codeDocs(t *testing.T) []codeDoc {
 	return docs
 }
 
-// statusesOf lists with which statuses and by how many operations each code is answered.
+// statusesOf returns for each code the statuses and the number of operations that return it.
 func statusesOf(doc *openapi3.T) map[string][]string {
 	all := map[string]map[string]bool{}
 	for _, item := range doc.Paths.Map() {
@@ -71,7 +71,7 @@ func statusesOf(doc *openapi3.T) map[string][]string {
 	return sorted
 }
 
-// codesOf returns the codes of a refusal.
+// codesOf returns the codes in the schema of an error response.
 func codesOf(s *openapi3.SchemaRef) []string {
 	var codes []string
 	for _, one := range s.Value.AnyOf {
@@ -85,8 +85,8 @@ func codesOf(s *openapi3.SchemaRef) []string {
 	return codes
 }
 
-// docs/errors.md is what the list of codes and the reference say. With TENANTRY_UPDATE set it
-// is written anew.
+// docs/errors.md matches the list of codes and the API reference. With TENANTRY_UPDATE set, the
+// test writes the page.
 func TestErrorsPage(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/errors.md"

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// events describes what endpoints outside are told (rules: webhooks#types). A test holds that
-// it has every type, and that what is sent is what is described.
+// events describes the events that webhook endpoints receive (rules: webhooks#types). A test checks
+// that the list has every type and that deliveries match their description.
 func events() []rest.Event {
 	return []rest.Event{
 		event[tenant.TenantView](hook.TenantCreated, "A tenant is made"),

@@ -18,10 +18,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The examples of the reference are from a real run, of which the story below is the script.
-// With TENANTRY_UPDATE set they are recorded anew. They say nothing that changes with the day
-// but what follows from it, such as the days of a month, so they are not compared; the
-// linters hold that they are valid.
+// The examples in the reference are recorded from a real run of the story below. With
+// TENANTRY_UPDATE set, the test records them again. It does not compare them, because some values
+// depend on the date, such as the number of days in a month. The linters check that they are valid.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
@@ -52,8 +51,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// exampled returns the names of the operations that take or answer JSON. That which the payment
-// provider calls is left out, because its bodies are the provider's.
+// exampled returns the names of the operations with JSON bodies. It omits the webhook of the
+// payment provider, because the provider defines its bodies.
 func exampled(s *apptest.Server) []string {
 	var names []string
 	paths, _ := s.Call("GET", "/openapi.json", "", nil).Want(200).At("paths").(apptest.Object)
@@ -79,8 +78,8 @@ func hasJSON(described apptest.Object) bool {
 	return content["application/json"] != nil
 }
 
-// recording keeps the first exchange of each operation and status, without what differs from
-// run to run.
+// recording holds the first exchange of each operation and status, with values that differ between
+// runs replaced.
 type recording struct {
 	start    time.Time
 	known    map[string]string
@@ -119,8 +118,8 @@ var (
 	hosts   = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 )
 
-// stable returns a JSON text with ids, secrets and times that are the same in each run; nil
-// for none.
+// stable returns a JSON value in which ids, secrets and times are the same in each run. It returns
+// nil for an empty text.
 func (m *recording) stable(text []byte) any {
 	numbered := func(format string) func(string) string {
 		return func(found string) string {
@@ -162,7 +161,7 @@ func (m *recording) stable(text []byte) any {
 	return shortLists(value)
 }
 
-// shortLists leaves two entries of each list.
+// shortLists cuts each list to two entries.
 func shortLists(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -25,8 +25,8 @@ const (
 	known     = "correct horse" // the password of the users of apptest
 )
 
-// An answer reports every broken field, those that the form of the body shows and those that only
-// the database does (rules: http#errors).
+// A response lists every invalid field: the fields with an invalid form and the fields that only
+// the database can check (rules: http#errors).
 func TestEveryBrokenFieldOfPeople(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -110,7 +110,7 @@ func TestEveryBrokenFieldOfPeople(t *testing.T) {
 	})
 }
 
-// The same for what platform administrators do.
+// The same for requests of platform admins.
 func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -165,7 +165,7 @@ func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 	})
 }
 
-// Fields that are broken do not open what is closed, and other refusals come after them.
+// Guards run before the checks of fields, and other errors come after invalid fields.
 func TestBrokenFieldsComeAfterGuards(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

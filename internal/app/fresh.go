@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// freshConns are the connections that have not sent anything yet: browsers and
-// proxies open some in advance. http.Server.Shutdown would wait five seconds for
-// their first request, so they are closed when the process stops.
+// freshConns are connections without a request so far. Browsers and proxies open some in advance,
+// and http.Server.Shutdown would wait five seconds for their first request. The process closes them
+// when it stops.
 type freshConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 }
 
-// track is the server's ConnState hook.
+// track implements http.Server.ConnState.
 func (f *freshConns) track(c net.Conn, state http.ConnState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -32,6 +32,6 @@ func (f *freshConns) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for c := range f.conns {
-		_ = c.Close() // the connection was never used: an error does not matter
+		_ = c.Close() // no request is in flight, so an error does not matter
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 var mailLink = regexp.MustCompile(`http://[^\s<>"]+`)
 
-// Without a frontend every link in a mail leads to a page of the service, at the paths of the
-// settings: to the console's, or to a plain page where there is no console. With a frontend
-// elsewhere and no console the service has no page but the one that ends logins.
+// Without a frontend, every link in a mail leads to a page of the service at the path in the
+// settings: to the console, or to a plain page if there is no console. With a separate frontend and
+// no console, the service only has the page that completes logins.
 func TestNoLinkInAMailIsDead(t *testing.T) {
 	t.Parallel()
 	own := func(s *settings.Settings) { s.FrontendPaths = frontend.Paths{frontend.Invitation: "/join/{token}"} }
@@ -36,7 +36,7 @@ func TestNoLinkInAMailIsDead(t *testing.T) {
 						t.Fatal(err)
 					}
 					page := s.Call("GET", u.RequestURI(), "", nil)
-					if to := page.Header.Get("Location"); page.Status == 302 { // from an address of the settings
+					if to := page.Header.Get("Location"); page.Status == 302 { // a path from the settings redirects
 						page = s.Call("GET", strings.TrimPrefix(to, s.URL), "", nil)
 					}
 					page.Want(200)
@@ -60,8 +60,8 @@ func TestNoLinkInAMailIsDead(t *testing.T) {
 	s.Call("GET", "/oauth/callback", "", nil).Want(200)
 }
 
-// A page that is refused is told why, and so is the log, once, with the settings that would
-// allow it. The token for others is in a header.
+// If an origin is refused, the response and the log explain why. The log does so once and names the
+// settings that would allow it. The CSRF token is also in a header, for frontends on other hosts.
 func TestARefusedOriginIsExplained(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
@@ -94,9 +94,9 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 	}
 }
 
-// A login with a CSRF token from an address that is not first-party explains itself: without the
-// refusal the page would get tokens, which it ignores, and show the login again. A program without
-// a CSRF token still gets tokens.
+// A login with a CSRF token from an origin that is not first-party fails with an explanation.
+// Otherwise the page would get tokens, ignore them, and show the login again. A client without a
+// CSRF token still gets tokens.
 func TestALoginAtAnotherAddressIsExplained(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,7 +122,7 @@ func TestALoginAtAnotherAddressIsExplained(t *testing.T) {
 	})
 }
 
-// A browser that asks for a page that does not exist gets a page, a program the API's error.
+// For an unknown path, a browser gets an HTML page and an API client gets a JSON error.
 func TestAnUnknownPageIsAPage(t *testing.T) {
 	t.Parallel()
 	plain := func(s *settings.Settings) { s.NoConsole = true }
@@ -147,7 +147,7 @@ func TestAnUnknownPageIsAPage(t *testing.T) {
 	}
 }
 
-// The languages that are offered are those of the settings, in answers too.
+// The service only offers the languages in the settings, in responses too.
 func TestOfferedLanguages(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.Locales = []string{"en", "it"} })

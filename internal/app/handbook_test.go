@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// theReference is the document of a service that never runs.
+// theReference returns the API reference of a service.
 func theReference(t *testing.T) *openapi3.T {
 	t.Helper()
 	text := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200).Text
@@ -29,8 +29,7 @@ func theReference(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// Every operation has a name, a group and a text of its own, and nothing is described that
-// does not exist.
+// Every operation has a name, a group and a text, and every text belongs to an operation.
 func TestEveryOperationIsDescribed(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
@@ -76,8 +75,8 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
-// The answers of a few operations, as somebody would write them down by hand: what follows
-// from a route (guards, groups, bodies) and what its domain adds.
+// The responses of a few operations, compared with a list written by hand. They follow from the
+// route (guards, groups, bodies) and from the errors of its domain.
 func TestRefusalsInTheReference(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
@@ -113,7 +112,7 @@ func TestRefusalsInTheReference(t *testing.T) {
 	}
 }
 
-// refusalWords are the codes of a refusal, and the names of errors that say more.
+// refusalWords returns the codes of an error response, and the names of schemas with more fields.
 func refusalWords(s *openapi3.SchemaRef) []string {
 	var words []string
 	if forms, ok := s.Value.Extensions["x-forms"].([]any); ok {
@@ -141,7 +140,7 @@ func refusalWords(s *openapi3.SchemaRef) []string {
 	return words
 }
 
-// The list of all codes is whole.
+// The reference lists all error codes.
 func TestCodesInTheReference(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
@@ -179,7 +178,7 @@ func TestCodesInTheReference(t *testing.T) {
 	}
 }
 
-// Every field of every body says what it is, in its unit, and every text is used.
+// Every field of every body has a description with its unit, and every description is used.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	t.Parallel()
 	schemas := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200).At("components.schemas").(apptest.Object)
@@ -201,7 +200,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// A set of values that stands in two places has a name.
+// An enum that occurs twice has a name.
 func TestSetsOfValuesHaveNames(t *testing.T) {
 	t.Parallel()
 	doc := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200).Body
@@ -224,13 +223,13 @@ func TestSetsOfValuesHaveNames(t *testing.T) {
 	}
 	walk(doc, "")
 	for values, list := range places {
-		if len(list) > 2 { // two routes may share one handler
+		if len(list) > 2 { // two routes can share one handler
 			t.Errorf("%s stands in %q: name it in internal/app/handbook/enums.go", values, list)
 		}
 	}
 }
 
-// Every object has a name, so that generated code has no anonymous types, and the names are words.
+// Every object has a name, so generated code has no anonymous types, and the names are words.
 func TestObjectsHaveNames(t *testing.T) {
 	t.Parallel()
 	doc := apptest.Start(t, sqldb.SQLite).Call("GET", "/openapi.json", "", nil).Want(200)

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// health answers liveness and readiness. The process is ready once it has started
-// completely, until it begins to stop, as long as the database answers and has room.
+// health serves the liveness and readiness checks. The process is ready from the end of its start
+// until it begins to stop, while the database answers and its disk is not full.
 type health struct {
 	db    *sqldb.DB
 	ready atomic.Bool

@@ -15,16 +15,16 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// ImportParams says what is imported, and how.
+// ImportParams configures an import.
 type ImportParams struct {
-	Dir                                        string // has files with the usual names; "" is no folder
-	Users, Tenants, Memberships, Subscriptions string // files; "" are those of Dir
+	Dir                                        string // folder of files with the default names; "" for none
+	Users, Tenants, Memberships, Subscriptions string // paths; "" takes the file of Dir
 	DryRun                                     bool
 	Out, Notes                                 io.Writer
 }
 
-// Import brings users, tenants, memberships and subscriptions of another system in. It may
-// run beside a service on the same database.
+// Import imports users, tenants, memberships and subscriptions from another system. A service can
+// run on the same database at the same time.
 func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error) {
 	files, err := p.files()
 	if err != nil {
@@ -35,7 +35,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	}
 	provider := environment{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	if s.StripeSecretKey == "" {
-		provider.pspKey = "none" // nothing is asked there
+		provider.pspKey = "none" // an import without subscriptions does not call the provider
 	}
 	if s.StripeURL != nil {
 		provider.pspBaseURL = s.StripeURL.String()
@@ -45,7 +45,8 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 		return err
 	}
 	defer commands.Closing(db, &err)
-	// Nothing here sends a letter or a link. Jobs are left to the running service.
+	// An import sends no mail and creates no link, so the URLs do not matter. The running service
+	// executes the jobs.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
 	s.FrontendURL = s.PublicURL
 	platform, err := newPlatform(s, db, provider, commands.NewLog(os.Stderr, s))
@@ -62,7 +63,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	}).Import(ctx, importer.Run{Files: files, DryRun: p.DryRun, Out: p.Out, Notes: p.Notes})
 }
 
-// files returns the files that are there.
+// files returns the files that exist.
 func (p ImportParams) files() (importer.Files, error) {
 	f := importer.Files{Users: p.Users, Tenants: p.Tenants, Memberships: p.Memberships, Subscriptions: p.Subscriptions}
 	if p.Dir != "" {

@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// platformWide are the parameters of paths that name nothing of one tenant.
+// platformWide are path parameters that do not identify an object of one tenant.
 var platformWide = []string{"tenantId", "tenant", "meterCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency"}
 
-// bodies are valid bodies of routes that need one, so that a refusal is about
-// whose thing it is and nothing else. A route that is not here gets {}.
+// bodies are valid bodies for routes that need one, so that a request fails only because the object
+// belongs to another tenant. The default is {}.
 var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH team/members/{member}/role": func(mine apptest.Owner, s *apptest.Server) any {
 		return map[string]any{"role_id": s.RoleID(mine, "member")}
@@ -31,10 +31,9 @@ var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH members/{user}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
 }
 
-// TestIsolation walks the route table with the ids of another tenant: under one's
-// own path they are not found, under the other's path the caller is refused, and
-// no row of the other tenant changes in a single byte. A route with a kind of id
-// that the test does not know fails it.
+// TestIsolation calls every route with ids of another tenant. Under the caller's own path the
+// response is not found, and under the other tenant's path it is forbidden. No byte of the other
+// tenant's rows changes. The test fails for a route with an unknown kind of id.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -42,7 +41,7 @@ func TestIsolation(t *testing.T) {
 		s.BuyPlan(mine, "starter")
 		s.BuyPlan(theirs, "starter")
 		ids := furnish(s, theirs)
-		s.AwaitNotifications() // they change rows too
+		s.AwaitNotifications() // notifications change rows too
 		before := rowsOf(s, t, theirs.Tenant)
 		if strings.Count(before, "\n") < 10 {
 			t.Fatalf("the other tenant has hardly anything:\n%s", before)
@@ -98,8 +97,7 @@ func TestIsolation(t *testing.T) {
 	})
 }
 
-// furnish gives a tenant one of everything that a path can name, and returns the
-// ids by the names of the paths' parameters.
+// furnish creates one object of each kind for a tenant, and returns the ids by path parameter.
 func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	s.T.Helper()
 	_, member := s.Join(o, "Their Member", "member-of-theirs@example.com", "member")
@@ -112,7 +110,7 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	key := s.Call("POST", o.Path("/api-keys"), o.Token, map[string]any{"name": "Theirs", "scopes": []string{"usage.read"}}).Want(201).Str("data.id")
 	endpoint := o.Path("/webhook-endpoints")
 	hook := s.Call("POST", endpoint, o.Token, map[string]any{"url": "http://127.0.0.1:1", "events": []string{"*"}}).Want(201).Str("data.id")
-	// Nothing is sent to it while the rows are compared.
+	// A disabled endpoint receives no delivery while the test compares the rows.
 	s.Call("PATCH", endpoint+"/"+hook, o.Token, map[string]any{"enabled": false}).Want(200)
 	delivery := s.Call("POST", endpoint+"/"+hook+"/test", o.Token, nil).Want(202).Str("data.id")
 	return map[string]string{
@@ -123,9 +121,9 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	}
 }
 
-// parameters are the names in a path that stand for something of one tenant. The
-// token of an invitation and the hash of a picture are secrets or contents, and
-// not ids; {id} is a login of a user, whichever tenant they are in.
+// parameters returns the path parameters that identify an object of one tenant. The token of an
+// invitation and the hash of a picture are not ids, and {id} is a session of a user, independent of
+// the tenant.
 func parameters(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -137,8 +135,8 @@ func parameters(path string) []string {
 	return names
 }
 
-// rowsOf prints every row that is a tenant's: of each table with a tenant_id, the
-// tenant itself, and its members' accounts.
+// rowsOf prints every row of a tenant: the tenant, the rows with its tenant_id, and its members'
+// accounts.
 func rowsOf(s *apptest.Server, t *testing.T, tenant string) string {
 	t.Helper()
 	db := s.DB()

@@ -21,28 +21,27 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// The lanes of the job queue. Jobs of one lane never wait for those of another.
+// The lanes of the job queue. A job never waits for jobs of another lane.
 const (
-	common   = ""            // jobs that wait for nobody outside
-	provider = inbox.Lane    // jobs that wait for the payment provider
-	web      = safehttp.Lane // jobs that wait for servers which users name
+	common   = ""            // jobs without calls to other systems
+	provider = inbox.Lane    // jobs that call the payment provider
+	web      = safehttp.Lane // jobs that call servers of users, such as webhook endpoints
 )
 
-// providerAttempts is how often a job of the provider's lane is tried: for about a week, as
-// far as an hour apart. A key that was revoked on Friday is replaced by then.
+// providerAttempts is the number of attempts of a job in the provider lane. With at most an hour
+// between two attempts it covers about a week, so a key that was revoked on Friday can be replaced
+// in time.
 const providerAttempts = 220
 
-// registerBackground registers everything that runs without a request of a client:
-// the handlers of jobs, the periodic jobs, and the handlers of the payment
-// provider's notifications.
+// registerBackground registers everything that runs outside of requests: the job handlers, the
+// periodic jobs, and the handlers of the payment provider's notifications.
 func (svc *service) registerBackground() {
 	svc.registerJobs()
 	svc.registerPeriodic()
 	svc.registerNotifications()
 }
 
-// registerJobs registers the handlers of the jobs that requests, notifications and
-// other jobs enqueue.
+// registerJobs registers the handlers of jobs that requests, notifications and other jobs enqueue.
 func (svc *service) registerJobs() {
 	svc.jobs.Lane(provider).Attempts(providerAttempts)
 	ofSubscriptions, ofInvoices := svc.reconciler.Comparison(), svc.invoices.Comparison()
@@ -73,7 +72,7 @@ func (svc *service) registerJobs() {
 	}
 }
 
-// registerPeriodic registers what runs at intervals, in one instance at a time.
+// registerPeriodic registers the periodic jobs. Each runs in one instance at a time.
 func (svc *service) registerPeriodic() {
 	for _, job := range []struct {
 		lane, name string
@@ -106,7 +105,8 @@ func (svc *service) registerPeriodic() {
 	}
 }
 
-// pruner deletes what grows with use, once it has been kept for as long as the settings say.
+// pruner returns the Pruner of the tables that grow with use. The settings define how long rows are
+// kept.
 func (svc *service) pruner() *prune.Pruner {
 	keep := svc.settings.Retention.WithDefaults()
 	return prune.New(svc.clock, svc.log,
@@ -119,9 +119,8 @@ func (svc *service) pruner() *prune.Pruner {
 	)
 }
 
-// registerNotifications registers the handlers of the payment provider's
-// notifications. A kind that ends with a dot stands for all that begin with it. All
-// that match run, in this order.
+// registerNotifications registers the handlers of the payment provider's notifications. A kind that
+// ends with a dot matches every type with that prefix. All matching handlers run, in this order.
 func (svc *service) registerNotifications() {
 	for _, event := range []struct {
 		kind    string
@@ -145,7 +144,7 @@ func (svc *service) registerNotifications() {
 	}
 }
 
-// catchUp reads the provider's list of events, in case notifications were lost.
+// catchUp reads the provider's list of events to find lost notifications.
 func (svc *service) catchUp(ctx context.Context) error {
 	_, err := svc.receiver.CatchUp(ctx)
 	return err

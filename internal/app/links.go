@@ -20,9 +20,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// links has the services that a service built earlier needs. A pointer to a field implements
-// what the embedded service implements once newDomains has set it. The methods of links are for
-// interfaces that two services implement together.
+// links holds services that earlier services depend on. A pointer to one of its fields already
+// implements the methods of the embedded service, which newDomains sets later. The methods of links
+// implement interfaces that need two services.
 type links struct {
 	accounts      struct{ *account.Service }
 	impersonation struct{ *impersonation.Service }
@@ -38,7 +38,7 @@ type links struct {
 	usage     *usage.Service
 }
 
-// connect sets the services. Call it once all are built.
+// connect sets the services. Call it once all services are built.
 func (l *links) connect(d *domains) {
 	l.accounts.Service, l.impersonation.Service, l.reporter.Reporter = d.accounts, d.impersonation, d.reporter
 	l.subscriptions.Service, l.team.Service = d.subscriptions, d.team
@@ -64,7 +64,8 @@ func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) e
 	return l.team.Deleted(ctx, tenantID, userID)
 }
 
-// Purge implements tenant.Purger: it removes a tenant from the journal and deletes its usage.
+// Purge implements tenant.Purger. It removes a tenant from the journal and deletes the tenant's
+// usage.
 func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 	if err := l.journal.Forget(ctx, tenantID); err != nil {
 		return err

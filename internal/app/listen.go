@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// listen opens a listener at the address of --addr. Its error names the flag, because the address
-// of another service is the usual reason.
+// listen listens on the address of --addr. Its error names the flag, because usually another
+// service already uses the address.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	switch {

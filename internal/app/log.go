@@ -2,10 +2,11 @@ package app
 
 import "runtime/debug"
 
-// version is that of a release, which its build sets (scripts/release).
+// version is the version of a release. Its build sets it (scripts/release).
 var version string
 
-// Version returns the version of a release, else the one that Go recorded, "dev" without one.
+// Version returns the version of a release. For other builds it returns the version that Go
+// recorded, or "dev" if there is none.
 func Version() string {
 	if version != "" {
 		return version
@@ -16,7 +17,7 @@ func Version() string {
 	return "dev"
 }
 
-// revision returns the commit that the build recorded, "unknown" without one.
+// revision returns the commit that the build recorded, or "unknown" if there is none.
 func revision() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// No password or token that the traffic of a whole slice carries is in the log.
+// The log contains no password and no token of the traffic.
 func TestNothingSecretInTheLog(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// gcPercent lets garbage grow to twice the live heap. The live heap is about 10 MiB, so a busy
-// service would collect garbage many times a second at Go's default of 100.
+// gcPercent lets the heap grow to three times the live heap between collections. The live heap is
+// only about 10 MiB, so at Go's default of 100 a busy service would collect garbage many times a
+// second.
 const gcPercent = 200
 
-// setGCPercent sets gcPercent unless the environment has a value.
+// setGCPercent sets gcPercent unless the environment sets GOGC.
 func setGCPercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 }
 
-// startTime bounds the work of a start.
+// startTime is longer than a start takes.
 const startTime = time.Second
 
-// releaseStartMemory returns memory that only the start needed to the system.
+// releaseStartMemory returns memory to the system that only the start needed.
 func releaseStartMemory(ctx context.Context) error {
 	select {
 	case <-time.After(startTime):

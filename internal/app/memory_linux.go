@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unmapProgram unmaps the pages of the program's file that the process has not changed. A start
-// touches most of the program once, and the kernel maps 64 KiB around each place. The kernel maps
-// a page again when the process needs it. An error changes nothing.
+// unmapProgram unmaps the unmodified pages of the executable. A start touches most of it once, and
+// the kernel maps 64 KiB around each access. The kernel maps a page again when the process needs
+// it. Errors are ignored: the pages then stay mapped.
 func unmapProgram() {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -20,7 +20,7 @@ func unmapProgram() {
 	if err != nil {
 		return
 	}
-	var begin, end uintptr // of the current mapping; 0 unless it is part of the program
+	var begin, end uintptr // of the current mapping; 0 unless it belongs to the executable
 	for line := range strings.Lines(string(mappings)) {
 		fields := strings.Fields(line)
 		switch {

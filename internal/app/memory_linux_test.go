@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mappedPages returns how many pages of files the process has mapped.
+// mappedPages returns the number of file-backed pages of the process.
 func mappedPages(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

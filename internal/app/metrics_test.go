@@ -41,14 +41,14 @@ func TestMetrics(t *testing.T) {
 				t.Errorf("no %s", want)
 			}
 		}
-		// Nothing that callers choose becomes a label.
+		// No label contains a value that callers choose.
 		if found := regexp.MustCompile(`ada@example|` + o.Tenant + `|cus_|/no/such`).FindString(text); found != "" {
 			t.Errorf("the metrics name %q", found)
 		}
 	})
 }
 
-// served describes a metric as it is served.
+// served is the kind and the labels of a metric.
 type served struct{ kind, labels string }
 
 var (
@@ -59,7 +59,7 @@ var (
 	labelName  = regexp.MustCompile(`([a-z_]+)="[^"]*"`)
 )
 
-// readServed reads what a text of metrics has of the service's own.
+// readServed returns the service's own metrics in an exposition text.
 func readServed(t *testing.T, text string) map[string]served {
 	t.Helper()
 	helped := map[string]bool{}
@@ -86,8 +86,7 @@ func readServed(t *testing.T, text string) map[string]served {
 	return all
 }
 
-// deployed holds that what is in deploy asks for metrics that there are, with the suffixes
-// that they have.
+// deployed checks that the files in deploy only query existing metrics, with valid suffixes.
 func deployed(t *testing.T, text string) {
 	t.Helper()
 	asked := 0
@@ -108,7 +107,7 @@ func deployed(t *testing.T, text string) {
 	}
 }
 
-// readDocumented reads a part of the page about the metrics.
+// readDocumented reads a section of docs/metrics.md.
 func readDocumented(t *testing.T, into map[string]served, page, heading string) {
 	t.Helper()
 	_, part, found := strings.Cut(page, "\n## "+heading+"\n")
@@ -124,8 +123,8 @@ func readDocumented(t *testing.T, into map[string]served, page, heading string) 
 	}
 }
 
-// After a bit of everything the metrics are exactly those of the page, each with a help text,
-// and Prometheus's own linter finds nothing.
+// After some traffic of each kind, the metrics are exactly the documented ones, each with a help
+// text, and Prometheus's linter reports no problem.
 func TestMetricsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/metrics.md")
@@ -134,7 +133,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)
-		s.BuyPlan(o, "starter") // calls the provider, which notifies
+		s.BuyPlan(o, "starter") // calls the provider, which sends notifications
 		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "idempotency_key": "1"}).Want(201)
 		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "idempotency_key": "1"}).Want(409)
 		hook := s.Call("POST", o.Path("/webhook-endpoints"), o.Token, apptest.Object{"url": s.URL + "/sandbox/hooks/in/ada", "events": []string{"webhook.test"}}).Want(201)
@@ -157,7 +156,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 		if diff := cmp.Diff(want, readServed(t, text), cmp.AllowUnexported(served{})); diff != "" {
 			t.Errorf("docs/metrics.md (-) and what is served (+):\n%s", diff)
 		}
-		if strings.HasPrefix(s.Database, "sqlite:") { // which has all
+		if strings.HasPrefix(s.Database, "sqlite:") { // SQLite has all metrics
 			deployed(t, text)
 		}
 		problems, err := promlint.New(strings.NewReader(text)).Lint()
@@ -188,7 +187,7 @@ func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 		if text := s.Scrape("http://" + address + "/debug/pprof/goroutine?debug=1"); !strings.Contains(text, "goroutine profile: total") {
 			t.Error("the profile is missing")
 		}
-		s.Call("GET", "/debug/pprof/", "", nil).Want(404) // not where everybody comes
+		s.Call("GET", "/debug/pprof/", "", nil).Want(404) // not at the public address
 		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -199,8 +198,8 @@ func TestMetricsOnAnAddressOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Profiles show what is in memory: a metrics address that others reach has none, unless it
-// is named for them.
+// Profiles show the contents of memory. A metrics address that other machines can reach does not
+// serve them; TENANTRY_PROFILES_ADDR does, on any address.
 func TestProfilesAreForThisMachine(t *testing.T) {
 	t.Parallel()
 	everywhere := func(t *testing.T) (listens, reached string) {

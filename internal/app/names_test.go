@@ -8,14 +8,14 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// hidden are characters that no name has, by what they are.
+// hidden are characters that no name can contain.
 var hidden = map[string]string{
 	"bell": "\u0007", "tab": "\t", "line end": "\n", "next line": "\u0085", "zero width space": "\u200b", "joiner": "\u200d",
 	"right to left": "\u202e", "isolate": "\u2066", "soft hyphen": "\u00ad", "byte order mark": "\ufeff", "tag": "\U000e0041",
 	"private": "\ue000", "private plane": "\U000f0001", "line separator": "\u2028",
 }
 
-// Names of any kind have no control, format or private characters.
+// Names of all kinds reject control, format and private-use characters.
 func TestNamesShowWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -67,12 +67,12 @@ func TestNamesShowWhatTheyAre(t *testing.T) {
 			if err := commands.CreateAdmin(t.Context(), s.CLISettings(), admin, io.Discard); err == nil {
 				t.Errorf("%s: an administrator has it", what)
 			}
-			// Texts of several lines are no names.
+			// Multi-line texts allow tabs and line ends.
 			if c == "\t" || c == "\n" {
 				s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"address": name}).Want(200)
 			}
 		}
-		// What people see is theirs to choose.
+		// All visible characters are allowed.
 		s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"name": " Ünïcode & Söhne 🎉 株式会社 "}).
 			Want(200).WantAt("tenant.name", "Ünïcode & Söhne 🎉 株式会社")
 	})

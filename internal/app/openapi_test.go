@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// writeYAML writes a JSON document in the style of YAML.
+// writeYAML writes a JSON document in YAML style.
 func writeYAML(t *testing.T, document *yaml.Node) []byte {
 	t.Helper()
 	var clearStyle func(*yaml.Node)
@@ -35,8 +35,8 @@ func writeYAML(t *testing.T, document *yaml.Node) []byte {
 	return out.Bytes()
 }
 
-// The reference that is committed is the one that the program serves. With
-// TENANTRY_UPDATE set it is written anew.
+// The committed reference is the one that the service serves. With TENANTRY_UPDATE set, the test
+// writes the file.
 func TestOpenAPIFile(t *testing.T) {
 	t.Parallel()
 	const file = "../../api/openapi.yaml"
@@ -51,7 +51,7 @@ func TestOpenAPIFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var document yaml.Node // keeps the numbers as they are
+	var document yaml.Node // preserves the numbers
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}

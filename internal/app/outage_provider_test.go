@@ -15,9 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// PostgreSQL goes away while the payment provider is asked for a change of plan. The caller is
-// told soon, and told that it is the database; the provider is not taken to be out of order; and
-// the change is completed by whoever repeats it, who need not wait for a lease to end.
+// PostgreSQL fails during the call to the payment provider that changes a plan. The caller soon
+// gets an error that names the database, and the circuit breaker of the provider stays closed. The
+// next request completes the change without waiting for a lease to expire.
 func TestTheDatabaseGoesAwayDuringAChangeOfPlan(t *testing.T) {
 	t.Parallel()
 	var p apptest.Proxy

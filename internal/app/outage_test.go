@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// While PostgreSQL is away or does not answer, what needs it is refused soon and says
-// when to come back, and the public catalog is still there. As soon as it answers again,
-// so does the service.
+// While PostgreSQL is unreachable or does not answer, requests that need it fail soon with a
+// Retry-After header, and the public catalog still works. The service recovers as soon as the
+// database answers again.
 func TestTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	config := apptest.NewSettings(t, sqldb.Postgres)

@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// adminPermissions has what an administrator with a list needs for each route of the
-// administration (rules: http#permissions-of-administrators). "a|b" is either, "a&b" both.
+// adminPermissions maps each admin route to the permissions that a restricted admin needs
+// (rules: http#permissions-of-administrators). "a|b" needs either of them, "a&b" both.
 var adminPermissions = map[string]string{
 	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
 	"DELETE /tenants/{tenant}":                                   "tenants.manage",
@@ -67,9 +67,9 @@ var adminPermissions = map[string]string{
 	"PATCH /meters/{meter}": "meters.manage", "DELETE /meters/{meter}": "meters.manage",
 }
 
-// TestPermissionsOfAdministrators walks every route of the administration as an
-// administrator who lacks its permission alone, and as one who has nothing else. A
-// refusal comes before anything is said of what does not exist or is wrong.
+// TestPermissionsOfAdministrators calls every admin route as an admin who lacks only its
+// permission, and as an admin who has no other. A missing permission is reported before a missing
+// object or an invalid field.
 func TestPermissionsOfAdministrators(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -114,8 +114,8 @@ func TestPermissionsOfAdministrators(t *testing.T) {
 	})
 }
 
-// An administrator with a list is held to it wherever one route does several things,
-// or is not one of the administration.
+// The permissions of a restricted admin also apply to routes that do several things, and to routes
+// outside the administration.
 func TestListOfAnAdministrator(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -151,12 +151,12 @@ func TestListOfAnAdministrator(t *testing.T) {
 		s.Call("GET", "/api/v1/auth/me", bob, nil).WantRefused(401, "")
 
 		grant("billing.manage")
-		portal().WantRefused(422, "") // the tenant has bought nothing
+		portal().WantRefused(422, "") // the tenant has no subscription
 		grant()
 		portal().WantRefused(422, "")
 		update(both).Want(200)
 
-		// Nobody gives themselves more over HTTP.
+		// An admin cannot extend their own permissions over HTTP.
 		grant("tenants.manage", "users.password")
 		for _, body := range []apptest.Object{{"platform_permissions": nil}, {"is_platform_admin": true}, {"permissions": []string{"plans.view"}}} {
 			update(body).Want(200)

@@ -24,7 +24,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// platform is what the domains stand on.
+// platform holds what all domains share.
 type platform struct {
 	settings settings.Settings
 	log      *slog.Logger
@@ -32,20 +32,20 @@ type platform struct {
 	clock    clock.Clock
 	jobs     *jobs.Queue
 	metrics  *metrics.Metrics
-	tracer   *tracing.Tracer // nil where there are no traces
+	tracer   *tracing.Tracer // nil if tracing is off
 	messages *i18n.Catalog
 	provider *psp.Client
 	receiver *inbox.Receiver
-	calls    *stats.Calls // to the provider
+	calls    *stats.Calls // statistics of calls to the provider
 	outbox   *mail.Outbox
 	letters  *letters.Letters
-	counter  limit.Counter // of the rate limits; nil counts in memory
-	unlogged []string      // see outside
+	counter  limit.Counter // for rate limits; nil counts in memory
+	unlogged []string      // see environment
 
-	publicURL string             // without a slash at the end
-	frontend  frontend.Addresses // where the frontend's pages are
+	publicURL string             // without a trailing slash
+	frontend  frontend.Addresses // the frontend's pages
 
-	close func() error // what is held beside the database, after the last request
+	close func() error // releases resources other than the database, after the last request
 }
 
 func newPlatform(s settings.Settings, db *sqldb.DB, out environment, log *slog.Logger) (*platform, error) {

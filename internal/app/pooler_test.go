@@ -21,8 +21,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// throughPooler starts a PgBouncer that gives each transaction any of a few connections,
-// and returns the URL of a database through it.
+// throughPooler starts a PgBouncer that uses any of a few connections for each transaction, and
+// returns the URL of a database through it.
 func throughPooler(t *testing.T, address string) string {
 	t.Helper()
 	testkit.Program(t, "pgbouncer")
@@ -53,7 +53,7 @@ default_pool_size = 4
 		}
 	}
 	args := []string{filepath.Join(folder, "config")}
-	if os.Geteuid() == 0 { // it refuses to run as root
+	if os.Geteuid() == 0 { // PgBouncer refuses to run as root
 		account, err := user.Lookup("postgres")
 		if err != nil {
 			t.Fatal(err)
@@ -87,8 +87,8 @@ default_pool_size = 4
 	return u.String()
 }
 
-// Behind a pooler that gives each transaction another connection of the server everything
-// works with a plain URL, from the migrations to the payment of a plan, also at once.
+// With a pooler that uses a different server connection for each transaction, everything works with
+// a plain URL, from migrations to concurrent payments of a plan.
 func TestThroughAPooler(t *testing.T) {
 	t.Parallel()
 	config := apptest.NewSettings(t, sqldb.Postgres)

@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/framing"
 )
 
-// The limits of a connection, and how long requests may go on when the process
-// stops. Jobs drain after them, all within the ten seconds that a stop may take beyond the
-// delay of the settings.
+// The limits of a connection, and how long requests can continue while the process stops. Jobs
+// drain after the requests. Together they take less than ten seconds, plus the stop delay of the
+// settings.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 60 * time.Second
@@ -23,7 +23,7 @@ const (
 	idleTimeout       = 120 * time.Second
 	drainTimeout      = 5 * time.Second
 	traceTimeout      = time.Second
-	// The longest head of a request is 32 KiB: net/http reads 4 KiB more than it is set to.
+	// Limits the head of a request to 32 KiB: net/http reads 4 KiB more than the setting.
 	maxHeaderBytes = 32<<10 - 4<<10
 )
 
@@ -32,15 +32,15 @@ type process struct {
 	svc      *service
 	health   *health
 	listener net.Listener
-	// background runs beside the requests: the jobs, and in dev the sandbox's
+	// background runs concurrently with the requests: the jobs and, in dev, the sandbox's
 	// deliveries. Each function returns when its context ends.
 	background []func(ctx context.Context) error
 }
 
-// run serves until ctx ends. It then stops in order: it is not ready any more, for as long
-// as the settings say it accepts new requests nevertheless, it lets the open ones finish, and
-// drains the background work. started runs as soon
-// as requests are answered; after it the process is ready.
+// run serves requests until ctx ends. Then it stops in this order: it reports that it is not ready,
+// continues to accept requests during the stop delay, lets open requests finish, and drains the
+// background work. started runs once the process serves requests; when it returns, the process is
+// ready.
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.serveLiveness))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.serveReadiness))
@@ -51,7 +51,7 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),
 	}
-	// background outlives ctx, so that jobs go on while the last requests finish.
+	// background outlives ctx, so jobs continue while the last requests finish.
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	group, failed := errgroup.WithContext(background)
@@ -91,6 +91,6 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 	err := group.Wait()
 	last, done := context.WithTimeout(context.WithoutCancel(ctx), traceTimeout)
 	defer done()
-	_ = p.svc.tracer.Close(last) // a collector that is away fails no stop
+	_ = p.svc.tracer.Close(last) // an unavailable collector is not an error
 	return errors.Join(err, p.svc.close())
 }

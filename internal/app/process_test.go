@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Connections that were opened and never used do not hold a stop up.
+// Unused connections do not delay a stop.
 func TestStopDoesNotWaitForSilence(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
@@ -25,7 +25,7 @@ func TestStopDoesNotWaitForSilence(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	s.Call("GET", "/healthz", "", nil).Want(200) // so that the three are accepted before it stops
+	s.Call("GET", "/healthz", "", nil).Want(200) // ensures that the server has accepted the three connections
 	began := clock.System().Now()
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
@@ -35,8 +35,8 @@ func TestStopDoesNotWaitForSilence(t *testing.T) {
 	}
 }
 
-// A service that is told to stop says so to load balancers at once, and refuses nobody until
-// they had the time to ask.
+// When a service begins to stop, it immediately reports to load balancers that it is not ready. It
+// accepts requests until they have had time to notice.
 func TestStopDelay(t *testing.T) {
 	t.Parallel()
 	config := apptest.NewSettings(t, sqldb.SQLite)
@@ -56,8 +56,8 @@ func TestStopDelay(t *testing.T) {
 	}
 }
 
-// A data folder that other users of the machine could read is theirs no more, nor are the
-// databases in it.
+// The service removes the access of other users of the machine from the data folder and its
+// databases.
 func TestTheDataFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	config := apptest.NewSettings(t, sqldb.SQLite)

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// While all that is told of waits for a provider that does not answer, mails go out.
+// Mail is still sent while all notification jobs wait for a provider that does not answer.
 func TestMailsWhileTheProviderHangs(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -47,7 +47,7 @@ func TestMailsWhileTheProviderHangs(t *testing.T) {
 			for range jobs.DefaultWorkers {
 				<-asked
 			}
-			s.Invite(o, "grace@example.com", "member") // and reads its mail
+			s.Invite(o, "grace@example.com", "member") // waits for the mail
 			if n := givenUp.Load(); n > 0 {
 				t.Errorf("the mail waited until %d calls were given up", n)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// CheckProvider checks the account at the payment provider, and what is linked to it
-// here. It writes what it finds, as text or as JSON, and fails if anything of it is an
-// error. It changes nothing, neither there nor here (rules: psp#check).
+// CheckProvider checks the account at the payment provider and the objects that are linked to it.
+// It writes the findings as text or as JSON, and returns an error if any finding is an error. It
+// changes nothing, neither at the provider nor in the database (rules: psp#check).
 func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJSON bool) error {
 	found, err := checkProvider(ctx, s)
 	if err != nil {
@@ -22,7 +22,7 @@ func CheckProvider(ctx context.Context, s settings.Settings, out io.Writer, asJS
 	return pspcheck.Write(out, found, asJSON)
 }
 
-// checkProvider makes the checks of CheckProvider.
+// checkProvider returns the findings for CheckProvider.
 func checkProvider(ctx context.Context, s settings.Settings) ([]check.Finding, error) {
 	types, err := handledTypes()
 	if err != nil {
@@ -35,7 +35,7 @@ func checkProvider(ctx context.Context, s settings.Settings) ([]check.Finding, e
 	return pspcheck.Run(ctx, s, types, url)
 }
 
-// webhookPath is where notifications of the payment provider arrive.
+// webhookPath is the endpoint for the payment provider's notifications.
 const webhookPath = "/api/v1/webhooks/stripe"
 
 // handledTypes returns the types of events that the service handles.

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// PublicSettings is what a frontend needs to know before a user logs in (rules:
-// settings#public-settings).
+// PublicSettings are the settings that a frontend needs before a user logs in
+// (rules: settings#public-settings).
 type PublicSettings struct {
 	AppName             string               `json:"app_name"`
 	FrontendURL         string               `json:"frontend_url"`
@@ -30,7 +30,7 @@ type PublicSettings struct {
 
 // settingsHTTP handles the public settings.
 type settingsHTTP struct {
-	fixed   PublicSettings // all but the push key
+	fixed   PublicSettings // without the push key
 	pushKey func(ctx context.Context) (string, error)
 }
 
@@ -56,7 +56,7 @@ func (svc *service) publicSettings() settingsHTTP {
 	}}
 }
 
-// nilIfEmpty returns nil for a setting that is absent.
+// nilIfEmpty returns nil for an empty setting.
 func nilIfEmpty(text string) *string {
 	if text == "" {
 		return nil

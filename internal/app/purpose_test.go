@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A database that a sandbox has filled is not opened in production, where its
-// passwords would be known to everybody, and the other way round.
+// A sandbox database cannot be opened in production, because its passwords are public, and a
+// production database cannot be opened in a sandbox.
 func TestDatabaseHasOnePurpose(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -18,9 +18,9 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 )
 
-// Reconcile compares what is stored with the payment provider, writes a line for
-// each difference, and repairs what can be repaired unless it is a dry run.
-// Differences are not an error; failing to compare something is.
+// Reconcile compares the database with the payment provider and writes a line for each difference.
+// Unless it is a dry run, it repairs the differences that can be repaired. A difference is not an
+// error; a failed comparison is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
 	if err := commands.RequireDatabase(s); err != nil {
 		return err
@@ -36,8 +36,8 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		return err
 	}
 	defer commands.Closing(db, &err)
-	// No repair sends a letter or a link, so nobody ever sees these URLs. The jobs that a
-	// repair enqueues are left to the running service: nothing runs them here.
+	// A repair sends no mail and creates no link, so the URLs do not matter. The running service
+	// executes the jobs that a repair enqueues.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
 	s.FrontendURL = s.PublicURL
 	platform, err := newPlatform(s, db, provider, log)
@@ -50,7 +50,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	}
 	found, err := compareAll(ctx, comparisons(domains.reconciler, domains.invoices), dryRun)
 	if err != nil && len(found) == 0 {
-		return err // nothing was compared, so "0 differences" would be wrong
+		return err // without a comparison, "0 differences" would be wrong
 	}
 	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
 }
@@ -67,8 +67,8 @@ func comparisons(s *reconcile.Service, i *invoice.Service) []comparison {
 	return []comparison{s.Comparison(), i.Comparison()}
 }
 
-// compareAll runs all comparisons and returns their differences. One that fails
-// does not stop the others.
+// compareAll runs all comparisons and returns their differences. It continues after a comparison
+// that fails.
 func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]compare.Difference, error) {
 	found, failures := []compare.Difference{}, []error(nil)
 	for _, c := range all {
@@ -78,7 +78,7 @@ func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]compare.D
 	return found, errors.Join(failures...)
 }
 
-// startComparisons enqueues the jobs that compare everything.
+// startComparisons enqueues the jobs that run all comparisons.
 func (svc *service) startComparisons(ctx context.Context) error {
 	for _, c := range comparisons(svc.reconciler, svc.invoices) {
 		if err := c.Start(ctx); err != nil {
@@ -88,7 +88,7 @@ func (svc *service) startComparisons(ctx context.Context) error {
 	return nil
 }
 
-// writeDifferences writes a line for each difference and a summary.
+// writeDifferences writes one line for each difference, and a summary.
 func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.Difference) error {
 	repaired := 0
 	for _, d := range found {
@@ -108,8 +108,8 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 	return err
 }
 
-// reconcileNow handles POST /sandbox/stripe/reconcile. It answers the differences
-// that it found, and repairs them unless the body is {"dry_run": true}.
+// reconcileNow handles POST /sandbox/stripe/reconcile. It returns the differences and repairs them
+// unless the body is {"dry_run": true}.
 func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 	var params struct {
 		DryRun bool `json:"dry_run"`
@@ -128,5 +128,5 @@ func (svc *service) reconcileNow(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		answer["message"] = err.Error()
 	}
-	_ = json.NewEncoder(w).Encode(answer) // fails only if the client is gone
+	_ = json.NewEncoder(w).Encode(answer) // fails only if the client has disconnected
 }

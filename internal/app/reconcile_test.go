@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The command repairs what a service missed: the renewal of a plan that bills usage, and
-// a subscription with a trial that it does not know. It finds nothing afterwards.
+// The command repairs what a service missed: the renewal of a plan with metered usage, and an
+// unknown subscription with a trial. A second run finds no difference.
 func TestReconcileCommand(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

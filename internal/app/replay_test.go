@@ -8,9 +8,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The provider keeps its first answer to an idempotency key for a day, also if that was a
-// failure. None of the writes may be stuck for that day, or be made twice: whether the
-// provider did them before it failed or not.
+// The provider stores its first response to an idempotency key for a day, even a failure. No write
+// can fail for the rest of that day or run twice, whether or not the provider executed it before
+// the failure.
 func TestFailuresThatTheProviderKeeps(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -22,14 +22,13 @@ func TestFailuresThatTheProviderKeeps(t *testing.T) {
 
 func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string, verdict apptest.Verdict) {
 	o := s.Register("ada-"+name+"@example.com", true)
-	// insist repeats a request while each write to path fails, and once more when
-	// that is over.
+	// insist runs a request while each write to path fails, and again when writes succeed.
 	insist := func(path string, try func() apptest.Reply) apptest.Reply {
 		t.Helper()
 		p.Tamper(apptest.ForEndpoint(verdict, "POST", path))
 		failed := try()
 		p.Tamper(nil)
-		if failed.Status == http.StatusOK { // it was found at once
+		if failed.Status == http.StatusOK { // the first attempt already found the object
 			return failed
 		}
 		failed.As(name+" "+path).WantRefused(502, "psp_error")
@@ -59,7 +58,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 		return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil)
 	}).WantAt("data.cancel_at_period_end", false)
 
-	// A new price, with a product of its own.
+	// A new price with a product.
 	slug := "kept-" + name
 	s.AddPlan(slug, "flat", "month", 700, 0, nil)
 	other := s.Register("bob-"+name+"@example.com", true)
@@ -84,7 +83,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 		t.Errorf("%s: the provider has %d prices of the plan", name, made)
 	}
 
-	// An open invoice is voided.
+	// Voids an open invoice.
 	s.BuyPlanWith(other, slug, apptest.CardFailsAtRenewal)
 	s.Advance(40 * apptest.Day)
 	other.Token = s.LogIn("cy-" + name + "@example.com")

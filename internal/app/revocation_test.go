@@ -9,25 +9,26 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// change is something that ends or changes what a caller may do.
+// change is an operation that ends or changes what a caller can access.
 type change struct {
 	name  string
 	write func() apptest.Reply
-	// path is what callers read meanwhile with token; seen tells what its answer says.
+	// path is what other callers request concurrently with token. seen extracts the compared value
+	// from the response.
 	path, token   string
 	seen          func(apptest.Reply) string
 	before, after string
 }
 
-// status tells what an answer's status is.
+// status returns the status of a response.
 func status(a apptest.Reply) string { return fmt.Sprint(a.Status) }
 
-// at tells what an answer has at a path.
+// at returns a function that returns the value at a path of a response.
 func at(path string) func(apptest.Reply) string {
 	return func(a apptest.Reply) string { return fmt.Sprint(a.At(path)) }
 }
 
-// limitOfCalls tells how many API calls an answer of entitlements allows.
+// limitOfCalls returns the number of API calls that an entitlements response allows.
 func limitOfCalls(a apptest.Reply) string {
 	list, _ := a.At("data").([]any)
 	for _, one := range list {
@@ -38,12 +39,12 @@ func limitOfCalls(a apptest.Reply) string {
 	return "none"
 }
 
-// hold makes the change while many read, and fails the test where one whose request began
-// after the writer had its answer is told of what held before.
+// hold makes the change during concurrent reads. The test fails if a read that began after the
+// response to the change returns the old value.
 func (c change) hold(t *testing.T, s *apptest.Server) {
 	t.Helper()
 	read := func() string { return c.seen(s.Call("GET", c.path, c.token, nil)) }
-	for range 2 { // what is kept is used
+	for range 2 { // the second read uses the cache
 		if got := read(); got != c.before {
 			t.Errorf("%s: before it is %s, want %s", c.name, got, c.before)
 		}
@@ -65,7 +66,7 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 		})
 	}
 	for reading.Load() < 20 && !t.Failed() {
-		// They keep what they read.
+		// Wait for the readers to fill the cache.
 	}
 	reply := c.write()
 	answered.Store(true)
@@ -73,7 +74,7 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 		t.Errorf("%s: afterwards it is %s, want %s", c.name, got, c.after)
 	}
 	for n := reading.Load(); reading.Load() < n+20 && !t.Failed(); {
-		// Those that began before come to their end, and others begin.
+		// Wait for reads in flight to finish and for new ones to begin.
 	}
 	done.Store(true)
 	readers.Wait()
@@ -82,8 +83,8 @@ func (c change) hold(t *testing.T, s *apptest.Server) {
 	}
 }
 
-// Whatever ends or changes what somebody may do holds for each request that begins after
-// its answer, however many ask at the same time.
+// A change of access applies to every request that begins after the response, with any number of
+// concurrent requests.
 func TestChangesHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	const me = "/api/v1/auth/me"

@@ -15,8 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// readMessages stands between the service and PostgreSQL and returns a URL of the database
-// through it. It calls ofService and ofServer with each of their messages, from any goroutine.
+// readMessages starts a proxy between the service and PostgreSQL and returns a database URL through
+// it. The proxy calls ofService and ofServer with each message, from any goroutine.
 func readMessages(t *testing.T, address string, ofService, ofServer func(kind byte, body []byte)) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -43,8 +43,8 @@ func readMessages(t *testing.T, address string, ofService, ofServer func(kind by
 	return through
 }
 
-// passOn copies messages, each a letter, its length and the rest. The first one of a client has
-// no letter.
+// passOn copies messages. A message is a type byte, its length and the body. The first message of a
+// client has no type byte.
 func passOn(to io.Writer, from io.Reader, client bool, read func(kind byte, body []byte)) {
 	for first := client; ; first = false {
 		head := make([]byte, 5)
@@ -68,15 +68,15 @@ func passOn(to io.Writer, from io.Reader, client bool, read func(kind byte, body
 	}
 }
 
-// How many round trips to PostgreSQL a request takes once its statements are prepared. Who
-// makes one of them more costly sees it here. Work of others, such as jobs, is in some of the
-// tries, so the fewest count.
+// TestRoundTrips checks the number of round trips to PostgreSQL per request, once its statements
+// are prepared, so that a regression is noticed. Concurrent work such as jobs adds round trips to
+// some attempts, so the minimum counts.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	var trips atomic.Int64
 	config := apptest.NewSettings(t, sqldb.Postgres)
 	config.DatabaseURL = settings.Secret(readMessages(t, config.DatabaseURL.Reveal(), func(byte, []byte) {}, func(kind byte, _ []byte) {
-		if kind == 'Z' { // the server is ready for the next, which ends a round trip
+		if kind == 'Z' { // ReadyForQuery ends a round trip
 			trips.Add(1)
 		}
 	}))
@@ -117,7 +117,7 @@ func TestRoundTrips(t *testing.T) {
 		}},
 	} {
 		fewest := int64(1 << 30)
-		for range 25 { // more than the pool has connections, each of which prepares
+		for range 25 { // more than the pool has connections, each of which prepares the statements
 			before := trips.Load()
 			test.call()
 			fewest = min(fewest, trips.Load()-before)

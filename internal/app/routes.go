@@ -10,10 +10,9 @@ import (
 	"github.com/tenantry/tenantry/internal/team"
 )
 
-// routes is the one table of everything that the service answers under /api/v1:
-// method, path, scope (which guards run), permission, rate-limit group, a line
-// for the reference, and the handler. Each domain has a part of it, in
-// routes_*.go.
+// routes returns the table of all routes under /api/v1. A route has a method, a path, a scope (the
+// guards that run), a permission, a rate-limit group, a summary for the reference, and a handler.
+// The domains' parts are in routes_*.go.
 func (svc *service) routes() []rest.Route {
 	accounts := account.NewHTTP(svc.accounts, svc.avatars)
 	members := team.NewHTTP(svc.team, accounts, svc.publicURL)
@@ -36,7 +35,7 @@ func (svc *service) routes() []rest.Route {
 	)
 }
 
-// The methods of the table.
+// The methods of the routes.
 const (
 	get   = http.MethodGet
 	post  = http.MethodPost
@@ -45,45 +44,46 @@ const (
 	del   = http.MethodDelete
 )
 
-// What several paths begin with.
+// Common path prefixes.
 const (
 	tenantPath      = "/api/v1/tenant/{tenantId}"
 	adminTenantPath = "/api/v1/admin/tenants/{tenant}"
 	planPath        = "/api/v1/admin/plans/{plan}"
 )
 
-// refuseImpersonation makes a route one that is refused while impersonating.
+// refuseImpersonation closes a route to impersonated sessions.
 func refuseImpersonation(r rest.Route) rest.Route {
 	r.InPerson = true
 	return r
 }
 
-// allowAnonymous makes a public route one that looks its caller up if the request has a credential.
+// allowAnonymous makes a public route authenticate requests that have a credential.
 func allowAnonymous(r rest.Route) rest.Route {
 	r.Optional = true
 	return r
 }
 
-// allowExpiredImpersonation opens a route to an impersonation that has ended but was not stopped.
+// allowExpiredImpersonation opens a route to impersonations that have expired but were not stopped.
 func allowExpiredImpersonation(r rest.Route) rest.Route {
 	r.AfterExpiry = true
 	return r
 }
 
-// requireVerifiedEmail closes a route to callers whose email nobody has proved, where the settings say
-// so.
+// requireVerifiedEmail closes a route to callers with an unverified email address, if the settings
+// require verification.
 func requireVerifiedEmail(r rest.Route) rest.Route {
 	r.Verified = true
 	return r
 }
 
-// allowAPIKeys opens a route to API keys with a scope. Every other route is closed to them.
+// allowAPIKeys opens a route to API keys that have the scope. All other routes are closed to API
+// keys.
 func allowAPIKeys(scope string, r rest.Route) rest.Route {
 	r.KeyScope = scope
 	return r
 }
 
-// route is one row of the table.
+// route returns a row of the table.
 func route(method, path string, scope rest.Scope, permission, rate, summary string, h rest.Handler) rest.Route {
 	return rest.Route{
 		Method: method, Path: path, Scope: scope, Permission: permission, Rate: rate, Summary: summary, Handler: h,

@@ -11,7 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// accountRoutes returns the routes of accounts: logins, pictures and push messages.
+// accountRoutes returns the routes of accounts, including delegated login, avatars and push
+// messages.
 func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
 		oauth      = oauth.NewHTTP(svc.oauth, accounts)

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// apiKeyRoutes returns the routes of API keys, which keys themselves do not open.
+// apiKeyRoutes returns the routes of API keys. API keys cannot call them.
 func (svc *service) apiKeyRoutes() []rest.Route {
 	var (
 		keys     = apikey.NewHTTP(svc.apiKeys, svc.publicURL)

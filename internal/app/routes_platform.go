@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/timeline"
 )
 
-// platformRoutes returns the routes that belong to no domain of customers.
+// platformRoutes returns the routes that belong to no customer domain.
 func (svc *service) platformRoutes() []rest.Route {
 	var (
 		settings       = svc.publicSettings()

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// priceLinkRoutes returns the routes that tie prices to the payment provider's.
+// priceLinkRoutes returns the routes that link prices to the payment provider's prices.
 func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 	var (
 		prices  = pricelink.NewHTTP(svc.priceLinks, svc.messages)

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// ownAccountRoutes returns the routes of what users do with their own account.
+// ownAccountRoutes returns the routes for users' own accounts.
 func (svc *service) ownAccountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
 		own      = selfservice.NewHTTP(svc.self, accounts)

@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// table is the route table of a service that never runs.
+// table returns the route table of a service.
 func table(t *testing.T) []rest.Route {
 	t.Helper()
 	return apptest.Start(t, sqldb.SQLite).Routes()
 }
 
-// TestRouteTable holds what must be true of every row, present and future.
+// TestRouteTable checks properties of every route, including future routes.
 func TestRouteTable(t *testing.T) {
 	t.Parallel()
 	unlimited := []string{"/api/v1/webhooks/stripe"}
@@ -57,9 +57,9 @@ func TestRouteTable(t *testing.T) {
 	}
 }
 
-// TestGuardsOfEveryRoute walks the table and knocks at each door as a stranger,
-// as a member of another tenant, as somebody without a tenant, as somebody who
-// is not onboarded, and as somebody who is no platform admin.
+// TestGuardsOfEveryRoute calls every route without a credential, as a member of another tenant, as
+// a user without a tenant, as a user who is not onboarded, and as a user who is not a platform
+// admin.
 func TestGuardsOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -116,7 +116,7 @@ func TestGuardsOfEveryRoute(t *testing.T) {
 	})
 }
 
-// The sandbox's pages do not hide that a path is unknown.
+// With the sandbox's pages mounted, unknown paths still return errors.
 func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

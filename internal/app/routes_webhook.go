@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// webhookRoutes returns the routes of the endpoints that are told what happens, those of
-// tenants and those of the platform. They differ in whom they are for alone.
+// webhookRoutes returns the routes of webhook endpoints of tenants and of the platform. They differ
+// only in the owner.
 func (svc *service) webhookRoutes() []rest.Route {
 	ofTenant := webhookTable(tenantPath+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
 	for i, r := range ofTenant {
@@ -19,8 +19,8 @@ func (svc *service) webhookRoutes() []rest.Route {
 		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
 }
 
-// webhookTable returns the routes below a path. An endpoint of the platform receives the data of all
-// tenants, so it needs the permission to read them as well.
+// webhookTable returns the routes below base. An endpoint of the platform receives the data of all
+// tenants, so the platform's routes also require the permission to read tenants.
 func webhookTable(base string, scope rest.Scope, permission, owner string, hooks *webhook.HTTP) []rest.Route {
 	var (
 		created  = rest.Status(http.StatusCreated)

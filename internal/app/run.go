@@ -69,11 +69,10 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	return err
 }
 
-// background returns what the service does besides answering requests.
+// background returns the functions that run concurrently with requests.
 //
-// Invariant: the process has locked the data folder of an embedded database, so the leases
-// there are those of a process that was killed. Ending them early repeats nothing that a
-// lease would have prevented.
+// Invariant: the process has locked the data folder of an embedded database, so all its leases
+// belong to a process that was killed. Ending them early cannot cause work to run twice.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
 	if svc.db.File() != "" {
 		if err := errors.Join(svc.jobs.EndLeases(ctx), svc.hooks.EndLeases(ctx)); err != nil {
@@ -85,15 +84,15 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 	return append(work, figures...), err
 }
 
-// The purposes of a database. The first start claims it for one of them.
+// The purposes of a database. The first start assigns one of them to it.
 const (
 	production = "production"
 	sandboxed  = "sandbox"
 )
 
-// openFor opens the database for a purpose and refuses one that was claimed for the
-// other: production must never contain demo accounts, whose passwords are well
-// known, and a sandbox no real customers.
+// openFor opens the database for a purpose. It rejects a database of the other purpose: production
+// must never contain demo accounts, whose passwords are public, and a sandbox must never contain
+// real customers.
 func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.DB, error) {
 	db, err := commands.Open(ctx, s)
 	if err != nil {

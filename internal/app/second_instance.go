@@ -14,11 +14,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// SecondInstance runs a further instance of the service that [Dev] runs in another process, on its
-// database and with its sandbox, until ctx ends. own is the URL at which the two reach the first.
-// started is called when the instance answers, with its address and its clock: the clock begins
-// at the sandbox's time, and it is the caller who moves it when the sandbox's moves. Tests use it
-// to run several instances that share one sandbox; no command does.
+// SecondInstance runs another instance of a service that [Dev] runs in another process, on the same
+// database and with the same sandbox, until ctx ends. own is the URL of the first process, which
+// serves the sandbox. Once the instance serves requests, SecondInstance calls started with its
+// address and clock. The clock starts at the sandbox's time; the caller moves it when the sandbox's
+// clock moves. Only tests use SecondInstance, to run several instances with one sandbox.
 func SecondInstance(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
 	log := newSandboxLog(logTo, s)
 	listener, err := listen(ctx, s.Addr)

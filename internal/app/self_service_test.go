@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// selfService are the routes of what people do with their own account and tenant, and
-// whether an administrator who acts as somebody may use them: those that read.
+// selfService are the routes for users' own account and tenant. The value reports whether an
+// impersonating admin can use the route, which is the case for reads.
 var selfService = map[string]bool{
 	"PATCH /api/v1/user":                                   false,
 	"DELETE /api/v1/user":                                  false,
@@ -42,8 +42,8 @@ var selfService = map[string]bool{
 	"DELETE /api/v1/push-subscriptions":                    false,
 }
 
-// Whoever acts as somebody else reads what is theirs, and changes nothing of it; a program
-// with a key does neither, but for the usage that its scope opens.
+// An impersonating admin can read the user's data but not change it. An API key can do neither,
+// except for the usage that its scope allows.
 func TestSelfServiceIsInPerson(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// walked are parts of statements that may go through a whole table, each with the reason.
+// walked are parts of statements that can scan a whole table, each with the reason.
 var walked = map[string]string{
 	"FROM tenants t WHERE (t.deleted_at IS NULL) AND (lower(": "an admin's search for a part of a name",
 	"WHERE tenant_id IS NULL OR tenant_id IN ($1":             "PostgreSQL: two look-ups by an index, which are switched off here",
@@ -30,13 +30,13 @@ var walked = map[string]string{
 	"SELECT count(*) FROM impersonation_logs":                 "an admin's list: counts in an index",
 }
 
-// ofPostgres matches the statements that only PostgreSQL runs: SQLite gets rows as VALUES and keys
+// ofPostgres matches the statements that only PostgreSQL runs. SQLite gets rows as VALUES and keys
 // in a list.
 var ofPostgres = regexp.MustCompile(`(?i)\bunnest\(|\bANY\s?\(|\bpg_`)
 
-// No statement that is put together by hand goes through a whole table that grows with tenants
-// or with use, unless it may. Looked at is what PostgreSQL was given in the course of a story,
-// on SQLite without what that is not given. Generated statements have a test of their own.
+// No handwritten statement scans a whole table that grows with tenants or usage, except those in
+// walked. The test explains the statements that the service sent to PostgreSQL during a story.
+// SQLite explains the ones that it also runs. Generated statements have their own test.
 func TestStatementsFindTheirRows(t *testing.T) {
 	t.Parallel()
 	given := textsOf(t, story)
@@ -62,7 +62,7 @@ func TestStatementsFindTheirRows(t *testing.T) {
 	}
 }
 
-// allowed returns the part by which a statement may go through a whole table.
+// allowed returns the part in walked that allows a statement to scan a whole table.
 func allowed(statement string) string {
 	for part := range walked {
 		if strings.Contains(strings.Join(strings.Fields(statement), " "), part) {
@@ -72,8 +72,8 @@ func allowed(statement string) string {
 	return ""
 }
 
-// textsOf returns the texts that PostgreSQL was given while f ran, without generated ones and
-// those that have no plan.
+// textsOf returns the statements that the service sends to PostgreSQL while f runs, without
+// generated statements and statements without a plan.
 func textsOf(t *testing.T, f func(*apptest.Server)) []string {
 	t.Helper()
 	config := apptest.NewSettings(t, sqldb.Postgres)
@@ -85,7 +85,7 @@ func textsOf(t *testing.T, f func(*apptest.Server)) []string {
 		texts[text] = dbtest.Plannable(text) && !strings.HasPrefix(text, "-- name: ")
 	}
 	config.DatabaseURL = settings.Secret(readMessages(t, config.DatabaseURL.Reveal(), func(kind byte, body []byte) {
-		// A statement to prepare: its name and its text, each with a zero at the end.
+		// A Parse message: the name and the text of a statement, each terminated by a zero byte.
 		if parts := bytes.SplitN(body, []byte{0}, 3); kind == 'P' && len(parts) == 3 {
 			note(string(parts[1]))
 		}

@@ -22,7 +22,7 @@ import (
 
 type object = apptest.Object
 
-// story is a customer's first weeks, and what an administrator does meanwhile.
+// story plays the first weeks of a customer, and what an admin does at the same time.
 func story(s *apptest.Server) {
 	get := func(token string, paths ...string) {
 		for _, path := range paths {
@@ -72,7 +72,7 @@ func story(s *apptest.Server) {
 	farewell(s, payments(s))
 }
 
-// administration is the administrator's part of the story.
+// administration plays the admin's part of the story.
 func administration(s *apptest.Server, o apptest.Owner) {
 	k := s.CatalogAdmin()
 	product, feature := k.CreateProduct("storage"), k.CreateFeature("backups")
@@ -99,7 +99,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	s.Call("POST", "/api/v1/admin/impersonation/stop", k.Token, nil).Want(200)
 }
 
-// people come, prove who they are, and change what is kept of them.
+// people registers users, verifies them, and changes their accounts.
 func people(s *apptest.Server, o apptest.Owner, invitation string) {
 	call := func(method, path, token string, body any) apptest.Reply {
 		return s.Call(method, "/api/v1"+path, token, body)
@@ -136,7 +136,7 @@ func people(s *apptest.Server, o apptest.Owner, invitation string) {
 	call("GET", "/tenant", o.Token, nil).Want(200)
 }
 
-// mailed returns the token in the newest mail to somebody that leads to a page.
+// mailed returns the token in the latest mail to a user that links to a page.
 func mailed(s *apptest.Server, to, page string) (token string) {
 	s.T.Helper()
 	link := regexp.MustCompile(`/` + page + `\?[^\s]*\btoken=([A-Za-z0-9_-]+)`)
@@ -151,7 +151,7 @@ func mailed(s *apptest.Server, to, page string) (token string) {
 	return token
 }
 
-// upload gives somebody a picture.
+// upload sets a user's avatar.
 func upload(s *apptest.Server, token string) {
 	s.T.Helper()
 	var body bytes.Buffer
@@ -171,10 +171,10 @@ func upload(s *apptest.Server, token string) {
 	s.Do(r).Want(200)
 }
 
-// hiddenField is a field of the sandbox's identity provider that is sent back as it is.
+// hiddenField matches a hidden form field of the sandbox's identity provider.
 var hiddenField = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`)
 
-// delegated logs somebody in by the sandbox's identity provider.
+// delegated logs a user in with the sandbox's identity provider.
 func delegated(s *apptest.Server, email string) {
 	s.T.Helper()
 	began := s.Call("GET", "/api/v1/auth/oauth/sandbox/redirect", "", nil).Want(302)
@@ -198,14 +198,14 @@ func delegated(s *apptest.Server, email string) {
 	s.Call("POST", "/api/v1/auth/oauth/exchange", "", object{"code": to.Query().Get("code")}).Want(200)
 }
 
-// members is what an owner changes about people, roles and invitations.
+// members makes an owner's changes to members, roles and invitations.
 func members(s *apptest.Server, o apptest.Owner) {
 	call := func(method, path string, body any) apptest.Reply { return s.Call(method, o.Path(path), o.Token, body) }
 	role := fmt.Sprintf("/roles/%d", s.CreateRole(o, "Support", "billing.manage"))
 	call("PATCH", role, object{"name": "Help desk", "permissions": []any{"team.manage"}}).Want(200)
 	call("DELETE", role, nil).Want(200)
 	invitation, _ := s.Invite(o, "grace@example.com", "member")
-	s.Advance(2 * time.Hour) // a mail may be asked for again after a while
+	s.Advance(2 * time.Hour) // the resend limit has passed
 	o.Token = s.LogIn("ada@example.com")
 	call("POST", "/team/invitations/"+invitation+"/resend", nil).Want(200)
 	call("DELETE", "/team/invitations/"+invitation, nil).Want(200)
@@ -216,7 +216,7 @@ func members(s *apptest.Server, o apptest.Owner) {
 	s.Call("POST", "/api/v1/tenants", s.LogIn("eve@example.com"), object{"name": "Second Thoughts"}).Want(201)
 }
 
-// machines are keys and endpoints, of a tenant and of the platform.
+// machines uses the API keys and webhook endpoints of a tenant and of the platform.
 func machines(s *apptest.Server, o apptest.Owner) {
 	ada := s.LogIn("ada@example.com")
 	admin := s.Admin()
@@ -247,7 +247,7 @@ func machines(s *apptest.Server, o apptest.Owner) {
 	}
 }
 
-// prices is what an administrator changes in the catalog, and how prices are tied to the provider's.
+// prices makes an admin's changes to the catalog and to price links.
 func prices(s *apptest.Server) {
 	k := s.CatalogAdmin()
 	first := func(kind string) string { return kind + "/" + k.AdminCall("GET", kind, nil).Want(200).Str("data.0.id") }
@@ -269,7 +269,7 @@ func prices(s *apptest.Server) {
 	k.AdminCall("POST", plan+"/prices/psp-import", object{"psp_price_id": s.NewProviderPrice("currency", "usd")}).Want(201)
 }
 
-// tenants is what an administrator does for a tenant.
+// tenants makes an admin's changes to a tenant.
 func tenants(s *apptest.Server, o apptest.Owner) {
 	k := s.CatalogAdmin()
 	o.Token = s.LogIn("ada@example.com")
@@ -289,7 +289,7 @@ func tenants(s *apptest.Server, o apptest.Owner) {
 	k.AdminCall("DELETE", bob, nil).Want(200)
 }
 
-// payments is a customer whose card fails, and who then changes the plan.
+// payments plays a customer whose card fails and who then changes the plan.
 func payments(s *apptest.Server) *apptest.Customer {
 	s.Call("POST", "/api/v1/onboarding/start", "", apptest.Registration("owner@example.com", object{
 		"name": "Grace", "tenant_name": "Compilers", "plan_slug": "starter", "currency": "EUR",
@@ -317,7 +317,7 @@ func payments(s *apptest.Server) *apptest.Customer {
 	return c
 }
 
-// farewell is how tenants and people go.
+// farewell deletes tenants and accounts.
 func farewell(s *apptest.Server, c *apptest.Customer) {
 	k := s.CatalogAdmin()
 	proof := object{"current_password": apptest.AdaLogin["password"]}

@@ -22,9 +22,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe"
 )
 
-// StripeSandbox serves the sandbox's payment provider without the service until ctx
-// ends. When it is ready it writes to out how to reach it, in one Write. The log goes
-// to logTo.
+// StripeSandbox serves the sandbox's payment provider without the service until ctx ends. Once it
+// is ready, it writes its URL and keys to out in one Write. The log goes to logTo.
 func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.Writer) (err error) {
 	log := commands.NewLog(logTo, settings.Settings{LogFormat: settings.LogText, LogLevel: slog.LevelWarn})
 	world, release, err := openSandbox(ctx, s.Data)
@@ -59,8 +58,8 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	})
 }
 
-// openSandbox opens the sandbox of a data folder, which one process at a time may have.
-// The caller closes it before calling release.
+// openSandbox opens the sandbox of a data folder, which only one process can use at a time. The
+// caller closes the sandbox before it calls release.
 func openSandbox(ctx context.Context, folder string) (world *sandbox.World, release func(), err error) {
 	path := filepath.Join(folder, settings.SandboxFile)
 	if err := datadir.Folder(folder, settings.SandboxFile); err != nil {
@@ -76,9 +75,9 @@ func openSandbox(ctx context.Context, folder string) (world *sandbox.World, rele
 	return world, release, nil
 }
 
-// sandboxSecrets returns the provider's key and what signs its events: those that
-// are given, or else those that the sandbox drew when it was new. Nobody can know
-// them from the source.
+// sandboxSecrets returns the provider's API key and the secret that signs its events. Without
+// values from the settings, it uses random ones that the sandbox stored when it was created, so
+// they are not in the source.
 func sandboxSecrets(ctx context.Context, world *sandbox.World, key, secret settings.Secret) (settings.Secret, settings.Secret, error) {
 	keptKey, err := world.Secret(ctx, "stripe_key", "sk_test_sandbox_"+rand.Text())
 	if err != nil {
@@ -88,7 +87,7 @@ func sandboxSecrets(ctx context.Context, world *sandbox.World, key, secret setti
 	return cmp.Or(key, settings.Secret(keptKey)), cmp.Or(secret, settings.Secret(keptSecret)), err
 }
 
-// serveAlone serves requests, beside what runs in the background, until ctx ends.
+// serveAlone serves requests and runs background until ctx ends.
 func serveAlone(ctx context.Context, listener net.Listener, handler http.Handler, background func(context.Context) error, started func() error) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
@@ -115,7 +114,7 @@ func serveAlone(ctx context.Context, listener net.Listener, handler http.Handler
 	return group.Wait()
 }
 
-// stripeBanner shows how to reach the provider.
+// stripeBanner writes the provider's URL and keys.
 func stripeBanner(w io.Writer, url string, key, secret settings.Secret, s settings.StripeSandbox) error {
 	hook := "none: create an endpoint with POST /v1/webhook_endpoints, or start with --webhook"
 	if s.Webhook != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// text collects what is printed while it is read.
+// text is a buffer that can be read during writes.
 type text struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -35,8 +35,8 @@ func (b *text) String() string {
 	return b.all.String()
 }
 
-// runStripe runs the payment provider alone and returns its URL, its key and what it
-// printed, with the function that ends it.
+// runStripe runs the payment provider alone. It returns its URL, key and output, and a function
+// that stops it.
 func runStripe(t *testing.T, s settings.StripeSandbox) (url, key, printed string, stop func()) {
 	t.Helper()
 	var out, log text
@@ -59,7 +59,7 @@ func runStripe(t *testing.T, s settings.StripeSandbox) (url, key, printed string
 	return call[1], call[2], printed, stop
 }
 
-// create creates a customer as the printed line does, and returns the answer.
+// create creates a customer as the banner shows, and returns the response.
 func create(t *testing.T, url, key string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/customers", strings.NewReader("email=ada@example.test"))
@@ -80,8 +80,8 @@ func create(t *testing.T, url, key string) string {
 	return string(body)
 }
 
-// TestTheStripeSandboxRuns starts the payment provider alone, calls it as it says,
-// and starts it again: its key, its secret and its state are kept.
+// TestTheStripeSandboxRuns starts the payment provider alone, calls it as its banner shows, and
+// starts it again. The key, the secret and the data are the same.
 func TestTheStripeSandboxRuns(t *testing.T) {
 	t.Parallel()
 	s := settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Webhook: "http://127.0.0.1:9/hooks"}
@@ -109,8 +109,8 @@ func TestTheStripeSandboxRuns(t *testing.T) {
 	}
 }
 
-// TestTheStripeSandboxTakesWhatItIsGiven uses a key and no webhooks, at an address
-// that can be taken once only.
+// TestTheStripeSandboxTakesWhatItIsGiven uses a key from the settings and no webhooks. A second
+// start at the same address fails.
 func TestTheStripeSandboxTakesWhatItIsGiven(t *testing.T) {
 	t.Parallel()
 	url, key, printed, stop := runStripe(t, settings.StripeSandbox{Addr: "127.0.0.1:0", Data: t.TempDir(), Key: "sk_test_given"})
@@ -125,8 +125,8 @@ func TestTheStripeSandboxTakesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// TestTheDashboardOfDev shows what a client of one's own needs to reach the provider
-// of dev, and its key opens it.
+// TestTheDashboardOfDev checks that the dashboard shows the URL and key of dev's provider, and that
+// they work.
 func TestTheDashboardOfDev(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)

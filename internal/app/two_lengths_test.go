@@ -15,8 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// talk sends bytes over a new connection and returns the answers' statuses, until the
-// server closes it or nothing comes for a while.
+// talk sends bytes over a new connection. It returns the statuses of the responses until the server
+// closes the connection or a timeout passes.
 func talk(t *testing.T, address string, pieces ...string) (statuses []string, closed bool) {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
@@ -33,7 +33,7 @@ func talk(t *testing.T, address string, pieces ...string) (statuses []string, cl
 	for r := bufio.NewReader(c); ; {
 		resp, err := http.ReadResponse(r, nil)
 		if err != nil {
-			netErr, ok := err.(net.Error) //nolint:errorlint // ReadResponse returns it as it is
+			netErr, ok := err.(net.Error) //nolint:errorlint // ReadResponse does not wrap the error
 			return statuses, !ok || !netErr.Timeout()
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
@@ -49,8 +49,8 @@ const (
 	smuggle = "GET /healthz HTTP/1.1\r\nHost: smuggled\r\n\r\n"
 )
 
-// A request with both headers is refused by the whole service, however it is written and
-// wherever it stands on its connection, and what follows it is not answered.
+// The service refuses a request with both headers, in any spelling and at any position on a
+// connection, and does not answer the requests after it.
 func TestRequestsWithTwoLengthsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,4 +1,4 @@
-// Package arch holds, in its tests, the rules of the project's architecture: who
-// may import whom, where a library may be used, how large a package, a file and a
-// function may be, and that what the documents say of the code is true.
+// Package arch checks the rules of the project's architecture with tests: which packages can import
+// each other, where a library can be used, how large packages, files and functions can be, and that
+// the documentation matches the code.
 package arch

@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+(\S+\.\S+/\S+) v\S+$`) // direct: nothing follows the version
+	requirement = regexp.MustCompile(`(?m)^(?:require)?\s+(\S+\.\S+/\S+) v\S+$`) // direct dependencies: no comment after the version
 	explanation = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| \\S")
 )
 
-// TestDependenciesAreExplained holds that docs/dependencies.md gives a reason for
-// each direct dependency, of the service and of the Go client, and for nothing else.
+// TestDependenciesAreExplained checks that docs/dependencies.md explains each direct dependency of
+// the service and of the Go client, and nothing else.
 func TestDependenciesAreExplained(t *testing.T) {
 	t.Parallel()
 	read := func(name string, pattern *regexp.Regexp) map[string]bool {
@@ -49,7 +49,7 @@ func TestDependenciesAreExplained(t *testing.T) {
 	}
 }
 
-// A module with these is refused by `go install …/cmd/tenantry@latest`.
+// `go install …/cmd/tenantry@latest` rejects a module with these directives.
 var directive = regexp.MustCompile(`(?m)^(replace|exclude)\b.*`)
 
 func TestTheModuleCanBeInstalled(t *testing.T) {
@@ -59,8 +59,8 @@ func TestTheModuleCanBeInstalled(t *testing.T) {
 	}
 }
 
-// npmDependencies are the packages of npm that the console, the clients and the examples are made
-// of, but for our own.
+// npmDependencies returns the npm packages that the console, the clients and the examples depend
+// on, without our own.
 func npmDependencies(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

@@ -11,7 +11,7 @@ var (
 	alert   = regexp.MustCompile(`(?m)^\s+(?:- alert|.*alertname): (Tenantry[A-Za-z]+)`)
 )
 
-// Each alert leads to a part of a page that says what to do, and has a test.
+// Each alert links to a section of a page with instructions, and has a test.
 func TestAlertsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	rules, tests := read(t, "../../deploy/prometheus/alerts.yml"), read(t, "../../deploy/prometheus/alerts_test.yml")

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// documents returns the text of every Markdown file, by its path from the root.
+// documents returns the text of every Markdown file by its path from the root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -28,7 +28,7 @@ var (
 	headings = regexp.MustCompile(`(?m)^#{1,6} +(.+?)\s*$`)
 )
 
-// slugs returns the anchors of a document's headings, as GitHub makes them.
+// slugs returns the anchors of a document's headings, in GitHub's format.
 func slugs(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, match := range headings.FindAllStringSubmatch(fences.ReplaceAllString(text, ""), -1) {
@@ -54,9 +54,9 @@ var (
 	commentMarks   = regexp.MustCompile(`(?m)\n\s*(//|--) ?`)
 )
 
-// TestRulesResolve holds that each comment that refers to a rule, as in
-// "(rules: team#invitations)", names a page of docs/rules, and a heading of it unless
-// the whole page is meant. Several are separated by commas.
+// TestRulesResolve checks that each reference to a rule in a comment, such as
+// "(rules: team#invitations)", names a page of docs/rules and a heading of that page. A reference
+// without a heading means the whole page. Commas separate several references.
 func TestRulesResolve(t *testing.T) {
 	t.Parallel()
 	pages := map[string]map[string]bool{}
@@ -107,8 +107,8 @@ func TestRulesResolve(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinksResolve holds that each relative link of a document leads to a file, and
-// to a heading of it where it names one.
+// TestLinksResolve checks that each relative link in a document leads to an existing file and
+// heading.
 func TestLinksResolve(t *testing.T) {
 	t.Parallel()
 	all := documents(t)

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// The ceilings, in lines with comments and blank ones. Generated code has none.
+// The limits, in lines including comments and blank lines. Generated code is exempt.
 const (
 	maxFile     = 500 // tests included
 	maxFunction = 60  // product code
 	maxExported = 40  // package-level names of product code
 )
 
-// exportedCeilings are the packages that export more names than maxExported. Their ceilings only
-// go down.
+// exportedCeilings are the limits of packages that export more names than maxExported. They can
+// only be lowered.
 var exportedCeilings = map[string]int{
 	"internal/psp":                 54,
 	"internal/rest":                43,
@@ -28,28 +28,28 @@ var exportedCeilings = map[string]int{
 	"sandbox/stripe/subscriptions": 56,
 }
 
-// tools has programs for developers, which count neither as product code nor as tests. The other
-// ceilings apply to them.
+// tools contains programs for developers. They count neither as product code nor as tests, but the
+// other limits apply to them.
 const tools = "tools/"
 
-// House is how large the project is.
+// House is the size of the project.
 type House struct {
-	Packages  []Size // the largest first
+	Packages  []Size // largest first
 	Files     []Size
 	Functions []Size
 	Product   int // lines of product code
 	Tests     int // lines of tests
 }
 
-// Size is a package, a file or a function with its size.
+// Size is the size of a package, file or function.
 type Size struct {
-	Name     string // a folder, a file, or file:function
-	Lines    int    // of product code; of a file all
-	Tests    int    // lines of tests of a package
-	Exported int    // package-level names of a package; a block of constants counts as one
+	Name     string // folder, file, or file:function
+	Lines    int    // of product code, or all lines of a file
+	Tests    int    // lines of a package's tests
+	Exported int    // package-level names of a package; a block of constants counts as one name
 }
 
-// Measure counts lines of hand-written code.
+// Measure counts the lines of handwritten code.
 func Measure(sources []Source) House {
 	var h House
 	packages := map[string]Size{}
@@ -95,8 +95,8 @@ func functions(s Source) []Size {
 	return all
 }
 
-// exported counts the exported package-level names of a file. A block of constants is one
-// vocabulary and counts as one name.
+// exported counts the exported package-level names of a file. A block of constants counts as one
+// name.
 func exported(s Source) int {
 	n := 0
 	for _, d := range s.File.Decls {
@@ -134,10 +134,10 @@ func countExported(names ...*ast.Ident) int {
 	return n
 }
 
-// Ratio returns lines of tests per line of product code.
+// Ratio returns the number of lines of tests per line of product code.
 func (h House) Ratio() float64 { return float64(h.Tests) / float64(max(h.Product, 1)) }
 
-// Violations lists the files and functions that are above their ceilings.
+// Violations returns the packages, files and functions that exceed their limits.
 func (h House) Violations() []string {
 	var broken []string
 	for _, c := range []struct {

@@ -14,16 +14,15 @@ import (
 
 const module = "github.com/tenantry/tenantry/"
 
-// domains are the packages with the product's rules, and the other domains that
-// each may import. A domain's sub-packages have the permissions of their domain.
-// One of them may have a line of its own in place of its domain's.
+// domains are the packages that implement the product's rules, with the other domains that each can
+// import. Sub-packages have the permissions of their domain, unless they have their own entry.
 var domains = map[string][]string{
 	"account": {},
 	"apikey":  {"tenant"},
 	"tenant":  {"account"},
 	"team":    {"account", "tenant"},
 	"catalog": {},
-	// The file of the catalog has the meters too.
+	// The catalog file also contains the meters.
 	"catalog/pricelist": {"usage"},
 	"subscription":      {"tenant", "catalog"},
 	"usage":             {},
@@ -33,23 +32,23 @@ var domains = map[string][]string{
 	"importer":          {"account", "tenant", "team", "catalog", "subscription"},
 	"stats":             {"subscription"},
 	"webhook":           {"tenant"},
-	"timeline":          {"invoice"}, // what decline codes mean
+	"timeline":          {"invoice"}, // explains decline codes
 }
 
-// platform are the packages that domains stand on. They import no domain, psp
-// included, which has types of its own.
+// platform are the packages that domains build on. They import no domain. psp is one of them, with
+// its own types.
 var platform = []string{
 	"audit", "authz", "brand", "clock", "console", "datadir", "dbfile", "elements", "fault", "frontend", "guides", "hook", "i18n", "jobs", "lastused", "limit", "logging", "mail", "metrics", "money", "page", "prune", "psp", "push", "querycache", "rest", "safehttp", "sqldb", "tracing", "vat",
 }
 
-// settings reads the values that some domains take from outside, into their types.
-// It is part of what starts the service: only app and the commands import it.
+// settings are the domains whose types the settings use. Only app and the commands import package
+// settings.
 var settings = []string{"account", "usage", "invoice"}
 
 // chaos lists the packages that tools/chaos may import.
 var chaos = []string{"clock", "fault", "limit", "sqldb"}
 
-// libraries are confined to the packages that wrap them.
+// libraries can only be imported by the packages that wrap them.
 var libraries = []struct {
 	prefix, reason string
 	allowed        []string
@@ -73,7 +72,7 @@ type pkg struct {
 	XTestImports []string
 }
 
-// listed are the packages of the module. All tests share the result of go list.
+// listed returns the packages of the module. All tests share the result of go list.
 var listed = sync.OnceValues(func() (all []pkg, err error) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Dir,GoFiles,TestGoFiles,Imports,TestImports,XTestImports", module+"...")
 	cmd.Dir = "../.."
@@ -92,7 +91,7 @@ var listed = sync.OnceValues(func() (all []pkg, err error) {
 	}
 })
 
-// packages lists every package of the module.
+// packages returns every package of the module.
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	all, err := listed()
@@ -102,8 +101,8 @@ func packages(t *testing.T) []pkg {
 	return all
 }
 
-// place returns the path of a package within the module, and the folder of internal
-// that it belongs to ("" outside of internal).
+// place returns the path of a package in the module, and its top-level folder in internal (""
+// outside of internal).
 func place(importPath string) (path, top string) {
 	path = strings.TrimPrefix(importPath, module)
 	if rest, ok := strings.CutPrefix(path, "internal/"); ok {
@@ -131,7 +130,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// forbidden returns why a package may not import another, "" when it may.
+// forbidden returns why a package cannot import another, or "" if it can.
 func forbidden(from, fromTop, toTop string) string {
 	_, toDomain := domains[toTop]
 	allowed, fromDomain := domains[strings.TrimPrefix(from, "internal/")]
@@ -145,7 +144,7 @@ func forbidden(from, fromTop, toTop string) string {
 		if toTop != "app" && toTop != "settings" {
 			return "commands go through app"
 		}
-	case fromTop == "app" || fromTop == "testkit" || from == "tools/bench": // bench fills databases as the domains would
+	case fromTop == "app" || fromTop == "testkit" || from == "tools/bench": // bench fills databases through the domains
 	case from == "tools/bench/load":
 		if toTop != "clock" {
 			return "the load knows nothing of the service"
@@ -154,7 +153,7 @@ func forbidden(from, fromTop, toTop string) string {
 		if !slices.Contains(chaos, toTop) {
 			return "chaos works with the service from outside"
 		}
-	case from == "docs/site": // it writes the guides
+	case from == "docs/site": // it generates the guides
 		if to := toTop; to != "guides" && to != "" {
 			return "the site is made of the guides alone"
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// project writes files below a new folder and returns it.
+// project writes files to a new folder and returns the folder.
 func project(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -25,8 +25,8 @@ func project(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// long returns a Go file with a function of a number of lines, and as many lines
-// outside of it as are wanted.
+// long returns a Go file with a function of the given number of lines, and the given number of
+// lines outside of it.
 func long(name string, function, outside int) string {
 	return "package x\n\nfunc " + name + "() {\n" + strings.Repeat("\tprintln()\n", function-2) + "}\n" + strings.Repeat("// more\n", outside)
 }
@@ -81,7 +81,7 @@ func TestCeilings(t *testing.T) {
 	tested := strings.Repeat("// a test\n", 400)
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  string // begins what is broken; "" for nothing
+		want  string // prefix of the violation, or ""
 	}{
 		"all is well":             {map[string]string{"p/a.go": long("F", maxFunction, 0), "p/a_test.go": "package p\n" + tested}, ""},
 		"a function":              {map[string]string{"p/a.go": long("F", maxFunction+1, 0), "p/a_test.go": "package p\n" + tested}, "p/a.go:F has 61 lines"},
@@ -129,7 +129,7 @@ func TestSlugs(t *testing.T) {
 	}
 }
 
-// The import table, tried with imports that nobody makes.
+// The import table, applied to imports that do not exist.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestImportPermissionsAreUsed holds that the tables allow nothing that nobody does.
+// TestImportPermissionsAreUsed checks that the tables contain no unused permission.
 func TestImportPermissionsAreUsed(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{} // "from to", by folders of internal; "to" alone for all

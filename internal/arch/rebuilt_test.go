@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestNothingIsCompiledTwice keeps the tests of the whole service apart from those of a
-// package's inside. A file of tests in the package itself makes another package of it,
-// and Go then compiles everything once more that lies between that package and what its
-// external tests import: half a minute for each domain under the race detector.
+// TestNothingIsCompiledTwice checks that tests of the whole service are not in folders with
+// internal tests. A test file in the package itself creates another variant of the package, and Go
+// then recompiles all packages between it and the imports of its external tests. With the race
+// detector this takes half a minute per domain.
 func TestNothingIsCompiledTwice(t *testing.T) {
 	t.Parallel()
 	all := map[string]pkg{}
@@ -24,14 +24,14 @@ func TestNothingIsCompiledTwice(t *testing.T) {
 		for _, i := range p.XTestImports {
 			compiledAgain(all, i, p.ImportPath, reaches, again)
 		}
-		if path, _ := place(p.ImportPath); len(again) > 5 { // helpers of tests, which are soon compiled
+		if path, _ := place(p.ImportPath); len(again) > 5 { // test helpers, which compile fast
 			t.Errorf("%s has tests inside, and its external tests compile %d packages again: put those into %s/blackbox", path, len(again), path)
 		}
 	}
 }
 
-// compiledAgain reports whether a package stands on target, and collects every package
-// on the way that does.
+// compiledAgain reports whether a package depends on target, and collects every package in between
+// that does.
 func compiledAgain(all map[string]pkg, from, target string, seen, again map[string]bool) bool {
 	if from == target {
 		return true
@@ -51,8 +51,8 @@ func compiledAgain(all map[string]pkg, from, target string, seen, again map[stri
 	return found
 }
 
-// TestBlackboxFoldersHaveTestsAlone holds that a folder of black-box tests has nothing else,
-// so that nothing is compiled for it but them.
+// TestBlackboxFoldersHaveTestsAlone checks that folders for black-box tests contain nothing else,
+// so that only the tests are compiled.
 func TestBlackboxFoldersHaveTestsAlone(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -10,8 +10,8 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]*)`")
 
-// TestGuardsExist holds that each row of docs/security.md names what guards it: tests of a
-// package of internal that there are, or a target of the Makefile.
+// TestGuardsExist checks that each row of docs/security.md names an existing guard: tests of an
+// internal package, or a target of the Makefile.
 func TestGuardsExist(t *testing.T) {
 	t.Parallel()
 	guards := map[string]bool{}
@@ -57,9 +57,9 @@ func TestGuardsExist(t *testing.T) {
 	}
 }
 
-// TestFuzzTargetsAreLight holds that no package with a fuzz target has tests that start the
-// whole service, which scripts/fuzz would compile for it, and that the programs that it makes
-// of these packages have names of their own.
+// TestFuzzTargetsAreLight checks that packages with fuzz targets have no tests that start the whole
+// service, because scripts/fuzz would compile the service for them. It also checks that the names
+// of the fuzz programs are unique.
 func TestFuzzTargetsAreLight(t *testing.T) {
 	t.Parallel()
 	targets, starts, programs := map[string]int{}, map[string]bool{}, map[string]string{}

@@ -23,8 +23,8 @@ func sources(t *testing.T) []Source {
 	return all
 }
 
-// TestErrorCodesAreListedOnce holds that fault/codes.go is the only place where the
-// codes that clients rely on are written, and that each of them is used.
+// TestErrorCodesAreListedOnce checks that only fault/codes.go contains the error codes as literals,
+// and that each code is used.
 func TestErrorCodesAreListedOnce(t *testing.T) {
 	t.Parallel()
 	const list = "internal/fault/codes.go"
@@ -45,7 +45,7 @@ func TestErrorCodesAreListedOnce(t *testing.T) {
 	if len(codes) == 0 {
 		t.Fatalf("no codes in %s", list)
 	}
-	// The words of the provider, and the names of mails, are no codes. The client has names of its own.
+	// Values of the provider and names of mails are not codes. The client has its own constants.
 	other := func(path string) bool {
 		return strings.HasPrefix(path, "client/") || strings.HasPrefix(path, "sandbox/") || strings.HasPrefix(path, "internal/mail/letters/")
 	}
@@ -79,8 +79,8 @@ func TestErrorCodesAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestTimeComesFromTheClock holds without the linter what the linter holds too. Programs of others,
-// which have the client, have the machine's clock.
+// TestTimeComesFromTheClock checks the same as the linter, without the linter. The client is
+// exempt, because other programs import it.
 func TestTimeComesFromTheClock(t *testing.T) {
 	t.Parallel()
 	for _, s := range sources(t) {
@@ -110,7 +110,7 @@ func fromFault(e ast.Expr) bool {
 	return ok && is(s, "fault", s.Sel.Name)
 }
 
-// The list of all codes has each of them.
+// The list of all codes is complete.
 func TestCodesAreAllListed(t *testing.T) {
 	t.Parallel()
 	count := 0

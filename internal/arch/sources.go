@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Source is one parsed Go file of the project.
+// Source is a parsed Go file of the project.
 type Source struct {
 	Path string // from the root, with slashes
 	Text []byte
@@ -20,8 +20,7 @@ type Source struct {
 	Set  *token.FileSet
 }
 
-// Sources parses every Go file below root. It fails on the first that cannot be
-// read or parsed.
+// Sources parses every Go file below root. It returns the first error.
 func Sources(root string) ([]Source, error) {
 	var all []Source
 	err := walk(root, ".go", func(name string, text []byte) error {
@@ -33,8 +32,7 @@ func Sources(root string) ([]Source, error) {
 	return all, err
 }
 
-// walk calls f for every file below root with the given extension, with its path
-// from root.
+// walk calls f with the path and text of every file below root that has the extension.
 func walk(root, extension string, f func(name string, text []byte) error) error {
 	files := os.DirFS(root)
 	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -54,13 +52,13 @@ func walk(root, extension string, f func(name string, text []byte) error) error 
 	})
 }
 
-// Package returns the folder of the file, from the root.
+// Package returns the folder of the file, relative to the root.
 func (s Source) Package() string { return path.Dir(s.Path) }
 
-// Lines returns how many lines the file has.
+// Lines returns the number of lines of the file.
 func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
 
-// Generated reports whether a program wrote the file.
+// Generated reports whether the file is generated.
 func (s Source) Generated() bool { return ast.IsGenerated(s.File) }
 
 // Test reports whether the file is a test or belongs to a test kit.

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestSQLStaysInStores holds that only store*.go files run generated queries and
-// know of rows that are absent. Everybody else calls a method of the store, which
-// returns the domain's own types and errors.
+// TestSQLStaysInStores checks that only store*.go files run generated queries and handle missing
+// rows. Other files call methods of the store, which return types and errors of the domain.
 func TestSQLStaysInStores(t *testing.T) {
 	t.Parallel()
 	generated := map[string]bool{} // import paths

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// unkeyed are the statements that change rows of tenants without naming the tenant, with
-// their reason. Each is run for a row that the service found by itself: no caller has a
-// say in the id.
+// unkeyed are statements that change rows of tenants without a condition on the tenant, each with
+// the reason. The service finds the id itself; it never comes from a caller.
 var unkeyed = map[string]string{
 	"NoteFailedPayment":     "by the provider's id of the invoice, from a notification",
 	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
@@ -40,8 +39,8 @@ var (
 	returning    = regexp.MustCompile(`(?s)\bRETURNING\b.*`)
 )
 
-// TestChangesNameTheTenant holds that whatever changes or deletes a row of a tenant says
-// whose it is, so that no id of another tenant is of any use, however it got there.
+// TestChangesNameTheTenant checks that every statement that changes or deletes a tenant's rows has
+// a condition on the tenant, so an id of another tenant has no effect.
 func TestChangesNameTheTenant(t *testing.T) {
 	t.Parallel()
 	ofTenants := map[string]bool{}
@@ -75,7 +74,7 @@ func TestChangesNameTheTenant(t *testing.T) {
 	}
 }
 
-// queryFiles lists all files of queries.
+// queryFiles returns all query files.
 func queryFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// views finds the types of the public JSON: the structs with JSON fields in the files
-// views*.go and http*.go, and the types of their fields.
+// views contains the types of the public JSON: the structs with JSON fields in views*.go and
+// http*.go files, and the types of their fields.
 type views struct {
 	structs map[string]view // by package and name
 	seen    map[string]bool
 	broken  []string
 }
 
-// view is a struct, in the file that declares it.
+// view is a struct and the file that declares it.
 type view struct {
 	*ast.StructType
 	source Source
@@ -45,8 +45,8 @@ func newViews(all []Source) *views {
 	return v
 }
 
-// checkDomains lists the fields of views of domains that have a type of package psp, or of a
-// package below it.
+// checkDomains returns the fields of domains' views whose type is from package psp or a package
+// below it.
 func (v *views) checkDomains() []string {
 	for name, found := range v.structs {
 		file := path.Base(found.source.Path)
@@ -61,7 +61,7 @@ func (v *views) checkDomains() []string {
 	return v.broken
 }
 
-// check follows the JSON fields of a struct.
+// check visits the JSON fields of a struct, recursively.
 func (v *views) check(name string) {
 	found, ok := v.structs[name]
 	if !ok || v.seen[name] {
@@ -93,7 +93,8 @@ func (v *views) check(name string) {
 	}
 }
 
-// imported returns the folder of the package of this module that a file calls by a name, else "".
+// imported returns the folder of the package of this module that a file imports under a name, or
+// "".
 func imported(s Source, name string) string {
 	for _, spec := range s.File.Imports {
 		text, _ := strconv.Unquote(spec.Path.Value)
@@ -105,7 +106,7 @@ func imported(s Source, name string) string {
 	return ""
 }
 
-// The public JSON is the domains' own: a change of the payment provider's types does not
+// The public JSON only uses types of the domains, so a change of the provider's types does not
 // change it.
 func TestViewsHaveNoTypeOfTheProvider(t *testing.T) {
 	t.Parallel()

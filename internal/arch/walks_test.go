@@ -8,8 +8,7 @@ import (
 
 var walked = regexp.MustCompile("`([a-z0-9_/]+\\.go):(\\w+)`")
 
-// TestWalksAreTrue holds that the functions that CONTRIBUTING.md names are where it
-// says.
+// TestWalksAreTrue checks that the functions in CONTRIBUTING.md are in the files that it names.
 func TestWalksAreTrue(t *testing.T) {
 	t.Parallel()
 	there := map[string]bool{} // file:function

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// catalogs returns every catalog of texts: by its folder and its locale the texts by
-// their key. A key of a nested catalog is its path.
+// catalogs returns the texts of every catalog, by folder, locale and key. The key of a text in a
+// nested catalog is its path.
 func catalogs(t *testing.T) map[string]map[string]map[string]string {
 	t.Helper()
 	all := map[string]map[string]map[string]string{}
@@ -59,7 +59,7 @@ func flatten(texts map[string]string, key string, tree any) {
 	}
 }
 
-// plain takes the plural form off a key.
+// plain removes the plural form from a key.
 func plain(key string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(key, "/one"), "/many"), "/other")
 }
@@ -72,8 +72,8 @@ func placeholders(text string) string {
 	return strings.Join(slices.Compact(found), "")
 }
 
-// Every locale has the same keys with the same placeholders, and where a text depends on
-// a number, the forms that the language has.
+// All locales have the same keys and placeholders. Texts with a number have the plural forms of the
+// language.
 func TestCatalogsAgree(t *testing.T) {
 	t.Parallel()
 	for folder, locales := range catalogs(t) {
@@ -111,7 +111,7 @@ func TestCatalogsAgree(t *testing.T) {
 	}
 }
 
-// typography is what no text may have, by locale.
+// typography matches invalid typography, by locale.
 var typography = map[string]*regexp.Regexp{
 	"en": regexp.MustCompile(`'|"|\s%`),
 	"fr": regexp.MustCompile(`'|"|“|[^\x{00a0}\s]:(\s|$)|[^\x{00a0}]»|«[^\x{00a0}]| [:%€»]|[^\x{202f}][!?;]|\d%|\}%`),
@@ -119,7 +119,7 @@ var typography = map[string]*regexp.Regexp{
 	"it": regexp.MustCompile(`'|"|“|«\s|\s»|\s:|\s%`),
 }
 
-// notOurs are words that are not ours (docs/words.md#glossary), by locale; "" is all of them.
+// notOurs matches words that we do not use (docs/words.md#glossary), by locale; "" applies to all.
 var notOurs = map[string]*regexp.Regexp{
 	"":   regexp.MustCompile(`(?i)(^|[^\pL])(tenant|psp|idempotent)([^\pL]|$)`),
 	"en": regexp.MustCompile(`(?i)(^|[^\pL])(quota|sign(ed)? in|for ever|anew|somebody|places|push messages?|withdrawn)([^\pL]|$)`),
@@ -128,10 +128,10 @@ var notOurs = map[string]*regexp.Regexp{
 	"it": regexp.MustCompile(`(?i)(^|[^\pL])(tuo|tua|tuoi|tue|quota|posti|email|consumi|fornitore di pagamenti|per conto di|riprova|effettua)([^\pL]|$)`),
 }
 
-// allowed are exceptions: where a word means something else.
+// allowed matches exceptions with a different meaning.
 var allowed = regexp.MustCompile(`\{tenant\}|d’utilisation|Idempotency-Key`)
 
-// Texts are set as the language sets them and use the words of the glossary.
+// Texts use the typography of their language and the words of the glossary.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for folder, locales := range catalogs(t) {
@@ -151,11 +151,11 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// quotedKey matches a string that may be the key of a message.
+// quotedKey matches a string that can be the key of a message.
 var quotedKey = regexp.MustCompile(`"[\w./-]+"`)
 
-// Every message that answers and alerts can have is used by the program. A key that ends
-// with a variable is used by its beginning.
+// The program uses every message of responses and alerts. A key with a variable suffix is used
+// through its prefix.
 func TestMessagesAreUsed(t *testing.T) {
 	t.Parallel()
 	program, codes := map[string]bool{}, ""
@@ -184,7 +184,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 	for folder, locales := range catalogs(t) {
 		if strings.Contains(folder, "letters") || strings.Contains(folder, "units") || strings.Contains(folder, "look") {
-			continue // each of its fields is shown, a meter may name any unit, and a test beside them reads the pages
+			continue // letters use all fields, a meter can have any unit, and tests next to the templates check the other pages
 		}
 		for key := range locales[i18n.Default] {
 			key = plain(strings.TrimSuffix(key, "/count"))
@@ -197,14 +197,13 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 }
 
-// riddles are turns of phrase that readers of the reference and of the command line had
-// to read twice.
+// riddles are phrases that readers of the reference and the command-line help had to read twice.
 var riddles = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
 	`one of the payment provider|is no platform admin|everybody uses|sign in|hand out|mail address|begin anew|html form|of no use|is there twice|somebody else changed|` +
 	`nobody takes|card is kept|never answered|given itself|take debits|debits are not taken|not taken here|waiting for its first|` +
 	`make an? (meter|plan|role|product|feature|price|currency|api key))\b|[^e]mail address`)
 
-// The English of the reference and of the command line is plain.
+// The reference and the command-line help use plain English.
 func TestPlainEnglish(t *testing.T) {
 	t.Parallel()
 	reference, err := os.ReadFile("../../api/openapi.yaml")
@@ -220,7 +219,7 @@ func TestPlainEnglish(t *testing.T) {
 		}
 	}
 	help := regexp.MustCompile(`help:"((?:[^"\\]|\\.)*)"`)
-	said := regexp.MustCompile(`"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"`) // with a space: no name, but a text
+	said := regexp.MustCompile(`"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"`) // a string with a space is a text, not a name
 	texts := 0
 	for folder, pattern := range map[string]*regexp.Regexp{
 		"../../cmd": help, "../../internal/settings": help, "../../internal/app/commands": said, "../../sandbox": said,

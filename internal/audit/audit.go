@@ -1,7 +1,7 @@
-// Package audit is the trail of changes: who changed what, as whom and from where
-// (rules: impersonation#audit-trail). Whatever a tenant or the administration changes
-// adds one entry in the same transaction, so that neither is stored without the other.
-// Entries are never changed, and deleted only at the end of their retention.
+// Package audit implements the audit log. It records who changed what, on whose behalf and from
+// where (rules: impersonation#audit-trail). Every change by a tenant or an admin adds one entry in
+// the transaction of the change. Entries are never modified, and deleted only after their retention
+// period.
 package audit
 
 import (
@@ -16,41 +16,41 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Entry is one change. Who made it, as whom and from where comes from the context that
-// it is recorded in.
+// Entry describes one change. The actor, the impersonated user and the source of the request come
+// from the context that is passed to Record.
 type Entry struct {
-	// Action is what was done, such as "tenant.updated".
+	// Action is the kind of change, such as "tenant.updated".
 	Action string
-	// TenantID is the tenant that it concerns; nil where it concerns none.
+	// TenantID is the affected tenant, or nil if the change affects no tenant.
 	TenantID *uuid.UUID
-	// Resource and ResourceID name what was changed, such as "role" and "12".
+	// Resource and ResourceID identify the changed resource, such as "role" and "12".
 	Resource, ResourceID string
-	// Before and After are the changed thing, or the part of it that was changed:
-	// anything that encodes as a JSON object, or nil. Of two objects only the keys that
-	// differ are stored, large values as their digests. Do not pass secrets; those under
-	// well-known names are removed.
+	// Before and After are the resource, or the changed part of it, before and after the change.
+	// They are nil or encode as JSON objects. If both are objects, only the keys that differ are
+	// stored. Large values are stored as digests. Do not pass secrets: only values under well-known
+	// names are redacted.
 	Before, After any
-	// ActorID is the actor of a change that has no caller in its context, such as a login.
+	// ActorID is the actor if the context carries no caller, for example at login.
 	ActorID *int64
 }
 
-// Deps is what the log needs.
+// Deps holds the dependencies of a Log.
 type Deps struct {
 	DB    *sqldb.DB
 	Clock clock.Clock
 }
 
-// Log is the trail.
+// Log is the audit log.
 type Log struct {
 	deps  Deps
 	store store
 }
 
-// New returns the trail.
+// New returns a new Log.
 func New(d Deps) *Log { return &Log{deps: d, store: store{d.DB}} }
 
-// Record adds an entry in the transaction of ctx. Without a caller in ctx, as on
-// the command line, the entry has no actor.
+// Record adds an entry in the transaction of ctx. Without a caller in ctx, as in the CLI, the actor
+// is e.ActorID, which can be nil.
 func (l *Log) Record(ctx context.Context, e Entry) error {
 	before, after, err := difference(e.Before, e.After)
 	if err != nil {
@@ -70,8 +70,7 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	return l.store.insert(ctx, r)
 }
 
-// CountDays is a periodic job: it counts the entries of days that are over, all and those of
-// each tenant.
+// CountDays counts the entries of past days, in total and per tenant. It is a periodic job.
 func (l *Log) CountDays(ctx context.Context) error {
 	for _, count := range []func(context.Context, time.Time) (bool, error){l.store.countDays, l.store.countTenants} {
 		for more := true; more; {
@@ -84,8 +83,8 @@ func (l *Log) CountDays(ctx context.Context) error {
 	return nil
 }
 
-// DeleteOld deletes at most limit entries of a time from (inclusive) to before (exclusive),
-// the oldest first, and returns their times.
+// DeleteOld deletes up to limit entries created between from (inclusive) and before (exclusive),
+// the oldest first. It returns their creation times.
 func (l *Log) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return l.store.deleteOld(ctx, from, before, limit)
 }

@@ -20,7 +20,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// rows reads the trail as text, the oldest entry first.
+// rows returns the audit log as text, oldest entry first.
 func rows(t *testing.T, db *sqldb.DB) []string {
 	t.Helper()
 	found, err := db.Conn(t.Context()).QueryContext(t.Context(), `SELECT actor_id, subject_id, tenant_id, action, resource, resource_id,
@@ -56,7 +56,7 @@ func number(n *int64) any {
 	return *n
 }
 
-// canonical is a JSON value in one form: PostgreSQL keeps the value, not the text.
+// canonical returns JSON in a canonical form, because PostgreSQL does not preserve the text.
 func canonical(t *testing.T, j sqldb.JSON) string {
 	t.Helper()
 	if j == nil {
@@ -109,7 +109,7 @@ func TestRecord(t *testing.T) {
 	})
 }
 
-// An entry and the change that it tells of are there both or not at all.
+// An entry is rolled back together with its change.
 func TestAnEntryGoesWithItsTransaction(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

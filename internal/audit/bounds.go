@@ -10,16 +10,16 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// How large what an entry keeps may be, in bytes of JSON. A page has a hundred entries of
-// two sides and about a kilobyte of other columns: it stays below a mebibyte.
+// The size limits of an entry, in bytes of JSON. A page of 100 entries, each with two sides and
+// about 1 KB of other columns, stays below 1 MiB.
 const (
 	maxValue = 1 << 10 // of one key
 	maxSide  = 4 << 10 // of all keys together
 )
 
-// digest stands for a value that is too large to be kept. Two equal values have equal
-// digests, and whoever has the value can compute it: it is that of its compact JSON with
-// sorted keys.
+// digest replaces a value that is too large to store. Equal values have equal digests. The digest
+// is the hash of the value's compact JSON with sorted keys, so anyone with the value can compute
+// it.
 type digest struct {
 	Digest string `json:"digest"`
 	Bytes  int    `json:"bytes"`
@@ -30,9 +30,9 @@ func digestOf(text sqldb.JSON) digest {
 	return digest{Digest: "sha256:" + hex.EncodeToString(sum[:]), Bytes: len(text)}
 }
 
-// encodeBounded encodes one side of a change: values above maxValue as their digests, and then,
-// while the side is above maxSide, the largest of the others too. What is too large with
-// digests alone is one digest.
+// encodeBounded encodes one side of a change. It replaces values above maxValue with digests. While
+// the side is above maxSide, it also replaces the largest remaining values. If the side is still
+// too large, it returns a single digest for the whole side.
 func encodeBounded(value any) (sqldb.JSON, error) {
 	text, err := json.Marshal(value)
 	if err != nil || len(text) <= maxValue {

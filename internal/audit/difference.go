@@ -9,15 +9,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// removed replaces a value that must not be stored.
+// removed replaces redacted values.
 const removed = "[removed]"
 
-// secretWords is a second line of defence: a value whose key contains one of these words
-// is never stored, however deep it is nested. The first is not to record secrets.
+// secretWords is a second line of defense, in case a caller records a secret. A value whose key
+// contains one of these words is never stored, at any nesting depth.
 var secretWords = []string{"password", "token", "hash", "secret", "credential", "authorization", "cookie", "apikey", "privatekey"}
 
-// difference encodes both sides of a change without secrets, in bounded size and, where
-// both are objects, without the keys whose values are the same in both.
+// difference encodes both sides of a change, without secrets and bounded in size. If both are
+// objects, it omits the keys whose values are equal.
 func difference(before, after any) (from, to sqldb.JSON, err error) {
 	old, err := toPlainJSON(before)
 	if err != nil {
@@ -44,7 +44,7 @@ func difference(before, after any) (from, to sqldb.JSON, err error) {
 	return from, to, err
 }
 
-// toPlainJSON returns what the JSON of a value decodes to: objects become maps.
+// toPlainJSON encodes value as JSON and decodes it again, which turns structs into maps.
 func toPlainJSON(value any) (any, error) {
 	if value == nil {
 		return nil, nil
@@ -54,7 +54,7 @@ func toPlainJSON(value any) (any, error) {
 		return nil, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber() // a float would round long integers
+	dec.UseNumber() // a float64 would round large integers
 	var v any
 	err = dec.Decode(&v)
 	return v, err
@@ -67,7 +67,7 @@ func encode(value any) (sqldb.JSON, error) {
 	return encodeBounded(redactSecrets(value))
 }
 
-// redactSecrets returns value with everything under a secret key replaced.
+// redactSecrets replaces all values under secret keys. It modifies value in place.
 func redactSecrets(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -86,9 +86,8 @@ func redactSecrets(value any) any {
 	return value
 }
 
-// isSecret reports whether a key contains a secret word. It ignores case, dashes,
-// underscores and spaces, because keys may come from a caller, as in a tenant's
-// settings.
+// isSecret reports whether a key contains a secret word. It ignores case, dashes, underscores and
+// spaces, because clients choose some keys, for example in the settings of a tenant.
 func isSecret(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
 	for _, word := range secretWords {

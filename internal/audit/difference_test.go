@@ -69,8 +69,7 @@ func TestSecretKeys(t *testing.T) {
 	}
 }
 
-// Both sides together tell the whole change: nothing that is stored is the same on
-// both sides, and what is stored of a side is what that side had.
+// difference stores a value if and only if it differs between the sides.
 func TestDifferenceProperties(t *testing.T) {
 	t.Parallel()
 	values := rapid.OneOf(

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// AuditEntry is an entry of the trail as the administration reads it.
+// AuditEntry is an audit log entry in the API.
 type AuditEntry struct {
 	ID         int64        `json:"id"`
 	ActorID    *int64       `json:"actor_id" doc:"Who made the change; null for the command line and the service itself."`
@@ -28,18 +28,18 @@ type AuditEntry struct {
 	CreatedAt  shape.Time   `json:"created_at"`
 }
 
-// HTTP has the handlers of the trail.
+// HTTP implements the handlers for the audit log.
 type HTTP struct {
 	log       *Log
 	publicURL string
 }
 
-// NewHTTP returns the handlers. publicURL, without a slash at its end, begins
-// the links between pages.
+// NewHTTP returns the handlers. publicURL, without a trailing slash, is the prefix of the
+// pagination links.
 func NewHTTP(log *Log, publicURL string) *HTTP { return &HTTP{log: log, publicURL: publicURL} }
 
-// List handles GET /admin/audit-logs: newest first, filtered by actor, tenant,
-// action, created_after and created_before.
+// List handles GET /admin/audit-logs. It returns the newest entries first and supports the filters
+// actor, tenant, action, created_after and created_before.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AuditEntry]], error) {
 	q, err := TrailList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -56,8 +56,8 @@ type tenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// ListOfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
-// action, from and to.
+// ListOfTenant handles GET /tenant/{tenantId}/audit-logs. It returns the newest entries first and
+// supports the filters actor and action and the parameters from and to.
 func (h *HTTP) ListOfTenant(ctx context.Context, _ *tenantInput) (*rest.Body[page.Page[AuditEntry]], error) {
 	q, err := OwnList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What a key changes is recorded under the key, and so is what follows from it later.
+// A change by an API key, or a later consequence of it, is recorded with the ID of the key.
 func TestEntriesOfAKey(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

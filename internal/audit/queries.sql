@@ -1,5 +1,5 @@
--- The trail is append-only: no statement changes an entry, and only the end of its
--- retention deletes it.
+-- The audit log is append-only: no statement updates an entry, and only expired entries are
+-- deleted.
 -- name: InsertEntry :exec
 INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
@@ -12,7 +12,7 @@ DELETE FROM audit_logs WHERE id IN (
     LIMIT sqlc.arg(most)
 ) RETURNING created_at, action, tenant_id;
 
--- Who counts days and who deletes entries wait for each other.
+-- Counting and deleting take this lock to exclude each other.
 -- name: LockDays :one
 SELECT day FROM audit_days WHERE day = '' AND action = '' FOR UPDATE;
 
@@ -53,8 +53,8 @@ SELECT counted_before FROM audit_tenants WHERE tenant_id = $1;
 INSERT INTO audit_tenants (tenant_id, entries, counted_before) VALUES ($1, 0, $2)
 ON CONFLICT (tenant_id) DO UPDATE SET counted_before = excluded.counted_before;
 
--- The entries of the day are found before their tenants: SQLite would look the day up for each
--- tenant, in the index by tenant and time.
+-- The subquery selects the day's entries first. Otherwise SQLite would look up the day once per
+-- tenant, in the index on tenant and time.
 -- name: CountTenants :exec
 INSERT INTO audit_tenants (tenant_id, entries, counted_before)
 SELECT a.tenant_id, count(*), sqlc.arg(before)::timestamptz FROM audit_logs a
@@ -63,7 +63,7 @@ WHERE a.id IN (SELECT d.id FROM audit_logs d WHERE d.created_at >= sqlc.arg(earl
 GROUP BY a.tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET entries = audit_tenants.entries + excluded.entries, counted_before = excluded.counted_before;
 
--- One statement, so that both parts are of one moment.
+-- This is a single statement, so that both parts read the same snapshot.
 -- name: CountEntriesOfTenant :one
 SELECT (COALESCE((SELECT c.entries FROM audit_tenants c WHERE c.tenant_id = $1), 0) + (
     SELECT count(*) FROM audit_logs a

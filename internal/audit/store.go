@@ -15,12 +15,12 @@ import (
 
 type store struct{ db *sqldb.DB }
 
-// record is an entry as it is stored.
+// record is a stored entry.
 type record struct {
 	Entry
-	actorID   *int64     // nil for the command line and the service itself
-	subjectID *int64     // as whom, while impersonating
-	keyID     *uuid.UUID // the API key that did it; nil for people
+	actorID   *int64     // nil for the CLI, background jobs and API keys
+	subjectID *int64     // the impersonated user
+	keyID     *uuid.UUID // the API key that made the change; nil for users
 	before    sqldb.JSON
 	after     sqldb.JSON
 	source    authz.Source
@@ -36,7 +36,7 @@ func (s store) insert(ctx context.Context, r record) error {
 	return sqldb.Wrap(err, "insert audit entry")
 }
 
-// TrailList is how the trail can be filtered and sorted.
+// TrailList describes the filters and sorting of the full audit log.
 func TrailList() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
@@ -52,7 +52,7 @@ func TrailList() page.Spec {
 	}
 }
 
-// OwnList is how a tenant can filter and sort its part of the trail.
+// OwnList describes the filters and sorting of a tenant's audit log.
 func OwnList() page.Spec {
 	spec := TrailList()
 	return page.Spec{
@@ -62,7 +62,7 @@ func OwnList() page.Spec {
 	}
 }
 
-// pageOf is page for the entries of one tenant.
+// pageOf is like page, but only for the entries of one tenant.
 func (s store) pageOf(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]AuditEntry, int64, error) {
 	sel := page.Select{Where: "tenant_id = $1", Args: []any{tenantID}}
 	if !q.HasFilter() {
@@ -71,7 +71,7 @@ func (s store) pageOf(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]
 	return s.fetch(ctx, q, sel)
 }
 
-// page returns a page of the trail and how many entries there are on all pages.
+// page returns a page of the audit log and the total number of matching entries.
 func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
 	var sel page.Select
 	tenantID, tenantErr := uuid.Parse(q.Param("filter[tenant]"))

@@ -9,24 +9,25 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Entries are counted by day, so that a list of millions knows its number of pages at once.
+// Daily counts keep pagination fast: a list of millions of entries needs a total number of pages.
 //
-// Invariant: for each counted day, audit_days has exactly the entries that the trail has of
-// that day, by action. A day is counted after it is over for longer than any transaction
-// lasts, so that it gets no further entries; and what deletes entries takes them off in the
-// same transaction. Both take one lock first: on PostgreSQL a count would not see a
-// deletion that is not committed, and the deletion not the count.
+// Invariant: for each counted day, audit_days has the exact number of entries of the day, by
+// action. A day is counted once it has been over for longer than any transaction can take, so it
+// gets no further entries. Deletions subtract from the counts in the same transaction. Counting and
+// deleting take the same lock first: on PostgreSQL neither would see the other's uncommitted
+// changes.
 
 const (
 	day       = 24 * time.Hour
 	dayFormat = "2006-01-02"
-	// settleTime is how long a day has been over when it is counted.
+	// settleTime is how long after its end a day can be counted.
 	settleTime = time.Hour
 )
 
 func (s store) q(ctx context.Context) *auditsql.Queries { return auditsql.New(s.db.Conn(ctx)) }
 
-// count returns how many entries there are, of one action unless that is empty.
+// count returns the number of entries. If action is not empty, it counts only entries of that
+// action.
 func (s store) count(ctx context.Context, action string) (int64, error) {
 	last, err := s.q(ctx).LastCountedDay(ctx)
 	if err != nil {
@@ -51,7 +52,8 @@ func (s store) count(ctx context.Context, action string) (int64, error) {
 	return counted + rest, sqldb.Wrap(err, "count audit entries")
 }
 
-// dayEnd returns the first moment after a counted day; the zero time if none was counted.
+// dayEnd returns the end of a counted day, which is exclusive. It returns the zero time if day is
+// empty.
 func dayEnd(day string) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
@@ -60,8 +62,8 @@ func dayEnd(day string) (time.Time, error) {
 	return at.AddDate(0, 0, 1), err
 }
 
-// countDays counts the oldest day that is over at now and was not counted, and reports whether
-// there was one.
+// countDays counts the oldest day that is over and not counted yet. It reports whether there was
+// one.
 func (s store) countDays(ctx context.Context, now time.Time) (found bool, err error) {
 	found, err = s.oneDay(ctx, now, s.firstUncounted, func(ctx context.Context, begin, end time.Time) error {
 		name := begin.Format(dayFormat)
@@ -73,9 +75,9 @@ func (s store) countDays(ctx context.Context, now time.Time) (found bool, err er
 	return found, sqldb.Wrap(err, "count audit entries by day")
 }
 
-// oneDay calls count for the day that first returns, if it is over at now, and reports whether it
-// is. That is one transaction, in which nobody else counts or deletes. It is short, as all other
-// writers of SQLite wait for it.
+// oneDay calls count for the day that first returns, if that day is over. It reports whether it
+// called count. It holds the lock against concurrent counts and deletions in one transaction, which
+// must be short because on SQLite all other writers wait for it.
 func (s store) oneDay(
 	ctx context.Context, now time.Time, first func(context.Context) (time.Time, error), count func(ctx context.Context, begin, end time.Time) error,
 ) (found bool, err error) {
@@ -98,8 +100,8 @@ func (s store) oneDay(
 	return found, err
 }
 
-// firstUncounted returns the beginning of the first day that is not counted, or the zero
-// time while there are no entries.
+// firstUncounted returns the start of the first day that is not counted, or the zero time if the
+// log is empty.
 func (s store) firstUncounted(ctx context.Context) (time.Time, error) {
 	last, err := s.q(ctx).LastCountedDay(ctx)
 	if err != nil {
@@ -111,8 +113,7 @@ func (s store) firstUncounted(ctx context.Context) (time.Time, error) {
 	return s.firstDay(ctx)
 }
 
-// firstDay returns the beginning of the day of the oldest entry, or the zero time while there
-// are no entries.
+// firstDay returns the start of the day of the oldest entry, or the zero time if the log is empty.
 func (s store) firstDay(ctx context.Context) (time.Time, error) {
 	oldest, err := s.q(ctx).OldestEntry(ctx)
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -121,7 +122,7 @@ func (s store) firstDay(ctx context.Context) (time.Time, error) {
 	return oldest.UTC().Truncate(day), err
 }
 
-// deleteOld deletes entries of a time, the oldest first, and returns their times.
+// deleteOld implements Log.DeleteOld. It also subtracts the deleted entries from the counts.
 func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) (at []time.Time, err error) {
 	err = s.db.Tx(ctx, func(ctx context.Context) error {
 		at = at[:0]

@@ -11,29 +11,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// The entries of a tenant are counted, too, as soon as their day is.
+// The entries are also counted per tenant, once their day has been counted.
 //
-// Invariant: a tenant's row of audit_tenants has exactly the entries that the trail has of the
-// tenant from before the row's time, which is a midnight. It is kept as that of audit_days is,
-// under the same lock.
+// Invariant: a tenant's row in audit_tenants has the exact number of the tenant's entries from
+// before counted_before, which is a midnight. The lock of audit_days also protects audit_tenants.
 
-// nobody is the id in the row that has up to when days were counted.
+// nobody is the tenant ID of the row that stores up to which time entries were counted.
 var nobody uuid.UUID
 
-// tenantDay is a day of a tenant's, by its beginning.
+// tenantDay identifies a day of a tenant by its start.
 type tenantDay struct {
 	tenantID uuid.UUID
 	day      time.Time
 }
 
-// countOf returns how many entries a tenant has.
+// countOf returns the number of entries of a tenant.
 func (s store) countOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 	n, err := s.q(ctx).CountEntriesOfTenant(ctx, auditsql.CountEntriesOfTenantParams{TenantID: tenantID})
 	return n, sqldb.Wrap(err, "count audit entries of a tenant")
 }
 
-// countTenants adds the oldest day that is over at now and is in no number to those of the
-// tenants, and reports whether there was one.
+// countTenants adds the entries of the oldest day that is over and not yet included to the counts
+// of the tenants. It reports whether there was such a day.
 func (s store) countTenants(ctx context.Context, now time.Time) (found bool, err error) {
 	found, err = s.oneDay(ctx, now, s.firstWithoutTenants, func(ctx context.Context, begin, end time.Time) error {
 		if err := s.q(ctx).CountTenants(ctx, auditsql.CountTenantsParams{Earliest: begin, Before: end}); err != nil {
@@ -44,8 +43,8 @@ func (s store) countTenants(ctx context.Context, now time.Time) (found bool, err
 	return found, sqldb.Wrap(err, "count audit entries of tenants")
 }
 
-// firstWithoutTenants returns the beginning of the first day whose entries are in no tenant's
-// number, or the zero time while there are no entries.
+// firstWithoutTenants returns the start of the first day that is not included in the counts of the
+// tenants, or the zero time if the log is empty.
 func (s store) firstWithoutTenants(ctx context.Context) (time.Time, error) {
 	before, err := s.q(ctx).TenantsCountedBefore(ctx, nobody)
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -54,7 +53,7 @@ func (s store) firstWithoutTenants(ctx context.Context) (time.Time, error) {
 	return before, err
 }
 
-// subtractTenants takes deleted entries off the numbers that they are in.
+// subtractTenants subtracts deleted entries from the counts that include them.
 func (s store) subtractTenants(ctx context.Context, deleted map[tenantDay]int64) error {
 	if len(deleted) == 0 {
 		return nil

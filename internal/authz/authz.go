@@ -1,6 +1,6 @@
-// Package authz knows who makes a request and what they may do. The caller is looked up
-// once per request, as the database has them at that moment, so that revoking a token or
-// a permission works from the next request on.
+// Package authz describes the caller of a request and their permissions. The caller is read from
+// the database once per request, so revoking a token or a permission takes effect with the next
+// request.
 package authz
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// The permissions that a role in a tenant can hold (rules: team#permissions).
+// The permissions of roles in a tenant (rules: team#permissions).
 const (
-	APIKeysManage = "api_keys.manage" // of the platform too
+	APIKeysManage = "api_keys.manage" // also a platform permission
 	AuditView     = "audit.view"
 	TenantUpdate  = "tenant.update"
 	BillingManage = "billing.manage"
@@ -20,10 +20,10 @@ const (
 	TeamInvite    = "team.invite"
 	RolesManage   = "roles.manage"
 
-	WebhooksManage = "webhooks.manage" // of the platform too
+	WebhooksManage = "webhooks.manage" // also a platform permission
 )
 
-// The permissions of a platform admin for what is not the catalog (rules:
+// The permissions of platform admins, except those for the catalog (rules:
 // http#permissions-of-administrators).
 const (
 	CurrenciesManage   = "currencies.manage"
@@ -35,13 +35,13 @@ const (
 	UsersPassword      = "users.password"
 )
 
-// TenantPermissions returns all permissions that a role can hold, sorted.
+// TenantPermissions returns all permissions of roles in a tenant, sorted.
 func TenantPermissions() []string {
 	return []string{APIKeysManage, AuditView, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
 }
 
-// PlatformPermissions returns all permissions that a platform admin can hold,
-// sorted (rules: account#platform-admins).
+// PlatformPermissions returns all permissions of platform admins, sorted (rules:
+// account#platform-admins).
 func PlatformPermissions() []string {
 	return []string{
 		APIKeysManage,
@@ -63,51 +63,50 @@ func PlatformPermissions() []string {
 	}
 }
 
-// Caller is the authenticated user, or API key, behind a request.
+// Caller is the authenticated user or API key of a request.
 type Caller struct {
 	UserID     int64
 	Name       string
 	Email      string
-	AvatarHash *string // nil without a picture
-	Locale     *string // nil where none was chosen
-	// EmailVerified says that somebody has proved the email to be theirs.
+	AvatarHash *string // nil without an avatar
+	Locale     *string // nil if the user has not chosen one
+	// EmailVerified means that the user has proved ownership of the email.
 	EmailVerified   bool
 	IsPlatformAdmin bool
-	// PlatformPermissions are those that a platform admin holds; empty for others.
+	// PlatformPermissions are the permissions of a platform admin; empty for other users.
 	PlatformPermissions []string
-	// TokenID is the access token that authenticated the request, Family the
-	// login that it descends from.
+	// TokenID is the credential that authenticated the request. Family is the login that it belongs
+	// to.
 	TokenID uuid.UUID
 	Family  uuid.UUID
-	// Tenant is the caller's own tenant, nil for a caller without one.
+	// Tenant is the caller's tenant, or nil.
 	Tenant *Membership
-	// Key is the API key that the request was made with. There is no user then: UserID is
-	// 0, Name is the key's, and what the key opens is in its scopes. Nil for a user.
+	// Key is the API key of the request, or nil for a user. Requests with a key act without a user:
+	// UserID is 0, Name is the name of the key, and its scopes determine its access.
 	Key *Key
-	// Impersonator is the platform admin behind the caller, nil for a caller who
-	// acts for themselves (rules:
+	// Impersonator is the platform admin who impersonates the user, or nil (rules:
 	// impersonation#sessions).
 	Impersonator *Impersonator
-	// Reload authenticates the caller again and repeats the guards and the permission check of
-	// the route. The HTTP layer sets it; nil outside of a request. Recheck calls it.
+	// Reload authenticates the caller again and repeats the guards and the permission check of the
+	// route. The HTTP layer sets it; outside of a request it is nil. See Recheck.
 	Reload func(ctx context.Context) (*Caller, error)
 }
 
-// Impersonator is a platform admin who acts as somebody else.
+// Impersonator is a platform admin who impersonates a user.
 type Impersonator struct {
 	UserID int64
 	Name   string
-	// Ended says that the impersonation has ended and only waits to be stopped.
+	// Ended means that the impersonation has ended but was not stopped yet.
 	Ended bool
 }
 
-// Source is where a request came from, as trails record it.
+// Source is the origin of a request, as recorded in audit logs.
 type Source struct {
 	IP        string
 	UserAgent string
 }
 
-// Membership is the caller's place in their tenant.
+// Membership is the caller's membership in their tenant.
 type Membership struct {
 	TenantID           uuid.UUID
 	TenantName         string
@@ -116,12 +115,12 @@ type Membership struct {
 	OnboardingComplete bool
 }
 
-// Can reports whether the caller's role in their tenant holds a permission.
+// Can reports whether the caller's role in their tenant has a permission.
 func (c *Caller) Can(permission string) bool {
 	return c.Tenant != nil && slices.Contains(c.Tenant.Permissions, permission)
 }
 
-// CanOnPlatform reports whether the caller holds a permission as platform admin.
+// CanOnPlatform reports whether the caller is a platform admin with a permission.
 func (c *Caller) CanOnPlatform(permission string) bool {
 	return c.IsPlatformAdmin && slices.Contains(c.PlatformPermissions, permission)
 }
@@ -133,18 +132,18 @@ func With(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }
 
-// FromContext returns the caller, nil on public routes.
+// FromContext returns the caller, or nil on public routes.
 func FromContext(ctx context.Context) *Caller {
 	c, _ := ctx.Value(key{}).(*Caller)
 	return c
 }
 
 // Recheck reads the credential, the membership and the permissions of the caller of ctx again, in
-// the transaction of ctx if there is one. It returns the refusal of the route if they no longer
-// suffice; otherwise it updates the caller. Outside of a request it does nothing.
+// the transaction of ctx if there is one, and updates the caller. It returns the error of the route
+// if they no longer suffice. Outside of a request it does nothing.
 //
-// Invariant: a change that outlives its request calls Recheck under the lock of the tenant (or of
-// the user) that it belongs to, so a right that was taken away before the lock no longer acts.
+// Invariant: a change that outlives its request calls Recheck under the lock of the tenant or user
+// that it belongs to, so a permission that was revoked before the lock no longer applies.
 func Recheck(ctx context.Context) error {
 	c := FromContext(ctx)
 	if c == nil || c.Reload == nil {
@@ -160,18 +159,18 @@ func Recheck(ctx context.Context) error {
 	return nil
 }
 
-// TenantID returns the id of the caller's tenant. It panics where there is none, which
+// TenantID returns the ID of the caller's tenant. It panics for a caller without a tenant, which
 // cannot happen on routes with a tenant guard.
 func TenantID(ctx context.Context) uuid.UUID { return FromContext(ctx).Tenant.TenantID }
 
 type sourceKey struct{}
 
-// WithSource returns a context that carries where its request came from.
+// WithSource returns a context that carries the source of its request.
 func WithSource(ctx context.Context, s Source) context.Context {
 	return context.WithValue(ctx, sourceKey{}, s)
 }
 
-// SourceOf returns where the request of ctx came from; it is empty for background work.
+// SourceOf returns the source of the request of ctx, which is empty for background jobs.
 func SourceOf(ctx context.Context) Source {
 	s, _ := ctx.Value(sourceKey{}).(Source)
 	return s

@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Permissions of a tenant and of the platform have names in common; neither
-// stands for the other.
+// A tenant permission does not grant the platform permission of the same name, and vice versa.
 func TestCan(t *testing.T) {
 	t.Parallel()
 	owner := authz.Caller{Tenant: &authz.Membership{Permissions: []string{authz.BillingManage}}, PlatformPermissions: []string{authz.RolesManage}}

@@ -6,44 +6,44 @@ import (
 	"github.com/google/uuid"
 )
 
-// What a secret of an API key looks like, by which it is told from an access token.
+// The format of API key secrets, which distinguishes them from access tokens.
 const (
 	KeyPrefix = "tnk_"
 	KeyLength = len(KeyPrefix) + 48
 )
 
-// The scopes of API keys. Each route says which one opens it (rules: api-keys#scopes).
+// The scopes of API keys. Each route requires one of them (rules: api-keys#scopes).
 const (
 	EntitlementsRead = "entitlements.read"
 	InvoicesRead     = "invoices.read"
 	SubscriptionRead = "subscription.read"
 	TeamRead         = "team.read"
-	TenantsRead      = "tenants.read" // for keys of the platform alone
+	TenantsRead      = "tenants.read" // only for platform keys
 	UsageRead        = "usage.read"
 	UsageWrite       = "usage.write"
 )
 
-// TenantScopes returns the scopes that a key of a tenant can have, sorted.
+// TenantScopes returns the scopes of tenant keys, sorted.
 func TenantScopes() []string {
 	return []string{EntitlementsRead, InvoicesRead, SubscriptionRead, TeamRead, UsageRead, UsageWrite}
 }
 
-// PlatformScopes returns the scopes that a key of the platform can have, sorted.
+// PlatformScopes returns the scopes of platform keys, sorted.
 func PlatformScopes() []string {
 	return []string{EntitlementsRead, InvoicesRead, SubscriptionRead, TeamRead, TenantsRead, UsageRead, UsageWrite}
 }
 
-// TenantPermissionOf returns the permission that lets a member use every route of a scope in person;
-// "" if every member can.
+// TenantPermissionOf returns the permission that a member needs for all routes of a scope. It
+// returns "" if every member can use them.
 func TenantPermissionOf(scope string) string {
-	if scope == InvoicesRead { // It opens the credit.
+	if scope == InvoicesRead { // it includes the credit
 		return BillingManage
 	}
 	return ""
 }
 
-// PlatformPermissionOf returns the permission that lets a platform admin use a scope in person, on
-// any tenant.
+// PlatformPermissionOf returns the permission that a platform admin needs for a scope, for any
+// tenant.
 func PlatformPermissionOf(scope string) string {
 	if scope == UsageWrite {
 		return TenantsManage
@@ -51,12 +51,12 @@ func PlatformPermissionOf(scope string) string {
 	return TenantsView
 }
 
-// Key is the API key that a request was made with, in place of a user.
+// Key is the API key of a request.
 type Key struct {
 	ID       uuid.UUID
 	Scopes   []string
-	Platform bool // it speaks for whichever tenant the path names
+	Platform bool // acts for the tenant in the request path
 }
 
-// HasScope reports whether the key has a scope.
+// HasScope reports whether the key has a scope. No key has the empty scope.
 func (k *Key) HasScope(scope string) bool { return scope != "" && slices.Contains(k.Scopes, scope) }

@@ -6,19 +6,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// Origin is who asked for something and from where. It is stored with work that is done
-// later, and has no more than a trail needs.
+// Origin identifies the caller and the source of a request. It is stored with deferred work, and
+// holds only the data that an audit log needs.
 type Origin struct {
-	UserID int64 `json:"user_id,omitzero"` // 0 for background work
-	// ImpersonatorID is the platform admin who acted as the user, 0 for none.
+	UserID int64 `json:"user_id,omitzero"` // 0 for background jobs
+	// ImpersonatorID is the platform admin who impersonated the user, or 0.
 	ImpersonatorID int64 `json:"impersonator_id,omitzero"`
-	// KeyID is the API key that asked, Nil for a user.
+	// KeyID is the API key of the request, or Nil for a user.
 	KeyID     uuid.UUID `json:"key_id,omitzero"`
 	IP        string    `json:"ip,omitzero"`
 	UserAgent string    `json:"user_agent,omitzero"`
 }
 
-// OriginOf returns the origin of what is done in ctx.
+// OriginOf returns the origin of the work done in ctx.
 func OriginOf(ctx context.Context) Origin {
 	source := SourceOf(ctx)
 	o := Origin{IP: source.IP, UserAgent: source.UserAgent}
@@ -34,8 +34,8 @@ func OriginOf(ctx context.Context) Origin {
 	return o
 }
 
-// NewContext returns a context with this origin instead of its own. The caller in it has no
-// permissions: it names who asked, but gives them no access.
+// NewContext returns a context with this origin. The caller in it only identifies the origin and
+// lacks all permissions.
 func (o Origin) NewContext(ctx context.Context) context.Context {
 	ctx = WithSource(ctx, Source{IP: o.IP, UserAgent: o.UserAgent})
 	if o.UserID == 0 && o.KeyID == uuid.Nil {

@@ -1,5 +1,5 @@
-// Package brand has what makes the service look like its operator's product: name, logo,
-// color, and where people find help and the terms (rules: settings#brand).
+// Package brand describes the operator's brand: name, logo, color, support address and legal pages
+// (rules: settings#brand).
 package brand
 
 import (
@@ -13,17 +13,16 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultName is what the service calls itself unless the operator says otherwise.
+// DefaultName is the default name of the product.
 const DefaultName = "Tenantry"
 
-// The colors of the button in mails and of links on pages without an accent.
+// The default colors of buttons in mail and of links on pages.
 const (
 	defaultAccent     = "#2450c8"
 	defaultDarkAccent = "#3f6ae0"
 )
 
-// Brand is the operator's brand. The zero value stands for the defaults. All of it is
-// public.
+// Brand is the operator's brand. The zero value means the defaults. All of it is public.
 type Brand struct {
 	Name         string // without control characters; see App
 	Logo         Logo
@@ -36,16 +35,15 @@ type Brand struct {
 // App returns the name of the product.
 func (b Brand) App() string { return cmp.Or(b.Name, DefaultName) }
 
-// Colors returns the accent for light pages and for dark ones. White text can be read on
-// both.
+// Colors returns the accents for light and dark pages. White text is readable on both.
 func (b Brand) Colors() (light, dark string) {
 	return cmp.Or(b.Accent, defaultAccent), cmp.Or(b.Accent, defaultDarkAccent)
 }
 
-// maxName is the longest name, in characters. Subjects of mails have it.
+// maxName is the maximum length of the name, in characters. It is used in subjects of mail.
 const maxName = 60
 
-// CheckName refuses what cannot be shown as a name in one line.
+// CheckName returns an error if the name cannot be shown in one line.
 func CheckName(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
@@ -58,11 +56,11 @@ func CheckName(name string) error {
 	return nil
 }
 
-// minContrast is what text needs to be read on its background (WCAG 2.2, 1.4.3).
+// minContrast is the minimum contrast of text (WCAG 2.2, 1.4.3).
 const minContrast = 4.5
 
-// CheckAccent refuses what is not a color of the form #rrggbb, and a color on which white
-// text cannot be read.
+// CheckAccent returns an error if the color does not have the form #rrggbb, or if white text is not
+// readable on it.
 func CheckAccent(color string) error {
 	digits, ok := strings.CutPrefix(color, "#")
 	n, err := strconv.ParseUint(digits, 16, 24)
@@ -70,14 +68,14 @@ func CheckAccent(color string) error {
 		return fmt.Errorf("%q is not a color of the form #rrggbb", color)
 	}
 	if contrast := contrastToWhite(uint32(n)); contrast < minContrast {
-		// Rounded down, so that 4.4999 does not read as enough.
+		// Round down, so that 4.4999 is not shown as sufficient.
 		return fmt.Errorf("white text on %s cannot be read: the contrast is %.2f, at least %.1f is needed; take a darker color",
 			color, math.Floor(contrast*100)/100, minContrast)
 	}
 	return nil
 }
 
-// contrastToWhite returns WCAG's contrast ratio of white and a color 0xrrggbb, from 1 to 21.
+// contrastToWhite returns the WCAG contrast ratio of white and the color 0xrrggbb, from 1 to 21.
 func contrastToWhite(color uint32) float64 {
 	part := func(shift int) float64 {
 		c := float64(color>>shift&0xff) / 255

@@ -21,7 +21,7 @@ func TestCheckAccent(t *testing.T) {
 	t.Parallel()
 	for color, refusal := range map[string]string{
 		"#000000": "", "#2450c8": "", "#2450C8": "", "#3f6ae0": "",
-		"#767676": "", // the lightest grey on which white text can be read
+		"#767676": "", // the lightest gray on which white text is readable
 		"#777777": "contrast is 4.47, at least 4.5",
 		"#ffffff": "contrast is 1.00, at least 4.5",
 		"#ff0000": "contrast is 3.99, at least 4.5",
@@ -34,7 +34,7 @@ func TestCheckAccent(t *testing.T) {
 			t.Errorf("%s: %v, want %q", color, err, refusal)
 		}
 	}
-	// The program's own colors keep the rule as well.
+	// The default colors also have enough contrast.
 	for _, b := range []brand.Brand{{}, {Accent: "#101010"}} {
 		light, dark := b.Colors()
 		if brand.CheckAccent(light) != nil || brand.CheckAccent(dark) != nil || b.Accent != "" && (light != b.Accent || dark != b.Accent) {
@@ -73,7 +73,7 @@ func asPNG(out *bytes.Buffer, i image.Image) error  { return png.Encode(out, i) 
 func asJPEG(out *bytes.Buffer, i image.Image) error { return jpeg.Encode(out, i, nil) }
 func asGIF(out *bytes.Buffer, i image.Image) error  { return gif.Encode(out, i, nil) }
 
-// dot is a WebP picture of one pixel, for which the standard library has no encoder.
+// dot is a WebP of one pixel. The standard library lacks a WebP encoder.
 const dot = "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA=="
 
 func TestReadLogo(t *testing.T) {
@@ -89,7 +89,7 @@ func TestReadLogo(t *testing.T) {
 		kind, fail string
 	}{
 		"a.png":       {whole, "image/png", ""},
-		"named.txt":   {encoded(t, 3, 2, asJPEG), "image/jpeg", ""}, // the content says what it is
+		"named.txt":   {encoded(t, 3, 2, asJPEG), "image/jpeg", ""}, // the content determines the type
 		"a.webp":      {webp, "image/webp", ""},
 		"a.svg":       {[]byte(drawing), "image/svg+xml", ""},
 		"a.gif":       {encoded(t, 3, 2, asGIF), "", "is none of PNG, JPEG, WebP and SVG"},

@@ -8,35 +8,35 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	_ "image/jpeg" // a form that logos have
-	_ "image/png"  // another
+	_ "image/jpeg" // logo format
+	_ "image/png"  // logo format
 	"io"
 	"net/http"
 	"os"
 	"time"
 
-	_ "golang.org/x/image/webp" // another
+	_ "golang.org/x/image/webp" // logo format
 )
 
-// LogoPath is where the service serves a logo that is a file. It never changes: mails of
-// years ago refer to it.
+// LogoPath is the path of a logo that the service serves. It must never change, because old mail
+// refers to it.
 const LogoPath = "/brand/logo"
 
-// The bounds of a logo: each mail program that opens a mail loads it.
+// The limits of a logo, which mail clients load each time a mail is opened.
 const (
 	maxLogoBytes = 1 << 20
-	maxLogoSide  = 4000 // pixels
+	maxLogoSide  = 4000 // in pixels
 )
 
-// Logo is a picture elsewhere, or one that the service serves. The zero value is none.
+// Logo is an external picture, or a picture that the service serves. The zero value means no logo.
 type Logo struct {
 	URL     string // absolute https URL; "" for a file
 	Type    string // media type of Picture
-	Picture []byte // what the file contains
+	Picture []byte // content of the file
 }
 
-// Address returns the URL of the logo, and "" for none. publicURL is how clients reach the
-// service, without a slash at the end.
+// Address returns the URL of the logo, or "" without a logo. publicURL is the public URL of the
+// service, without a trailing slash.
 func (l Logo) Address(publicURL string) string {
 	if l.Picture != nil {
 		return publicURL + LogoPath
@@ -44,7 +44,7 @@ func (l Logo) Address(publicURL string) string {
 	return l.URL
 }
 
-// ReadLogo reads a logo from a file: PNG, JPEG, WebP or SVG.
+// ReadLogo reads a logo from a PNG, JPEG, WebP or SVG file.
 func ReadLogo(path string) (Logo, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -63,7 +63,7 @@ func ReadLogo(path string) (Logo, error) {
 	return Logo{Type: kind, Picture: picture}, err
 }
 
-// typeOf returns the media type of a picture, judged by its content.
+// typeOf returns the media type of a picture, based on its content.
 func typeOf(picture []byte) (string, error) {
 	size, format, err := image.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
@@ -84,8 +84,8 @@ func typeOf(picture []byte) (string, error) {
 
 var errNoPicture = errors.New("is none of PNG, JPEG, WebP and SVG")
 
-// checkSVG reads the whole of a drawing, which must be well-formed. What it may do in a
-// browser is up to logoPolicy.
+// checkSVG returns an error unless the drawing is well-formed. logoPolicy restricts its
+// capabilities in a browser.
 func checkSVG(drawing []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(drawing))
 	root := false
@@ -109,11 +109,11 @@ func checkSVG(drawing []byte) error {
 	}
 }
 
-// logoPolicy lets a drawing have its own styles and nothing else: no script, no address,
-// and nothing of this origin, for who opens it as a page.
+// logoPolicy allows a drawing only its own styles. If a browser opens it as a page, it can neither
+// run scripts nor load resources nor access this origin.
 const logoPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 
-// Handler serves a logo that is a file, at LogoPath. Pages of all origins may show it.
+// Handler serves a logo file at LogoPath. Pages of all origins can embed it.
 func (l Logo) Handler() http.Handler {
 	hash := sha256.Sum256(l.Picture)
 	etag := `"` + hex.EncodeToString(hash[:16]) + `"`

@@ -11,15 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// BenchmarkPlans compares the public plans with a bare handler that writes the
-// same bytes, over loopback connections that stay open.
+// BenchmarkPlans compares the public plans endpoint with a bare handler that writes the same bytes,
+// over keep-alive loopback connections.
 func BenchmarkPlans(b *testing.B) {
 	s := newServer(b, dbtest.New(b, sqldb.SQLite))
 	demo, err := pricelist.Demo()
 	if err != nil {
 		b.Fatal(err)
 	}
-	demo.Meters = nil // the server has none
+	demo.Meters = nil // the server has no meters service
 	if _, err := s.list.Apply(b.Context(), demo, false); err != nil {
 		b.Fatal(err)
 	}

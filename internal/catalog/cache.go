@@ -8,35 +8,34 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// cache keeps a value in one process until it is too old or dropped. When many readers
-// find it outdated, one of them reads it again while the others wait. It is safe for
-// concurrent use.
+// cache holds a value in memory until it expires or is dropped. When concurrent callers find it
+// outdated, one of them reads it again while the others wait. It is safe for concurrent use.
 type cache[T any] struct {
 	clock      clock.Clock
 	maxAge     time.Duration
 	read       func(ctx context.Context) (*T, error)
 	passing    func(err error) bool
 	current    atomic.Pointer[cacheEntry[T]]
-	generation atomic.Uint64 // how often the value was dropped so far
-	reading    chan struct{} // holds one token while somebody reads
+	generation atomic.Uint64 // number of drops so far
+	reading    chan struct{} // semaphore: holds one token during a read
 }
 
-// cacheEntry is a value, when it was read, and how often it had been dropped before that.
+// cacheEntry is a cached value with its read time and the generation before the read.
 type cacheEntry[T any] struct {
 	value      *T
 	at         time.Time
 	generation uint64
 }
 
-// newCache returns an empty cache of what read returns. While read fails with an error that is
-// passing, such as that of a database that is away, the last value is kept.
+// newCache returns an empty cache that loads its value with read. If read fails with a temporary
+// error (as reported by passing), such as an unavailable database, the cache keeps the last value.
 func newCache[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.Context) (*T, error), passing func(err error) bool) *cache[T] {
 	return &cache[T]{clock: c, maxAge: maxAge, read: read, passing: passing, reading: make(chan struct{}, 1)}
 }
 
-// Get returns the value, read after the last Drop and at most the maximum age old unless
-// reading fails for a while. It is shared: nobody may change it. The error is that of
-// reading, or of ctx.
+// Get returns the cached value. The value was read after the last Drop and is at most maxAge old,
+// unless reads fail temporarily. Callers share it and must not modify it. Get returns the error of
+// the read or of ctx.
 func (c *cache[T]) Get(ctx context.Context) (*T, error) {
 	if value := c.freshValue(); value != nil {
 		return value, nil
@@ -48,10 +47,10 @@ func (c *cache[T]) Get(ctx context.Context) (*T, error) {
 		return nil, ctx.Err()
 	}
 	if value := c.freshValue(); value != nil {
-		return value, nil // somebody read it while this caller waited
+		return value, nil // another caller read it during the wait
 	}
-	// Time and generation are taken before reading, so that a change that commits
-	// while reading makes the result outdated, and its age counts from its oldest row.
+	// Take the time and the generation before the read: a change that commits during the read then
+	// makes the result outdated, and its age counts from the start of the read.
 	next := &cacheEntry[T]{at: c.clock.Now(), generation: c.generation.Load()}
 	var err error
 	if next.value, err = c.read(ctx); err != nil {
@@ -75,5 +74,5 @@ func (c *cache[T]) freshValue() *T {
 	return k.value
 }
 
-// Drop makes the next Get read the value again.
+// Drop discards the value, so the next Get reads it again.
 func (c *cache[T]) Drop() { c.generation.Add(1) }

@@ -22,7 +22,7 @@ func TestCacheHeaders(t *testing.T) {
 	s.apply(t, shop)
 	tags := map[string]string{}
 	for _, path := range []string{"/catalog/products", "/catalog/plans", "/catalog/plans?currency=EUR", "/catalog/features", "/currencies"} {
-		// Credentials do not matter to a public answer.
+		// Public endpoints ignore credentials.
 		r := s.get(t, "/api/v1"+path, "Authorization", "Bearer nonsense")
 		text := body(t, r, 200)
 		if got := r.Header().Get("Cache-Control"); got != "public, max-age=60" {
@@ -71,12 +71,11 @@ func TestIfNoneMatch(t *testing.T) {
 			t.Errorf("If-None-Match: %s lacks headers: %v", header, r.Header())
 		}
 	}
-	// Another locale is another answer.
+	// Another locale has another response.
 	body(t, s.get(t, path, "If-None-Match", tag, "Accept-Language", "es"), 200)
 }
 
-// The answers are bytes to the HTTP layer, and still described to readers of the
-// reference.
+// Public responses are raw bytes to the HTTP layer, but the API reference still describes them.
 func TestPublicAnswersAreDocumented(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, dbtest.New(t, sqldb.SQLite))
@@ -172,7 +171,7 @@ func TestCacheAge(t *testing.T) {
 	})
 }
 
-// A change that is rolled back, or not yet committed, is not shown.
+// A change that is uncommitted or rolled back is not visible.
 func TestChangedAfterCommit(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -15,12 +15,12 @@ var (
 	errWrong = errors.New("the statement is wrong")
 )
 
-// source is what a cache reads: a number that grows with each reading.
+// countedSource is the source of a cache: a number that increases with each read.
 type countedSource struct {
 	mu     sync.Mutex
 	reads  int
 	fails  error
-	during func() // is called while it is read
+	during func() // called during a read
 }
 
 func (s *countedSource) read(context.Context) (*int, error) {
@@ -49,8 +49,8 @@ func wantValue(t *testing.T, c *cache[int], want int) {
 	}
 }
 
-// A value is read once for as long as it is young, and again after a drop, after its age,
-// and after the clock was set back.
+// A value is read once until it expires. It is read again after a drop, after its maximum age, and
+// after the clock was set back.
 func TestValuesAreKept(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{}
@@ -67,7 +67,7 @@ func TestValuesAreKept(t *testing.T) {
 	wantValue(t, c, 4)
 }
 
-// A change that commits while the value is read may be missing in it, so it is read again.
+// A value can miss a change that commits during the read, so it is read again.
 func TestADropWhileReading(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{}
@@ -79,8 +79,8 @@ func TestADropWhileReading(t *testing.T) {
 	wantValue(t, c, 2)
 }
 
-// While reading fails for a while the last value is kept, however old; never one that was
-// dropped, and never for another error.
+// While reads fail temporarily, the last value is returned, whatever its age. A dropped value is
+// never returned, and other errors are returned.
 func TestTheLastValueIsKeptInAnOutage(t *testing.T) {
 	t.Parallel()
 	s := &countedSource{fails: errAway}
@@ -106,8 +106,7 @@ func TestTheLastValueIsKeptInAnOutage(t *testing.T) {
 	wantValue(t, c, 2)
 }
 
-// Of many readers at once one reads, and a reader who waits for it gives up with its
-// context.
+// Of concurrent readers, one reads. A waiting reader stops waiting if its context ends.
 func TestOneReads(t *testing.T) {
 	t.Parallel()
 	begun, release := make(chan struct{}), make(chan struct{})

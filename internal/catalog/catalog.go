@@ -1,7 +1,7 @@
-// Package catalog has what is sold: products, their plans with prices and
-// entitlements, and features (rules: catalog#products). It reads currencies, and
-// serves the public catalog. Packages below it change currencies, link prices to the
-// payment provider's, and keep the catalog as a file.
+// Package catalog manages the catalog: products, their plans with prices and entitlements, and
+// features (rules: catalog#products). It reads currencies and serves the public catalog. Its
+// subpackages manage currencies, link prices to the payment provider, and import and export the
+// catalog as a file.
 package catalog
 
 import (
@@ -16,29 +16,29 @@ import (
 // TeamMembers is the code of the system feature whose quota limits seats.
 const TeamMembers = "team-members"
 
-// Text is a translatable text: one string per locale, English always among them.
+// Text is a translatable text: one string per locale, always including English.
 type Text map[string]string
 
-// Localize returns the text in a locale, or in English if it has none in that locale.
+// Localize returns the text in a locale, or the English text if the locale is missing.
 func (t Text) Localize(locale string) string { return i18n.Pick(t, locale) }
 
-// PricingType says what the price of a plan is multiplied by.
+// PricingType is the pricing model of a plan.
 type PricingType string
 
-// The pricing types.
+// Pricing types.
 const (
-	PricingFlat  PricingType = "flat"  // nothing: one price per interval
-	PricingSeat  PricingType = "seat"  // the number of seats
-	PricingUsage PricingType = "usage" // nothing: a base price, to which metered usage is added
+	PricingFlat  PricingType = "flat"  // one price per interval
+	PricingSeat  PricingType = "seat"  // price per seat
+	PricingUsage PricingType = "usage" // a base price plus metered usage
 )
 
-// EntitlementType says what an entitlement gives.
+// EntitlementType is the type of an entitlement.
 type EntitlementType string
 
-// The entitlement types.
+// Entitlement types.
 const (
-	TypeBoolean EntitlementType = "boolean" // the feature, without a limit
-	TypeQuota   EntitlementType = "quota"   // the feature up to a limit
+	TypeBoolean EntitlementType = "boolean" // unlimited access to the feature
+	TypeQuota   EntitlementType = "quota"   // access up to a limit
 )
 
 // Product is a group of plans.
@@ -46,22 +46,22 @@ type Product struct {
 	ID          uuid.UUID
 	Slug        string
 	Name        Text
-	Description Text // nil means none
+	Description Text // nil if absent
 	IsActive    bool
-	Metadata    sqldb.JSON // an object, or nil
+	Metadata    sqldb.JSON // a JSON object, or nil
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// Plan is what a tenant subscribes to.
+// Plan is an offer that tenants subscribe to.
 type Plan struct {
 	ID           uuid.UUID
 	Product      Product
 	Slug         string
 	Name         Text
-	Description  Text // nil means none
+	Description  Text // nil if absent
 	PricingType  PricingType
-	BillingCycle string // the legacy name of the interval
+	BillingCycle string // legacy name of the interval
 	Interval     Interval
 	TrialDays    int32
 	CardForTrial bool // whether a trial takes a card at its beginning
@@ -73,12 +73,12 @@ type Plan struct {
 	Entitlements []Entitlement // by feature code
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
-	// Deleted says that the plan is only kept for the history that refers to it. No
-	// list has it.
+	// Deleted reports whether the plan exists only for the history that refers to it. Lists exclude
+	// deleted plans.
 	Deleted bool
 }
 
-// IsOnSale reports whether a tenant may subscribe to the plan now.
+// IsOnSale reports whether tenants can subscribe to the plan now.
 func (p Plan) IsOnSale() bool { return p.IsActive && !p.Deleted && p.Product.IsActive }
 
 // PriceIn returns the plan's price in a currency, if it has one.
@@ -91,7 +91,7 @@ func (p Plan) PriceIn(currency string) (Price, bool) {
 	return Price{}, false
 }
 
-// SeatQuota returns the plan's quota of team members, nil for a plan without one.
+// SeatQuota returns the plan's team member quota, or nil if it has no quota.
 func (p Plan) SeatQuota() *int64 {
 	for _, e := range p.Entitlements {
 		if e.Feature.Code == TeamMembers {
@@ -101,50 +101,50 @@ func (p Plan) SeatQuota() *int64 {
 	return nil
 }
 
-// Price is what a plan costs in one currency.
+// Price is the price of a plan in one currency.
 type Price struct {
 	ID         uuid.UUID
 	PlanID     uuid.UUID
 	Currency   string  // ISO 4217
-	PriceCents int64   // in the currency's minor units, per interval and unit
-	PSPPriceID *string // at the payment provider; nil until linked
+	PriceCents int64   // in minor units, per interval and unit
+	PSPPriceID *string // the provider's price ID; nil until linked
 }
 
-// Feature is what plans give access to.
+// Feature is a capability that plans can grant.
 type Feature struct {
 	ID          uuid.UUID
 	Code        string
 	Name        Text
-	Description Text // nil means none
+	Description Text // nil if absent
 	IsActive    bool
-	IsSystem    bool       // the service itself needs it: it cannot be deleted
-	SortOrder   int32      // of the lists that customers see; features with the same one are in the order of codes
-	Metadata    sqldb.JSON // an object, or nil
+	IsSystem    bool       // required by the service itself, so it cannot be deleted
+	SortOrder   int32      // position in customer-facing lists; ties are sorted by code
+	Metadata    sqldb.JSON // a JSON object, or nil
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// Entitlement is what a plan gives of a feature.
+// Entitlement grants a feature to the subscribers of a plan.
 type Entitlement struct {
 	ID        uuid.UUID
 	PlanID    uuid.UUID
 	Feature   Feature
 	Type      EntitlementType
-	Value     *int64 // the quota; nil for a boolean entitlement, which has no limit
+	Value     *int64 // the quota; nil for a boolean entitlement, which is unlimited
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Currency is a currency that prices can be in.
+// Currency is a currency for prices.
 type Currency struct {
 	Code       string // ISO 4217
 	Name       string
 	Symbol     string
-	MinorUnits int32 // how many decimals an amount has: 0, 2 or 3
+	MinorUnits int32 // number of decimals: 0, 2 or 3
 	IsActive   bool
 }
 
-// equal reports whether both are nil, or point to equal values.
+// equal reports whether both pointers are nil or point to equal values.
 func equal[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b

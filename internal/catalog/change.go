@@ -12,24 +12,24 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// Subscriptions answers what of the catalog is subscribed to.
+// Subscriptions reports which plans are in use.
 type Subscriptions interface {
-	// HasSubscribers reports whether a subscription that is neither canceled nor
-	// incomplete_expired is to one of the plans.
+	// HasSubscribers reports whether one of the plans has a subscription that is neither canceled
+	// nor incomplete_expired.
 	HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error)
 }
 
-// Audit is the audit trail of changes; *audit.Log implements it.
+// Audit is the audit log. *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Change runs f with the time of the change, in a transaction that holds the
-// catalog's lock. After the commit readers on this instance see the change.
+// Change runs f, passing the time of the change, in a transaction that holds the catalog lock.
+// After the commit, readers on this instance see the change.
 //
-// Invariant: changes of the catalog happen one after the other, in all processes
-// together. What f reads stays true until it commits: that a slug is free, that a
-// feature is not deleted, which prices a plan has.
+// Invariant: catalog changes are serialized across all processes. Anything that f reads remains
+// true until it commits, for example that a slug is free, that a feature is not deleted, or which
+// prices a plan has.
 func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now time.Time) error) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		if err := s.Lock(ctx); err != nil {
@@ -43,16 +43,14 @@ func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now ti
 	})
 }
 
-// Lock keeps everybody else from changing the catalog until the transaction of ctx
-// ends.
+// Lock takes the catalog lock until the transaction of ctx ends.
 func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 
-// requireUnused is errInUse while a subscription that has not ended is to one of the
-// plans.
+// requireUnused returns errInUse if one of the plans has a subscription that has not ended.
 //
-// Invariant: the caller has locked the plans' rows. Creating a subscription to one
-// of them, or moving one there, locks the same row through the foreign key. The
-// subscription is therefore either seen here, or stored after this transaction.
+// Invariant: the caller must have locked the plans' rows. Creating a subscription to one of the
+// plans, or moving one to it, locks the same row through the foreign key. The subscription is
+// therefore either visible here or stored after this transaction.
 func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
 	used, err := s.subscriptions.HasSubscribers(ctx, plans)
 	if err == nil && used {
@@ -61,15 +59,15 @@ func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
 	return err
 }
 
-// Record adds an entry about a record of the catalog to the audit trail: resource is
-// its kind ("plan"), before and after are its fields by the API's names, or nil.
+// Record adds an audit entry for a catalog record. resource is the kind of record ("plan"). before
+// and after are its fields under their API names, or nil.
 func (s *Service) Record(ctx context.Context, resource, action string, id uuid.UUID, before, after any) error {
 	return s.audit.Record(ctx, audit.Entry{
 		Action: resource + "." + action, Resource: resource, ResourceID: id.String(), Before: before, After: after,
 	})
 }
 
-// checkTexts adds a broken field for each text that has no English
+// checkTexts adds an invalid field for each text without an English version
 // (rules: http#translatable-fields).
 func checkTexts(broken *fault.Fields, name, description Text) {
 	if name[i18n.Default] == "" {
@@ -80,8 +78,8 @@ func checkTexts(broken *fault.Fields, name, description Text) {
 	}
 }
 
-// With returns the text with changes. A locale that is nil or empty is removed; when
-// no locale is left the result is nil.
+// With returns a copy of the text with changes applied. A nil or empty string removes the locale.
+// The result is nil if all locales are removed.
 func (t Text) With(changes map[string]*string) Text {
 	next := make(Text, len(t)+len(changes))
 	for locale, text := range t {
@@ -100,8 +98,9 @@ func (t Text) With(changes map[string]*string) Text {
 	return next
 }
 
-// needPermission refuses a platform admin without a permission that only a part of the change
-// needs. Its refusal comes after those of the request. A command needs no permission.
+// needPermission returns errForbidden if a platform admin lacks a permission that only part of a
+// change requires. It is checked after the request itself is validated. Commands run without a
+// caller and need no permission.
 func needPermission(ctx context.Context, permission string) error {
 	if caller := authz.FromContext(ctx); caller != nil && !caller.CanOnPlatform(permission) {
 		return errForbidden

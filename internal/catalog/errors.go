@@ -2,17 +2,17 @@ package catalog
 
 import "github.com/tenantry/tenantry/internal/fault"
 
-// ErrNotFound says that there is no such product, plan, price, feature or currency.
-// When it was named by a field of a body, callers refuse that field instead.
+// ErrNotFound means that the product, plan, price, feature or currency does not exist. If a field
+// of the request body referred to it, callers report that field as invalid instead.
 var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
-// errForbidden refuses an admin without the permission for a part of a change.
+// errForbidden means that the admin lacks a permission for part of a change.
 var errForbidden = fault.New(fault.Forbidden, "error.forbidden")
 
-// errInUse refuses to delete what a subscription that has not ended depends on, or to
-// change it so that such a subscription would pay for something else.
+// errInUse means that an active subscription depends on the record, which therefore cannot be
+// deleted or changed in a way that alters the subscription's price.
 var errInUse = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
 
-// errSystemFeature refuses to delete a feature that the service itself needs
+// errSystemFeature means that the feature is required by the service and cannot be deleted
 // (rules: catalog#features).
 var errSystemFeature = fault.New(fault.Forbidden, "error.system_feature")

@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Feature returns a feature that is not deleted, else ErrNotFound.
+// Feature returns a feature that is not deleted, or ErrNotFound.
 func (s *Service) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 	return s.store.feature(ctx, id)
 }
 
-// CreateFeature adds a feature; its id and times are set here. A code that
-// another feature has is a 422 on code.
+// CreateFeature adds a feature and sets its ID and times. It returns a 422 error on code if another
+// feature has the code.
 func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f.ID, f.CreatedAt, f.UpdatedAt = sqldb.NewID(), now, now
@@ -32,8 +32,8 @@ func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error)
 	return f, err
 }
 
-// UpdateFeature changes a feature, under the rules of CreateFeature. Changing the code
-// of a system feature is a 422, because the service finds the feature by its code.
+// UpdateFeature changes a feature, with the validation of CreateFeature. Changing the code of a
+// system feature is a 422 error, because the service looks it up by code.
 func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*Feature)) (Feature, error) {
 	var f Feature
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -55,12 +55,12 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 	return f, err
 }
 
-// CheckFeature refuses the fields that CreateFeature refuses.
+// CheckFeature validates the fields of a new feature as CreateFeature does.
 func (s *Service) CheckFeature(ctx context.Context, f Feature) error {
 	return s.checkFeature(ctx, Feature{}, f)
 }
 
-// CheckFeatureChange refuses the fields that UpdateFeature refuses.
+// CheckFeatureChange validates a change as UpdateFeature does.
 func (s *Service) CheckFeatureChange(ctx context.Context, id uuid.UUID, change func(*Feature)) error {
 	old, err := s.store.feature(ctx, id)
 	if err != nil {
@@ -71,11 +71,10 @@ func (s *Service) CheckFeatureChange(ctx context.Context, id uuid.UUID, change f
 	return s.checkFeature(ctx, old, f)
 }
 
-// DeleteFeature deletes a feature, so that no plan gives it any more. Its row is kept
-// for the history that refers to it, and its code is free again. A feature that plans have
-// also needs the permission to delete entitlements. It is
-// errSystemFeature for a feature that the service itself needs, and errInUse while a
-// subscription that has not ended is to a plan that gives it.
+// DeleteFeature deletes a feature and its entitlements. Its row remains for the history that refers
+// to it, and its code becomes available. Deleting a feature that plans grant also requires the
+// permission to delete entitlements. It returns errSystemFeature for a feature that the service
+// requires, and errInUse if a plan that grants it has an active subscription.
 func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f, err := s.store.feature(ctx, id)
@@ -104,8 +103,8 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// checkFeature returns the invalid fields of a feature; old is its present state, zero for a new
-// one.
+// checkFeature returns the invalid fields of a feature. old is its current state, or the zero value
+// for a new feature.
 func (s *Service) checkFeature(ctx context.Context, old, f Feature) error {
 	var broken fault.Fields
 	checkTexts(&broken, f.Name, f.Description)
@@ -121,7 +120,7 @@ func (s *Service) checkFeature(ctx context.Context, old, f Feature) error {
 	return broken.Err()
 }
 
-// recordedFeature is what the audit trail keeps of a feature, by the API's names.
+// recordedFeature returns the feature's fields for the audit log, under their API names.
 func recordedFeature(f Feature) map[string]any {
 	return map[string]any{
 		"code": f.Code, "name": f.Name, "description": f.Description, "is_active": f.IsActive, "sort_order": f.SortOrder, "metadata": f.Metadata,

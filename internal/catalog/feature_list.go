@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// FeatureList declares the filters and sorts of the administration's list of features
-// (rules: catalog#features). Codes are sorted by their bytes.
+// FeatureList returns the filters and sort orders of the admin feature list
+// (rules: catalog#features). Codes are sorted bytewise.
 func FeatureList() page.Spec {
 	filters := commonFilters("f", "code")
 	filters["code"] = page.Filter{Kind: page.ExactMatch, Exprs: []string{"f.code"}}
@@ -19,8 +19,8 @@ func FeatureList() page.Spec {
 	}
 }
 
-// Features lists the features that q asks for, and counts all that match; FeatureList
-// parses q.
+// Features returns the page of features for q, which FeatureList parses, and the total number of
+// matches.
 func (s *Service) Features(ctx context.Context, q page.Query) (features []Feature, total int64, err error) {
 	return s.store.featurePage(ctx, q)
 }

@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 var uuidForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// golden compares a JSON answer with testdata/<name>.json: keys, their order and
-// all values, but that each UUID stands as the order of its first appearance.
+// golden compares a JSON response with testdata/<name>.json: the keys, their order and the values.
+// Each UUID is replaced by a number in order of first appearance.
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	ids := map[string]string{}

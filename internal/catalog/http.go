@@ -10,23 +10,23 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of the public catalog (rules: catalog#public-catalog) and of
-// the administration of products, plans and features.
+// HTTP has the handlers of the public catalog (rules: catalog#public-catalog) and of the admin API
+// for products, plans and features.
 type HTTP struct {
 	svc       *Service
 	publicURL string
 	answers   atomic.Pointer[answers]
 }
 
-// NewHTTP returns the handlers. publicURL is the URL by which clients reach the
-// service; the links of lists begin with it.
+// NewHTTP returns the handlers. publicURL is the service's public base URL, which prefixes the
+// links in lists.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{svc: svc, publicURL: strings.TrimSuffix(publicURL, "/")}
 }
 
 type noInput struct{}
 
-// Products answers GET /catalog/products.
+// Products handles GET /catalog/products.
 func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicProduct], error) {
 	return cachedResponse(ctx, h, "products", func(public *Public, locale string) []publicProduct {
 		return viewAll(public.Products, func(p Product) publicProduct {
@@ -39,8 +39,8 @@ type plansInput struct {
 	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Only prices in this currency; all prices when omitted."`
 }
 
-// Plans answers GET /catalog/plans. The currency may be in either case. A plan without
-// a price in it is listed with no prices.
+// Plans handles GET /catalog/plans. The currency is case-insensitive. A plan without a price in the
+// currency is listed with an empty price list.
 func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]PublicPlan], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]
 	})
 }
 
-// Features answers GET /catalog/features.
+// Features handles GET /catalog/features.
 func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicFeature], error) {
 	return cachedResponse(ctx, h, "features", func(public *Public, locale string) []publicFeature {
 		return viewAll(public.Features, func(f Feature) publicFeature {
@@ -61,26 +61,26 @@ func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]p
 	})
 }
 
-// Currencies answers GET /currencies.
+// Currencies handles GET /currencies.
 func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicCurrency], error) {
 	return cachedResponse(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
 		return viewAll(public.Currencies, Currency.Public)
 	})
 }
 
-// answers has the encoded answers that were made from one public catalog.
+// answers caches the encoded responses for one version of the public catalog.
 type answers struct {
 	of     *Public
 	stored sync.Map // answerKey → *rest.CachedAnswer[T]
 }
 
 type answerKey struct {
-	name   string // of the answer; each name has one type T
+	name   string // of the response; each name has one type T
 	locale string
 }
 
-// cachedResponse returns the stored answer with a name in the reader's locale. It builds it
-// from the public catalog when it is first asked for.
+// cachedResponse returns the cached response with the name in the caller's locale. On the first
+// request, it builds the response from the public catalog.
 func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.CachedAnswer[T], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func
 	current := h.answers.Load()
 	if current == nil || current.of != public {
 		current = &answers{of: public}
-		h.answers.Store(current) // if two do so at once, one is lost and built again later
+		h.answers.Store(current) // if two requests do this concurrently, one cache is lost and rebuilt later
 	}
 	key := answerKey{name: name, locale: i18n.Locale(ctx)}
 	if stored, ok := current.stored.Load(key); ok {
@@ -103,11 +103,12 @@ func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func
 	return stored, nil
 }
 
-// noCurrency stands for every currency that has no price, so that made-up codes share
-// one stored answer. It is not a possible code.
+// noCurrency replaces all currencies without prices, so that made-up codes share one cached
+// response. It is not a valid code.
 const noCurrency = "none"
 
-// currencyOrNone returns the currency if anything is sold in it, else noCurrency; "" stays "".
+// currencyOrNone returns the currency if a plan has a price in it, or else noCurrency. It returns
+// "" for "".
 func currencyOrNone(public *Public, currency string) string {
 	if currency == "" {
 		return ""
@@ -120,7 +121,7 @@ func currencyOrNone(public *Public, currency string) string {
 	return noCurrency
 }
 
-// viewAll returns the view of each item.
+// viewAll maps items to their views.
 func viewAll[T, V any](items []T, view func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
@@ -129,7 +130,7 @@ func viewAll[T, V any](items []T, view func(T) V) []V {
 	return views
 }
 
-// localizedOrNil returns a text in a locale, or nil if there is no text.
+// localizedOrNil returns the text in a locale, or nil if the text is empty.
 func localizedOrNil(text Text, locale string) *string {
 	if picked := text.Localize(locale); picked != "" {
 		return &picked
@@ -137,5 +138,5 @@ func localizedOrNil(text Text, locale string) *string {
 	return nil
 }
 
-// boolOrTrue reads a field is_active, whose default is true.
+// boolOrTrue returns the value of an is_active field, which defaults to true.
 func boolOrTrue(is *bool) bool { return is == nil || *is }

@@ -68,7 +68,7 @@ func TestAdminGuards(t *testing.T) {
 	}
 }
 
-// names are products whose names try what a search could trip over.
+// names are products whose names contain characters that are special in a search.
 const names = `
 products:
   - {slug: percent, name: {en: 100% Cotton}, description: {en: Half is 50%}}
@@ -135,8 +135,7 @@ func TestAdminFilters(t *testing.T) {
 	})
 }
 
-// Pages put together are the whole list, each entry once, even if all of them
-// are equally old.
+// The pages together contain each entry of the list once, even if all entries have the same age.
 func TestAdminPages(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

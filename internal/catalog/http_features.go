@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// AdminFeatures answers GET /admin/features.
+// AdminFeatures handles GET /admin/features.
 func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminFeature]], error) {
 	q, err := FeatureList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -26,7 +26,7 @@ type featureInput struct {
 	Feature string `path:"feature" format:"uuid"`
 }
 
-// AdminFeature answers GET /admin/features/{feature}.
+// AdminFeature handles GET /admin/features/{feature}.
 func (h *HTTP) AdminFeature(ctx context.Context, in *featureInput) (*rest.Data[AdminFeature], error) {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *HTTP) AdminFeature(ctx context.Context, in *featureInput) (*rest.Data[A
 	return rest.OK(adminFeature(f)), nil
 }
 
-// FeatureExists is the check behind rest.Exists for routes with {feature}.
+// FeatureExists is the rest.Exists check for routes with {feature}.
 func (h *HTTP) FeatureExists(ctx context.Context, param func(string) string) error {
 	return exists(ctx, param("feature"), h.svc.Feature)
 }
@@ -63,12 +63,12 @@ func (in *createFeatureInput) feature() Feature {
 	}
 }
 
-// CheckCreateFeature is the check behind rest.Checks for CreateFeature.
+// CheckCreateFeature is the rest.Checks check for CreateFeature.
 func (h *HTTP) CheckCreateFeature(ctx context.Context, in *createFeatureInput) error {
 	return h.svc.CheckFeature(ctx, in.feature())
 }
 
-// CreateFeature answers POST /admin/features.
+// CreateFeature handles POST /admin/features.
 func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest.Data[AdminFeature], error) {
 	f, err := h.svc.CreateFeature(ctx, in.feature())
 	if err != nil {
@@ -92,7 +92,7 @@ func (in *updateFeatureInput) change(f *Feature) {
 	in.Body.apply(&f.Name, &f.Description, &f.IsActive, &f.Metadata)
 }
 
-// CheckUpdateFeature is the check behind rest.Checks for UpdateFeature.
+// CheckUpdateFeature is the rest.Checks check for UpdateFeature.
 func (h *HTTP) CheckUpdateFeature(ctx context.Context, in *updateFeatureInput) error {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *HTTP) CheckUpdateFeature(ctx context.Context, in *updateFeatureInput) e
 	return h.svc.CheckFeatureChange(ctx, id, in.change)
 }
 
-// UpdateFeature answers PATCH /admin/features/{feature}.
+// UpdateFeature handles PATCH /admin/features/{feature}.
 func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest.Data[AdminFeature], error) {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {
@@ -114,7 +114,7 @@ func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest
 	return rest.OKMessage(adminFeature(f), "features.updated"), nil
 }
 
-// DeleteFeature answers DELETE /admin/features/{feature}.
+// DeleteFeature handles DELETE /admin/features/{feature}.
 func (h *HTTP) DeleteFeature(ctx context.Context, in *featureInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// priceFields is one price of a set (rules: catalog#prices).
+// priceFields is one price of a set in a request (rules: catalog#prices).
 type priceFields struct {
 	Currency   string            `json:"currency" format:"currency" doc:"An existing one, at most once per set."`
 	PriceCents int64             `json:"price_cents" minimum:"0" maximum:"999999999999"`
@@ -22,7 +22,7 @@ func (f priceFields) terms() PriceTerms {
 	}
 }
 
-// entitlementFields is one entitlement of a set (rules: catalog#entitlements).
+// entitlementFields is one entitlement of a set in a request (rules: catalog#entitlements).
 type entitlementFields struct {
 	FeatureID uuid.UUID `json:"feature_id" doc:"An existing one, at most once per set."`
 	Type      string    `json:"type" enum:"boolean,quota"`
@@ -40,7 +40,7 @@ type setPricesInput struct {
 	}
 }
 
-// SetPrices answers PUT /admin/plans/{plan}/prices.
+// SetPrices handles PUT /admin/plans/{plan}/prices.
 func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]AdminPrice], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 	return rest.OKMessage(viewAll(prices, Price.Admin), "plans.prices_updated"), nil
 }
 
-// CheckSetPrices is the check behind rest.Checks for SetPrices.
+// CheckSetPrices is the rest.Checks check for SetPrices.
 func (h *HTTP) CheckSetPrices(ctx context.Context, in *setPricesInput) error {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -68,7 +68,7 @@ type priceInput struct {
 	Price string `path:"price" format:"uuid"`
 }
 
-// DeletePrice answers DELETE /admin/plans/{plan}/prices/{price}.
+// DeletePrice handles DELETE /admin/plans/{plan}/prices/{price}.
 func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.NoBody, error) {
 	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.NoBody, e
 	return &rest.NoBody{}, h.svc.DeletePrice(ctx, plan, price)
 }
 
-// AdminEntitlements answers GET /admin/plans/{plan}/entitlements.
+// AdminEntitlements handles GET /admin/plans/{plan}/entitlements.
 func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data[[]AdminEntitlement], error) {
 	plan, err := h.AdminPlan(ctx, in)
 	if err != nil {
@@ -97,7 +97,7 @@ type setEntitlementsInput struct {
 	}
 }
 
-// SetEntitlements answers PUT /admin/plans/{plan}/entitlements.
+// SetEntitlements handles PUT /admin/plans/{plan}/entitlements.
 func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*rest.Data[AdminPlan], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -110,7 +110,7 @@ func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*
 	return rest.OKMessage(adminPlan(plan), "plans.entitlements_updated"), nil
 }
 
-// CheckSetEntitlements is the check behind rest.Checks for SetEntitlements.
+// CheckSetEntitlements is the rest.Checks check for SetEntitlements.
 func (h *HTTP) CheckSetEntitlements(ctx context.Context, in *setEntitlementsInput) error {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -124,7 +124,7 @@ type entitlementInput struct {
 	Entitlement string `path:"entitlement" format:"uuid"`
 }
 
-// DeleteEntitlement answers DELETE /admin/entitlements/{entitlement}.
+// DeleteEntitlement handles DELETE /admin/entitlements/{entitlement}.
 func (h *HTTP) DeleteEntitlement(ctx context.Context, in *entitlementInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Entitlement)
 	if err != nil {

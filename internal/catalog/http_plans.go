@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// AdminPlans answers GET /admin/plans.
+// AdminPlans handles GET /admin/plans.
 func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminPlan]], error) {
 	q, err := PlanList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -36,7 +36,7 @@ type planInput struct {
 	Plan string `path:"plan" format:"uuid"`
 }
 
-// AdminPlan answers GET /admin/plans/{plan}.
+// AdminPlan handles GET /admin/plans/{plan}.
 func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -49,7 +49,7 @@ func (h *HTTP) AdminPlan(ctx context.Context, in *planInput) (*rest.Data[AdminPl
 	return rest.OK(adminPlan(p)), nil
 }
 
-// PlanExists is the check behind rest.Exists for routes with {plan}.
+// PlanExists is the rest.Exists check for routes with {plan}.
 func (h *HTTP) PlanExists(ctx context.Context, param func(string) string) error {
 	return exists(ctx, param("plan"), h.svc.CurrentPlan)
 }
@@ -84,7 +84,7 @@ func (in *createPlanInput) plan() Plan {
 	return p
 }
 
-// CheckCreatePlan is the check behind rest.Checks for CreatePlan.
+// CheckCreatePlan is the rest.Checks check for CreatePlan.
 func (h *HTTP) CheckCreatePlan(ctx context.Context, in *createPlanInput) error {
 	known := *in
 	if isUnitUnknown(ctx) {
@@ -93,13 +93,13 @@ func (h *HTTP) CheckCreatePlan(ctx context.Context, in *createPlanInput) error {
 	return h.svc.CheckPlan(ctx, known.plan())
 }
 
-// isUnitUnknown reports whether a check cannot know the longest interval of a plan, because the
-// unit is broken.
+// isUnitUnknown reports whether the interval unit is invalid, so that the interval count cannot be
+// checked against its maximum.
 func isUnitUnknown(ctx context.Context) bool {
 	return rest.IsBroken(ctx, "interval_unit") || rest.IsBroken(ctx, "billing_cycle")
 }
 
-// CreatePlan answers POST /admin/plans.
+// CreatePlan handles POST /admin/plans.
 func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[AdminPlan], error) {
 	plan, err := h.svc.CreatePlan(ctx, in.plan())
 	if err != nil {
@@ -127,7 +127,7 @@ type updatePlanInput struct {
 	}
 }
 
-// UpdatePlan answers PATCH /admin/plans/{plan}.
+// UpdatePlan handles PATCH /admin/plans/{plan}.
 func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[AdminPlan], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -140,7 +140,7 @@ func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[
 	return rest.OKMessage(adminPlan(plan), "plans.updated"), nil
 }
 
-// CheckUpdatePlan is the check behind rest.Checks for UpdatePlan.
+// CheckUpdatePlan is the rest.Checks check for UpdatePlan.
 func (h *HTTP) CheckUpdatePlan(ctx context.Context, in *updatePlanInput) error {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -177,7 +177,7 @@ func (in *updatePlanInput) change() PlanChange {
 	return change
 }
 
-// DeletePlan answers DELETE /admin/plans/{plan}.
+// DeletePlan handles DELETE /admin/plans/{plan}.
 func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -186,7 +186,7 @@ func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.NoBody, err
 	return &rest.NoBody{}, h.svc.DeletePlan(ctx, id)
 }
 
-// DuplicatePlan answers POST /admin/plans/{plan}/duplicate.
+// DuplicatePlan handles POST /admin/plans/{plan}/duplicate.
 func (h *HTTP) DuplicatePlan(ctx context.Context, in *planInput) (*rest.Data[AdminPlan], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {

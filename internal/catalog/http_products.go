@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// AdminProducts answers GET /admin/products.
+// AdminProducts handles GET /admin/products.
 func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminProduct]], error) {
 	q, err := ProductList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -39,7 +39,7 @@ type productInput struct {
 	Product string `path:"product" format:"uuid"`
 }
 
-// AdminProduct answers GET /admin/products/{product}.
+// AdminProduct handles GET /admin/products/{product}.
 func (h *HTTP) AdminProduct(ctx context.Context, in *productInput) (*rest.Data[AdminProduct], error) {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
@@ -54,12 +54,12 @@ func (h *HTTP) AdminProduct(ctx context.Context, in *productInput) (*rest.Data[A
 	return rest.OK(view), nil
 }
 
-// ProductExists is the check behind rest.Exists for routes with {product}.
+// ProductExists is the rest.Exists check for routes with {product}.
 func (h *HTTP) ProductExists(ctx context.Context, param func(string) string) error {
 	return exists(ctx, param("product"), h.svc.store.product)
 }
 
-// exists reads the record that an id in a path names.
+// exists returns an error if the record with the ID of a path parameter cannot be read.
 func exists[T any](ctx context.Context, id string, read func(context.Context, uuid.UUID) (T, error)) error {
 	parsed, err := shape.ParseID(id)
 	if err == nil {
@@ -86,12 +86,12 @@ func (in *createProductInput) product() Product {
 	}
 }
 
-// CheckCreateProduct is the check behind rest.Checks for CreateProduct.
+// CheckCreateProduct is the rest.Checks check for CreateProduct.
 func (h *HTTP) CheckCreateProduct(ctx context.Context, in *createProductInput) error {
 	return h.svc.CheckProduct(ctx, in.product())
 }
 
-// CreateProduct answers POST /admin/products.
+// CreateProduct handles POST /admin/products.
 func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest.Data[AdminProduct], error) {
 	p, err := h.svc.CreateProduct(ctx, in.product())
 	if err != nil {
@@ -113,7 +113,7 @@ func (in *updateProductInput) change(p *Product) {
 	in.Body.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
 }
 
-// CheckUpdateProduct is the check behind rest.Checks for UpdateProduct.
+// CheckUpdateProduct is the rest.Checks check for UpdateProduct.
 func (h *HTTP) CheckUpdateProduct(ctx context.Context, in *updateProductInput) error {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *HTTP) CheckUpdateProduct(ctx context.Context, in *updateProductInput) e
 	return h.svc.CheckProductChange(ctx, id, in.change)
 }
 
-// UpdateProduct answers PATCH /admin/products/{product}.
+// UpdateProduct handles PATCH /admin/products/{product}.
 func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest.Data[AdminProduct], error) {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
@@ -135,7 +135,7 @@ func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest
 	return rest.OKMessage(adminProduct(p), "products.updated"), nil
 }
 
-// DeleteProduct answers DELETE /admin/products/{product}.
+// DeleteProduct handles DELETE /admin/products/{product}.
 func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
@@ -144,9 +144,8 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.NoBod
 	return &rest.NoBody{}, h.svc.DeleteProduct(ctx, id)
 }
 
-// recordChange has the fields that can be changed of products, plans and features
-// alike. A text changes in the locales that are named
-// (rules: http#translatable-fields).
+// recordChange has the updatable fields that products, plans and features share. A text changes
+// only in the given locales (rules: http#translatable-fields).
 type recordChange struct {
 	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Same form as name; null removes the description."`

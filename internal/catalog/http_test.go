@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// shop is a catalog with one of everything, and with what nobody may see.
+// shop is a catalog with one record of every kind, and with records that are not public.
 const shop = `
 features:
   - {code: sso, name: {en: Single sign-on, fr: Authentification unique}, description: {en: Log in once}}
@@ -76,7 +76,7 @@ func TestNewDatabase(t *testing.T) {
 	})
 }
 
-// What is switched off disappears together with what belongs to it.
+// An inactive record disappears together with its dependent records.
 func TestOnlyActive(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -128,8 +128,8 @@ func TestCurrencyFilter(t *testing.T) {
 		for currency, want := range map[string][]any{
 			"EUR":                {1000.0},
 			"usd":                {1100.0},
-			"GBP":                {}, // a currency that nothing is sold in
-			"QQQ":                {}, // one that is unknown
+			"GBP":                {}, // a currency without prices
+			"QQQ":                {}, // an unknown currency
 			"%C3%A9%C3%A9%C3%A9": {},
 		} {
 			plans := data(t, body(t, s.get(t, "/api/v1/catalog/plans?currency="+currency), 200))

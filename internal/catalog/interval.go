@@ -1,13 +1,13 @@
 package catalog
 
-// Interval is the time that a price pays for, such as 3 months. A plan's billing
-// cycle is a legacy name for one of four intervals (rules: catalog#intervals).
+// Interval is the period that a price covers, such as 3 months. A plan's billing cycle is a legacy
+// name for one of four intervals (rules: catalog#intervals).
 type Interval struct {
 	Unit  string // day, week, month or year
 	Count int32
 }
 
-// LongerThanMonth reports whether the interval is longer than any month.
+// LongerThanMonth reports whether the interval is longer than any calendar month.
 func (i Interval) LongerThanMonth() bool {
 	const longestMonth = 31 // days
 	switch i.Unit {
@@ -33,8 +33,8 @@ var cycles = []struct {
 	{"weekly", Interval{Unit: "week", Count: 1}},
 }
 
-// maxIntervalCount is the largest count for each unit: three years, the longest interval that
-// the payment provider bills.
+// maxIntervalCount is the maximum count per unit. The payment provider bills at most every three
+// years.
 var maxIntervalCount = map[string]int32{"day": 3 * 365, "week": 3 * 52, "month": 3 * 12, "year": 3}
 
 // BillingCycles lists the legacy names of intervals.
@@ -46,8 +46,7 @@ func BillingCycles() []string {
 	return names
 }
 
-// CycleInterval returns the interval of a billing cycle; ok is false if there is no
-// such cycle.
+// CycleInterval returns the interval of a billing cycle. ok is false if the cycle is unknown.
 func CycleInterval(cycle string) (interval Interval, ok bool) {
 	for _, c := range cycles {
 		if c.name == cycle {
@@ -57,10 +56,9 @@ func CycleInterval(cycle string) (interval Interval, ok bool) {
 	return Interval{}, false
 }
 
-// SetInterval changes how often a plan is paid for; nil leaves a part as it is. A cycle
-// sets unit and count, unless those are given too. Unit and count without a cycle set
-// the plan's cycle to the one with that interval; if there is none, the plan keeps its
-// cycle.
+// SetInterval changes the plan's interval. Nil arguments keep the current value. A cycle sets the
+// unit and the count unless they are given too. A unit or count without a cycle also sets the
+// billing cycle that has this interval; if no cycle matches, the billing cycle is unchanged.
 func (p *Plan) SetInterval(cycle, unit *string, count *int32) {
 	if cycle != nil {
 		p.BillingCycle = *cycle

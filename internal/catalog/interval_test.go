@@ -28,7 +28,7 @@ func TestCycleInterval(t *testing.T) {
 	}
 }
 
-// What is given wins, and the cycle follows where it has a name for the interval.
+// Given values take precedence, and the billing cycle follows if one has the interval.
 func TestSetInterval(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
@@ -75,7 +75,7 @@ func TestSetInterval(t *testing.T) {
 	}
 }
 
-// Saying the same again changes nothing, and a plan that only ever had cycles has the
+// Setting the same interval again changes nothing. A plan with only a billing cycle has the
 // interval of its cycle.
 func TestSetIntervalAgain(t *testing.T) {
 	t.Parallel()
@@ -105,7 +105,7 @@ func TestSetIntervalAgain(t *testing.T) {
 	})
 }
 
-// A change of a text touches the locales that it names.
+// A change affects only the given locales.
 func TestTextWith(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }

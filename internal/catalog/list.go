@@ -5,9 +5,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// commonFilters returns the filters that all lists of the administration have. t is
-// the alias of the table, key the column that identifies a record for people. The
-// filters name and search look into every locale.
+// commonFilters returns the filters that all admin lists share. t is the table alias, and key is
+// the column with the slug or code. The name and search filters match all locales.
 func commonFilters(t, key string) map[string]page.Filter {
 	names := localeExpressions(t + ".name")
 	return map[string]page.Filter{
@@ -19,7 +18,7 @@ func commonFilters(t, key string) map[string]page.Filter {
 	}
 }
 
-// localeExpressions returns an expression for each locale of a translatable column.
+// localeExpressions returns an SQL expression for each locale of a translatable column.
 func localeExpressions(column string) []string {
 	var exprs []string
 	for _, locale := range i18n.Locales() {

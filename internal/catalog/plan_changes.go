@@ -12,9 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// CreatePlan adds a plan without prices and entitlements to a product; its id and
-// times are set here. An unknown product is a 422 on product_id, and a slug that
-// another plan has is a 422 on slug.
+// CreatePlan adds a plan without prices and entitlements to a product and sets its ID and times. It
+// returns a 422 error on product_id if the product does not exist, and on slug if another plan has
+// the slug.
 func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt = sqldb.NewID(), now
@@ -33,21 +33,21 @@ func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 	return p, err
 }
 
-// PlanChange says what to change of a plan; nil leaves a part as it is.
+// PlanChange is a change of a plan. Nil fields keep the current value.
 type PlanChange struct {
-	Fields       func(*Plan) // sets the fields; the product by its id alone
+	Fields       func(*Plan) // updates the fields; changes the product by ID only
 	Prices       *[]PriceTerms
 	Entitlements *[]EntitlementTerms
 	// IsPart says that other plans change too, and that CheckTrialsWithoutCard follows.
 	IsPart bool
 }
 
-// UpdatePlan changes a plan under the rules of CreatePlan. Prices and entitlements are
-// replaced as whole sets, under the rules of PriceTerms and EntitlementTerms.
+// UpdatePlan changes a plan, with the validation of CreatePlan. Prices and entitlements are
+// replaced as whole sets, with the validation of PriceTerms and EntitlementTerms.
 //
-// Subscriptions to the plan keep the price and the interval that they were created
-// with, while what the plan gives holds for them at once. The pricing type would hold
-// for them at once too, so changing it is errInUse while there are any.
+// Existing subscriptions keep the price and the interval that they were created with, but changed
+// entitlements apply to them immediately. A changed pricing type would too, so UpdatePlan returns
+// errInUse for it if the plan has subscriptions.
 func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
 	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
 		next, err := s.checkPlanChange(ctx, old, c)
@@ -78,7 +78,7 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 	})
 }
 
-// CheckPlan refuses the fields that CreatePlan refuses.
+// CheckPlan validates the fields of a new plan as CreatePlan does.
 func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
 	broken, err := s.checkPlan(ctx, Plan{CardForTrial: true}, p, false)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
 	return broken.Err()
 }
 
-// CheckPlanChange refuses the fields that UpdatePlan refuses.
+// CheckPlanChange validates a change as UpdatePlan does.
 func (s *Service) CheckPlanChange(ctx context.Context, id uuid.UUID, c PlanChange) error {
 	old, err := s.store.plan(ctx, id)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Service) CheckPlanChange(ctx context.Context, id uuid.UUID, c PlanChang
 	return err
 }
 
-// checkPlanChange returns a plan after a change, with its prices, or the invalid fields.
+// checkPlanChange returns the plan with the change and the resulting prices, or the invalid fields.
 func (s *Service) checkPlanChange(ctx context.Context, old Plan, c PlanChange) (next Plan, err error) {
 	next = old
 	if c.Fields != nil {
@@ -121,9 +121,8 @@ func (s *Service) checkPlanChange(ctx context.Context, old Plan, c PlanChange) (
 	return next, broken.Err()
 }
 
-// DeletePlan deletes a plan. Its row is kept for the history that refers to it, and
-// its slug is free again. It is errInUse while a subscription that has not ended is to
-// it.
+// DeletePlan deletes a plan. Its row remains for the history that refers to it, and its slug
+// becomes available. It returns errInUse if the plan has an active subscription.
 func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p, err := s.store.lockPlan(ctx, id)
@@ -143,9 +142,9 @@ func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// DuplicatePlan adds an inactive copy of a plan with its entitlements and its prices,
-// which are not linked to the payment provider. The slug of the copy is the plan's
-// with -copy, -copy-2 and so on, whichever is free first.
+// DuplicatePlan adds an inactive copy of a plan with its entitlements and prices. The prices are
+// not linked to the payment provider. The slug of the copy is the first free one of slug-copy,
+// slug-copy-2 and so on.
 func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	var p Plan
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -180,11 +179,11 @@ func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error)
 	return p, err
 }
 
-// maxSlug is how long a slug can be, in characters.
+// maxSlug is the maximum length of a slug in characters.
 const maxSlug = 255
 
-// copySlug returns the slug of a copy. It cuts off the end of the original slug where
-// the result would be too long.
+// copySlug returns the slug of a copy. It truncates the original slug if the result would be too
+// long.
 func (s *Service) copySlug(ctx context.Context, slug string) (string, error) {
 	const suffix, longestSuffix = "-copy", len("-copy-1000000")
 	prefix := slug[:min(len(slug), maxSlug-longestSuffix)]
@@ -207,11 +206,10 @@ func (s *Service) copySlug(ctx context.Context, slug string) (string, error) {
 	return name, nil
 }
 
-// changePlan changes a plan that is not deleted, and returns it with prices and
-// entitlements.
+// changePlan changes a plan that is not deleted and returns it with its prices and entitlements.
 //
-// Invariant: it locks the plan's row besides the catalog, so that nobody subscribes to
-// the plan in the meantime.
+// Invariant: it locks the plan's row in addition to the catalog, so that no subscription to the
+// plan can be created concurrently.
 func (s *Service) changePlan(
 	ctx context.Context, id uuid.UUID, action string, f func(ctx context.Context, old Plan, now time.Time) error,
 ) (Plan, error) {
@@ -258,7 +256,7 @@ func (s *Service) checkPlan(ctx context.Context, old, p Plan, isPart bool) (brok
 	return broken, err
 }
 
-// recordedPlan is what the audit trail keeps of a plan, by the API's names.
+// recordedPlan returns the plan's fields for the audit log, under their API names.
 func recordedPlan(p Plan) map[string]any {
 	prices := viewAll(p.Prices, func(price Price) map[string]any {
 		return map[string]any{"currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": price.PSPPriceID}

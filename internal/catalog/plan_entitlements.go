@@ -10,23 +10,22 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// EntitlementTerms is one entitlement of a set that is to be stored
-// (rules: catalog#entitlements).
+// EntitlementTerms is one entitlement of a set to store (rules: catalog#entitlements).
 type EntitlementTerms struct {
-	FeatureID uuid.UUID // one that is not deleted, each once in a set
+	FeatureID uuid.UUID // must not be deleted; unique within a set
 	Type      EntitlementType
 	Value     *int64 // a positive quota; nil for a boolean entitlement
 }
 
-// SetEntitlements replaces what a plan gives, which its subscribers notice at once.
-// Entitlements whose feature stays keep their ids. Invalid terms are a 422 on
+// SetEntitlements replaces the entitlements of a plan, with immediate effect for its subscribers.
+// Entitlements to features that remain in the set keep their IDs. Invalid terms are a 422 error on
 // entitlements.<n>.<field>.
 func (s *Service) SetEntitlements(ctx context.Context, planID uuid.UUID, set []EntitlementTerms) (Plan, error) {
 	return s.UpdatePlan(ctx, planID, PlanChange{Entitlements: &set})
 }
 
-// DeleteEntitlement removes an entitlement from its plan, which subscribers notice at
-// once. It is ErrNotFound if there is none with the id.
+// DeleteEntitlement removes an entitlement from its plan, with immediate effect for its
+// subscribers. It returns ErrNotFound if the entitlement does not exist.
 func (s *Service) DeleteEntitlement(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, _ time.Time) error {
 		planID, err := s.store.planOfEntitlement(ctx, id)

@@ -6,9 +6,9 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// PlanList declares the filters, sorts and includes of the administration's list of
-// plans (rules: catalog#plans). Plans always come with their entitlements and
-// features; those includes are accepted and change nothing.
+// PlanList returns the filters, sort orders and includes of the admin plan list
+// (rules: catalog#plans). Plans always include their entitlements and features, so those includes
+// are accepted and have no effect.
 func PlanList() page.Spec {
 	filters := commonFilters("p", "slug")
 	filters["product_id"] = page.Filter{Kind: page.UUID, Exprs: []string{"p.product_id"}}
@@ -25,8 +25,8 @@ func PlanList() page.Spec {
 	}
 }
 
-// Plans lists the plans that q asks for, with prices and entitlements, and counts all
-// that match; PlanList parses q. It takes four queries however many plans there are.
+// Plans returns the page of plans for q, which PlanList parses, with prices and entitlements, and
+// the total number of matches. It runs four queries for any number of plans.
 func (s *Service) Plans(ctx context.Context, q page.Query) (plans []Plan, total int64, err error) {
 	return s.store.planPage(ctx, q)
 }

@@ -14,26 +14,26 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// PriceTerms is one price of a set that is to be stored (rules: catalog#prices).
+// PriceTerms is one price of a set to store (rules: catalog#prices).
 type PriceTerms struct {
-	Currency   string // one that exists, each once in a set
+	Currency   string // must exist; unique within a set
 	PriceCents int64
-	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing
-	// if that is nil. Otherwise a price keeps its link until its amount, the plan's
-	// interval or the plan's pricing type changes. A price of the payment provider
-	// cannot change, so the next checkout then creates a new one there.
+	// LinkGiven means that the price is to be linked to PSPPriceID, or unlinked if that is nil.
+	// Otherwise a price keeps its link until its amount, or the plan's interval or pricing type,
+	// changes. Prices at the payment provider are immutable, so the next checkout then creates a
+	// new one.
 	LinkGiven  bool
-	PSPPriceID *string // each once in a set
+	PSPPriceID *string // unique within a set
 }
 
-// SetPrices replaces the prices of a plan. Prices whose currency stays keep their
-// ids. Invalid terms are a 422 on prices.<n>.<field>.
+// SetPrices replaces the prices of a plan. Prices whose currency remains in the set keep their IDs.
+// Invalid terms are a 422 error on prices.<n>.<field>.
 func (s *Service) SetPrices(ctx context.Context, planID uuid.UUID, set []PriceTerms) ([]Price, error) {
 	p, err := s.UpdatePlan(ctx, planID, PlanChange{Prices: &set})
 	return p.Prices, err
 }
 
-// DeletePrice removes a price from a plan; ErrNotFound if the plan has no such price.
+// DeletePrice removes a price from a plan. It returns ErrNotFound if the plan lacks the price.
 // Subscriptions in its currency keep the price that they were created with.
 func (s *Service) DeletePrice(ctx context.Context, planID, priceID uuid.UUID) error {
 	_, err := s.changePlan(ctx, planID, "updated", func(ctx context.Context, old Plan, now time.Time) error {
@@ -52,9 +52,9 @@ func (s *Service) DeletePrice(ctx context.Context, planID, priceID uuid.UUID) er
 	return err
 }
 
-// ResolvePrices returns the prices that a plan has after a change from old to next:
-// those of the set, or without a set those that it had. A price whose terms stay
-// the same keeps its link (see PriceTerms). New prices have no id.
+// ResolvePrices returns the prices of a plan after it changes from old to next: the prices of the
+// set, or the old prices if set is nil. A price whose terms are unchanged keeps its link (see
+// PriceTerms). New prices have no ID.
 func ResolvePrices(old, next Plan, set *[]PriceTerms) []Price {
 	if set == nil {
 		kept := viewAll(old.Prices, func(p Price) PriceTerms { return PriceTerms{Currency: p.Currency, PriceCents: p.PriceCents} })
@@ -74,8 +74,8 @@ func ResolvePrices(old, next Plan, set *[]PriceTerms) []Price {
 	})
 }
 
-// checkPrices adds the invalid fields of a set to broken; prices is the result of
-// ResolvePrices for it.
+// checkPrices adds the invalid fields of a set to broken. prices is the result of ResolvePrices for
+// the set.
 func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTerms, broken *fault.Fields) error {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 	for _, c := range currencies {
 		known[c.Code] = c
 	}
-	linked := map[string]int{} // the index of a price by its link
+	linked := map[string]int{} // index of a price by its link
 	for i, price := range prices {
 		path := fmt.Sprintf("prices.%d.", i)
 		currency, exists := known[price.Currency]
@@ -108,15 +108,15 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 			linked[*price.PSPPriceID] = i
 		case set[i].LinkGiven:
 			broken.Add(path+"psp_price_id", "validation.repeated")
-		default: // the other one was given, and this one keeps its link
+		default: // the first price was given the link, and this price keeps it
 			broken.Add(fmt.Sprintf("prices.%d.psp_price_id", first), "validation.repeated")
 		}
 	}
 	return nil
 }
 
-// checkChargeable adds a broken field for an amount that the payment provider cannot
-// charge, of which others are possible.
+// checkChargeable adds an invalid field if the payment provider cannot charge an amount. possible
+// are the nearest chargeable amounts; it is empty if the amount is chargeable.
 func checkChargeable(broken *fault.Fields, path string, possible []int64) {
 	if len(possible) == 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// CreateProduct adds a product; its id and times are set here. A slug that
-// another product has is a 422 on slug.
+// CreateProduct adds a product and sets its ID and times. It returns a 422 error on slug if another
+// product has the slug.
 func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt, p.UpdatedAt = sqldb.NewID(), now, now
@@ -27,10 +27,10 @@ func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error)
 	return p, err
 }
 
-// CheckProduct refuses the fields that CreateProduct refuses.
+// CheckProduct validates the fields of a new product as CreateProduct does.
 func (s *Service) CheckProduct(ctx context.Context, p Product) error { return s.checkProduct(ctx, p) }
 
-// CheckProductChange refuses the fields that UpdateProduct refuses.
+// CheckProductChange validates a change as UpdateProduct does.
 func (s *Service) CheckProductChange(ctx context.Context, id uuid.UUID, change func(*Product)) error {
 	p, err := s.store.product(ctx, id)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Service) CheckProductChange(ctx context.Context, id uuid.UUID, change f
 	return s.checkProduct(ctx, p)
 }
 
-// UpdateProduct changes a product, under the rules of CreateProduct.
+// UpdateProduct changes a product, with the validation of CreateProduct.
 func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*Product)) (Product, error) {
 	var p Product
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -62,9 +62,9 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 	return p, err
 }
 
-// DeleteProduct deletes a product and its plans. Their rows are kept for the history
-// that refers to them, and their slugs are free again. It is errInUse while a
-// subscription that has not ended is to one of the plans.
+// DeleteProduct deletes a product and its plans. Their rows remain for the history that refers to
+// them, and their slugs become available. It returns errInUse if one of the plans has an active
+// subscription.
 func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p, err := s.store.product(ctx, id)
@@ -108,7 +108,7 @@ func (s *Service) checkProduct(ctx context.Context, p Product) error {
 	return broken.Err()
 }
 
-// recordedProduct is what the audit trail keeps of a product, by the API's names.
+// recordedProduct returns the product's fields for the audit log, under their API names.
 func recordedProduct(p Product) map[string]any {
 	return map[string]any{
 		"slug": p.Slug, "name": p.Name, "description": p.Description, "is_active": p.IsActive, "metadata": p.Metadata,

@@ -8,15 +8,15 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// productEntry is a product as the administration lists it.
+// productEntry is a product in the admin list.
 type productEntry struct {
 	Product
-	PlansCount int64  // plans that are not deleted
-	Plans      []Plan // only when they were asked for
+	PlansCount int64  // number of plans that are not deleted
+	Plans      []Plan // set only if the plans were requested
 }
 
-// ProductList declares the filters, sorts and includes of the administration's list
-// of products (rules: catalog#products).
+// ProductList returns the filters, sort orders and includes of the admin product list
+// (rules: catalog#products).
 func ProductList() page.Spec {
 	return page.Spec{
 		Filters:     commonFilters("p", "slug"),
@@ -27,8 +27,7 @@ func ProductList() page.Spec {
 	}
 }
 
-// Product returns a product that is not deleted, with the number of its plans,
-// else ErrNotFound.
+// Product returns a product that is not deleted, with its number of plans, or ErrNotFound.
 func (s *Service) Product(ctx context.Context, id uuid.UUID) (productEntry, error) {
 	product, err := s.store.product(ctx, id)
 	if err != nil {
@@ -38,9 +37,9 @@ func (s *Service) Product(ctx context.Context, id uuid.UUID) (productEntry, erro
 	return productEntry{Product: product, PlansCount: plans}, err
 }
 
-// Products lists the products that q asks for, and counts all that match; ProductList
-// parses q. With the include "plans" each has its plans. It takes two queries, and
-// three more for the plans.
+// Products returns the page of products for q, which ProductList parses, and the total number of
+// matches. With the include "plans", each product has its plans. It runs two queries, plus three
+// for the plans.
 func (s *Service) Products(ctx context.Context, q page.Query) (entries []productEntry, total int64, err error) {
 	entries, total, err = s.store.productPage(ctx, q)
 	if err != nil || !q.Includes("plans") {

@@ -8,22 +8,20 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// PublicMaxAge is how long the public catalog may be kept
-// (rules: catalog#public-catalog).
+// PublicMaxAge is the maximum age of the cached public catalog (rules: catalog#public-catalog).
 const PublicMaxAge = 60 * time.Second
 
-// Public is what anybody may see of the catalog: whatever is active, as part of
-// something that is active itself (rules: catalog#public-catalog). It is shared, so
-// nobody may change it.
+// Public is the public catalog: all active records whose parents are active too
+// (rules: catalog#public-catalog). It is shared and must not be modified.
 type Public struct {
 	Products   []Product  // oldest first
-	Plans      []Plan     // those on sale, by sort order
+	Plans      []Plan     // plans on sale, by sort order
 	Features   []Feature  // by sort order
 	Currencies []Currency // by code
 	Metered    []meteredPrice
 }
 
-// meteredPrice is what a unit of a meter costs on usage plans in a currency.
+// meteredPrice is the unit price of a meter on usage plans in one currency.
 type meteredPrice struct {
 	Code, Name string
 	UnitLabel  *string
@@ -31,15 +29,15 @@ type meteredPrice struct {
 	UnitPrice  money.UnitPrice
 }
 
-// Public returns the public catalog. It is at most PublicMaxAge old unless the database is
-// away, and has every change that was made on this instance.
+// Public returns the public catalog. It is at most PublicMaxAge old, unless the database is
+// unavailable, and includes all changes made on this instance.
 func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.Get(ctx) }
 
-// InvalidateCache must be called when a change of the catalog has been committed. Readers on
-// this instance then see it at once, those on other instances within PublicMaxAge.
+// InvalidateCache must be called after a catalog change commits. Readers on this instance see the
+// change immediately, readers on other instances within PublicMaxAge.
 func (s *Service) InvalidateCache() { s.cache.Drop() }
 
-// read builds the public catalog with seven queries, however large it is.
+// read builds the public catalog. It runs seven queries, whatever the size of the catalog.
 func (s *Service) read(ctx context.Context) (*Public, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
@@ -65,7 +63,7 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 	return public, err
 }
 
-// publicOf returns what is active. It changes its arguments.
+// publicOf returns the active records. It modifies its arguments.
 func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *Public {
 	plans = filterOnSale(plans, currencies)
 	for i := range plans {
@@ -79,7 +77,8 @@ func publicOf(products []Product, plans []Plan, features []Feature, currencies [
 	}
 }
 
-// filterOnSale returns the plans on sale, without prices in inactive currencies. It changes plans.
+// filterOnSale returns the plans on sale, without their prices in inactive currencies. It modifies
+// plans.
 func filterOnSale(plans []Plan, currencies []Currency) []Plan {
 	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.IsOnSale() })
 	for i := range plans {
@@ -88,8 +87,8 @@ func filterOnSale(plans []Plan, currencies []Currency) []Plan {
 	return plans
 }
 
-// WithActiveEntitlements returns the plan as it is shown: without entitlements to inactive features. Their
-// quotas hold all the same.
+// WithActiveEntitlements returns the plan for display, without entitlements to inactive features.
+// The quotas of those entitlements still apply.
 func (p Plan) WithActiveEntitlements() Plan {
 	p.Entitlements = slices.DeleteFunc(slices.Clone(p.Entitlements), func(e Entitlement) bool { return !e.Feature.IsActive })
 	return p

@@ -1,5 +1,5 @@
 -- name: LockCatalog :exec
--- The system feature exists in every database; its row stands for the catalog.
+-- The system feature exists in every database. Its row serves as the catalog lock.
 SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR UPDATE;
 
 -- name: Currencies :many
@@ -131,7 +131,7 @@ UPDATE plan_prices SET price_cents = $2, psp_price_id = $3, updated_at = $4 WHER
 -- name: DeletePrice :exec
 DELETE FROM plan_prices WHERE id = $1;
 
--- The meters that usage plans bill, with their linked prices, as meters.LinkedPrices has them.
+-- The meters that usage plans bill, with their linked prices (the same as meters.LinkedPrices).
 -- name: MeteredPrices :many
 SELECT meters.code, meters.name, meters.unit_label, meter_prices.currency, meter_prices.unit_price_cents
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// seed adds rows to the tables of a large catalog: as many products, each with one
-// plan, that has four prices and ten entitlements.
+// seed fills the tables with a large catalog of the given number of products. Each has one plan
+// with four prices and ten entitlements.
 func (s *server) seed(t testing.TB, products int) {
 	t.Helper()
 	const at = "'2026-01-01 00:00:00+00:00'"
@@ -47,8 +47,8 @@ func (s *server) seed(t testing.TB, products int) {
 	insert("entitlements (id, plan_id, feature_id, type, value, created_at, updated_at)", entitlements)
 }
 
-// The administration's lists take the same few queries for one plan and for a
-// thousand, and the public list takes none once it is kept.
+// Admin lists run the same number of queries for one plan and for a thousand. The cached public
+// list runs none.
 func TestQueriesOfAdminLists(t *testing.T) {
 	t.Parallel()
 	for _, plans := range []int{1, 1000} {

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// counter counts the queries that pass.
+// counter counts queries.
 type counter struct {
 	sqldb.DBTX
 	queries *atomic.Int64
@@ -38,7 +38,7 @@ func (c counter) QueryRowContext(ctx context.Context, query string, args ...any)
 	return c.DBTX.QueryRowContext(ctx, query, args...)
 }
 
-// count makes the server's queries counted.
+// count makes the server count its queries.
 func (s *server) count() counter {
 	c := counter{queries: new(atomic.Int64), fail: new(atomic.Bool)}
 	s.svc.WrapConn(func(conn sqldb.DBTX) sqldb.DBTX {
@@ -47,7 +47,7 @@ func (s *server) count() counter {
 	return c
 }
 
-// large is a catalog of n products with two plans each.
+// large returns a catalog of n products with two plans each.
 func large(n int) string {
 	var b strings.Builder
 	b.WriteString("products:\n")
@@ -63,8 +63,8 @@ func large(n int) string {
 	return b.String()
 }
 
-// However large the catalog is and however it is asked for, it is read once a
-// minute with the same few queries.
+// The catalog is read once a minute with a fixed number of queries, whatever its size and the
+// requests.
 func TestQueriesAreFixed(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -98,7 +98,7 @@ func TestQueriesAreFixed(t *testing.T) {
 	})
 }
 
-// Of many readers of an outdated catalog one reads it for all.
+// If many readers find the cached catalog outdated, one of them reads it for all.
 func TestReadersShareOneRead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, dbtest.New(t, sqldb.SQLite))
@@ -133,7 +133,7 @@ func TestDatabaseDown(t *testing.T) {
 	body(t, s.get(t, "/api/v1/catalog/plans"), 200)
 }
 
-// A reader who gives up does not keep the others from reading.
+// A reader that stops waiting does not keep others from reading.
 func TestReaderGivesUp(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, dbtest.New(t, sqldb.SQLite))
@@ -147,8 +147,7 @@ func TestReaderGivesUp(t *testing.T) {
 	}
 }
 
-// Currencies that nothing is sold in share one stored answer, so that made-up
-// codes cannot fill the memory.
+// Currencies without prices share one cached response, so that made-up codes cannot exhaust memory.
 func TestMadeUpCurrencies(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, dbtest.New(t, sqldb.SQLite))

@@ -25,7 +25,7 @@ import (
 
 const publicURL = "https://api.example.com"
 
-// server is the catalog alone behind the real HTTP layer.
+// server is the catalog service behind the real HTTP layer.
 type server struct {
 	db    *sqldb.DB
 	svc   *catalog.Service
@@ -35,13 +35,13 @@ type server struct {
 	api   *rest.API
 }
 
-// unsold says that nobody subscribes to anything.
+// unsold is a Subscriptions without any subscriptions.
 type unsold struct{}
 
 func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }
 
-// newServer makes a server on db. The token "admin" is a platform admin's with
-// every permission, "clerk" one's with none.
+// newServer returns a server on db. The token "admin" belongs to a platform admin with all
+// permissions, "clerk" to a platform admin without any.
 func newServer(t testing.TB, db *sqldb.DB) *server {
 	t.Helper()
 	messages, err := i18n.Load()
@@ -85,7 +85,7 @@ func authenticate(_ context.Context, token string) (*authz.Caller, error) {
 	}
 }
 
-// get asks for a path; headers are names and values in turn.
+// get requests a path. headers alternates between names and values.
 func (s *server) get(t testing.TB, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
@@ -97,7 +97,7 @@ func (s *server) get(t testing.TB, path string, headers ...string) *httptest.Res
 	return w
 }
 
-// admin asks for a path of the administration and expects a status.
+// admin requests a path of the admin API and checks the status.
 func (s *server) admin(t testing.TB, path string, status int) string {
 	t.Helper()
 	return body(t, s.get(t, path, "Authorization", "Bearer admin"), status)
@@ -114,7 +114,7 @@ func body(t testing.TB, r *httptest.ResponseRecorder, status int) string {
 // record is a JSON object.
 type record = map[string]any
 
-// data decodes the data of an answer.
+// data decodes the data of a response.
 func data(t testing.TB, text string) []record {
 	t.Helper()
 	var answer struct{ Data []record }
@@ -124,7 +124,7 @@ func data(t testing.TB, text string) []record {
 	return answer.Data
 }
 
-// column lists one field of each record.
+// column returns one field of each record.
 func column(records []record, field string) []any {
 	out := []any{}
 	for _, r := range records {
@@ -133,7 +133,7 @@ func column(records []record, field string) []any {
 	return out
 }
 
-// apply brings a catalog written as YAML into the database.
+// apply imports a catalog in YAML.
 func (s *server) apply(t testing.TB, text string) {
 	t.Helper()
 	s.applyIn(t.Context(), t, text)
@@ -150,7 +150,7 @@ func (s *server) applyIn(ctx context.Context, t testing.TB, text string) {
 	}
 }
 
-// exec changes the database behind the service's back.
+// exec changes the database directly, bypassing the service.
 func exec(t testing.TB, db *sqldb.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
@@ -27,52 +27,49 @@ type Service struct {
 	cache         *cache[Public]
 }
 
-// New returns the catalog's service.
+// New returns a Service.
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
 	s.cache = newCache(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
 	return s
 }
 
-// Plan returns a plan in any state, deleted included, because a subscription and its
-// history keep the plan that they were created with. Ask OnSale before selling it. It
-// is ErrNotFound if there never was such a plan.
+// Plan returns a plan in any state, including deleted plans, because subscriptions and their
+// history keep the plan that they were created with. Callers must check IsOnSale before they sell
+// it. Plan returns ErrNotFound if the plan never existed.
 func (s *Service) Plan(ctx context.Context, id uuid.UUID) (Plan, error) { return s.store.plan(ctx, id) }
 
-// CurrentPlan returns a plan that is not deleted, else ErrNotFound.
+// CurrentPlan returns a plan that is not deleted, or ErrNotFound.
 func (s *Service) CurrentPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	return s.store.currentPlan(ctx, id)
 }
 
-// AllPlans lists the plans that are not deleted, by sort order and then age.
+// AllPlans lists the plans that are not deleted, by sort order and then by age.
 func (s *Service) AllPlans(ctx context.Context) ([]Plan, error) { return s.store.plans(ctx) }
 
 // AllProducts lists the products that are not deleted, oldest first.
 func (s *Service) AllProducts(ctx context.Context) ([]Product, error) { return s.store.products(ctx) }
 
-// AllFeatures lists the features that are not deleted, by code.
+// AllFeatures lists the features that are not deleted, by sort order.
 func (s *Service) AllFeatures(ctx context.Context) ([]Feature, error) { return s.store.features(ctx) }
 
-// ProductBySlug returns the product with a slug that is not deleted, else
-// ErrNotFound.
+// ProductBySlug returns the product with the slug that is not deleted, or ErrNotFound.
 func (s *Service) ProductBySlug(ctx context.Context, slug string) (Product, error) {
 	return s.store.productBySlug(ctx, slug)
 }
 
-// FeatureByCode returns the feature with a code that is not deleted, else
-// ErrNotFound.
+// FeatureByCode returns the feature with the code that is not deleted, or ErrNotFound.
 func (s *Service) FeatureByCode(ctx context.Context, code string) (Feature, error) {
 	return s.store.featureByCode(ctx, code)
 }
 
-// PlanBySlug returns the plan with a slug that is not deleted, active or not, else
-// ErrNotFound.
+// PlanBySlug returns the active or inactive plan with the slug that is not deleted, or ErrNotFound.
 func (s *Service) PlanBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.store.planBySlug(ctx, slug)
 }
 
-// PlansForTenant lists the plans on sale, always from the database: what a tenant is
-// about to buy must be up to date. They have entitlements that are not shown too.
+// PlansForTenant lists the plans on sale. It bypasses the cache, because a plan that a tenant is
+// about to buy must be up to date. The plans include entitlements that are hidden from the public.
 func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {

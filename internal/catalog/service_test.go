@@ -79,7 +79,7 @@ func TestOnSale(t *testing.T) {
 			}
 		}
 
-		// A deleted plan is still there for what refers to it.
+		// A deleted plan remains readable for records that refer to it.
 		plan, err := s.svc.PlanBySlug(t.Context(), "first")
 		if err != nil {
 			t.Fatal(err)

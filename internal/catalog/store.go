@@ -13,22 +13,21 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// store runs the catalog's queries in the transaction of the context, or on the
-// database when there is none. Reading one record that does not exist is
-// ErrNotFound.
+// store runs the catalog's queries in the transaction of the context, or else directly on the
+// database. Methods that read a single record return ErrNotFound if it does not exist.
 type store struct {
 	conn func(ctx context.Context) sqldb.DBTX
 }
 
 func (s store) q(ctx context.Context) *catalogsql.Queries { return catalogsql.New(s.conn(ctx)) }
 
-// lock holds the catalog's lock until the transaction ends.
+// lock holds the catalog lock until the transaction ends.
 func (s store) lock(ctx context.Context) error {
 	return sqldb.Wrap(s.q(ctx).LockCatalog(ctx), "lock the catalog")
 }
 
-// currencies lists all currencies by code. As in every list below that is sorted by
-// a text, the order is made here: the databases sort text by different rules.
+// currencies lists all currencies by code. Like all lists that are sorted by a text, it is sorted
+// here, because the databases have different collations.
 func (s store) currencies(ctx context.Context) ([]Currency, error) {
 	rows, err := s.q(ctx).Currencies(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s store) featureByCode(ctx context.Context, code string) (Feature, error) 
 	return featureOf(row)
 }
 
-// meteredPrices lists the meters that usage plans bill, by code, with a price in each currency.
+// meteredPrices lists the prices of the meters that usage plans bill, by code and currency.
 func (s store) meteredPrices(ctx context.Context) ([]meteredPrice, error) {
 	rows, err := s.q(ctx).MeteredPrices(ctx)
 	if err != nil {
@@ -164,7 +163,7 @@ func (s store) deleteFeature(ctx context.Context, id uuid.UUID, now time.Time) e
 	return sqldb.Wrap(s.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}), "delete feature")
 }
 
-// convertRows converts rows, until the first error.
+// convertRows converts rows and stops at the first error.
 func convertRows[R, T any](rows []R, convert func(R) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {

@@ -76,8 +76,8 @@ func scanPlan(row page.Scanner) (catalogsql.PlansRow, error) {
 	return out, err
 }
 
-// plansOf lists the plans of products that are not deleted, with prices and
-// entitlements, by sort order and then age. It takes three queries.
+// plansOf lists the plans of the products that are not deleted, with prices and entitlements, by
+// sort order and then by age. It runs three queries.
 func (s store) plansOf(ctx context.Context, products []uuid.UUID) ([]Plan, error) {
 	if len(products) == 0 {
 		return nil, nil
@@ -102,7 +102,7 @@ func (s store) plansOf(ctx context.Context, products []uuid.UUID) ([]Plan, error
 	return s.complete(ctx, rows)
 }
 
-// complete adds prices and entitlements to plans, with two queries for all.
+// complete adds prices and entitlements to all plans with two queries.
 func (s store) complete(ctx context.Context, rows []catalogsql.PlansRow) ([]Plan, error) {
 	if len(rows) == 0 {
 		return nil, nil

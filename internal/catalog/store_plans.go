@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// plans lists the plans that are not deleted, with prices and entitlements, by sort
-// order and then age. It takes three queries however many plans there are. Of a
-// change that commits between two of them a part may be seen.
+// plans lists the plans that are not deleted, with prices and entitlements, by sort order and then
+// by age. It runs three queries for any number of plans, so it can see part of a change that
+// commits between them.
 func (s store) plans(ctx context.Context) ([]Plan, error) {
 	rows, err := s.q(ctx).Plans(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s store) plans(ctx context.Context) ([]Plan, error) {
 	return assemble(rows, prices, entitlements)
 }
 
-// assemble makes plans from their rows, in the order of rows.
+// assemble builds plans from their rows, in the order of rows.
 func assemble(
 	rows []catalogsql.PlansRow, prices []catalogsql.PlanPrice, entitlements []catalogsql.EntitlementsRow,
 ) ([]Plan, error) {
@@ -49,7 +49,7 @@ func assemble(
 	})
 }
 
-// plan returns a plan in any state, deleted included.
+// plan returns a plan in any state, including deleted plans.
 func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	row, err := s.q(ctx).Plan(ctx, id)
 	if err != nil {
@@ -188,7 +188,7 @@ func (s store) insertPlan(ctx context.Context, p Plan) error {
 	}), "insert plan")
 }
 
-// savePlan writes a plan without its prices and entitlements.
+// savePlan updates a plan without its prices and entitlements.
 func (s store) savePlan(ctx context.Context, p Plan) error {
 	return sqldb.Wrap(s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
@@ -199,7 +199,7 @@ func (s store) savePlan(ctx context.Context, p Plan) error {
 	}), "save plan")
 }
 
-// lockPlan reads a plan that is not deleted and locks its row.
+// lockPlan locks the row of a plan that is not deleted, and returns the plan.
 func (s store) lockPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	if _, err := s.q(ctx).LockPlan(ctx, id); err != nil {
 		return Plan{}, sqldb.WrapAbsent(err, "lock plan", ErrNotFound)
@@ -207,13 +207,13 @@ func (s store) lockPlan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	return s.plan(ctx, id)
 }
 
-// lockPlansOfProduct locks the plans of a product, and returns their ids.
+// lockPlansOfProduct locks the plans of a product and returns their IDs.
 func (s store) lockPlansOfProduct(ctx context.Context, productID uuid.UUID) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).LockPlansOfProduct(ctx, productID)
 	return ids, sqldb.Wrap(err, "lock the plans of a product")
 }
 
-// lockPlansOfFeature locks the plans that give a feature, and returns their ids.
+// lockPlansOfFeature locks the plans that grant a feature and returns their IDs.
 func (s store) lockPlansOfFeature(ctx context.Context, featureID uuid.UUID) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).LockPlansOfFeature(ctx, featureID)
 	return ids, sqldb.Wrap(err, "lock the plans of a feature")

@@ -67,14 +67,14 @@ func texts(name, description sqldb.JSON) (n, d Text, err error) {
 	return n, d, nil
 }
 
-// column returns a text as the database stores it; an empty one is null.
+// column returns the database value of a text: JSON, or null if the text is empty.
 func (t Text) column() sqldb.JSON {
 	if len(t) == 0 {
 		return nil
 	}
 	text, err := json.Marshal(t)
 	if err != nil {
-		panic(err) // a map of strings always encodes
+		panic(err) // a map of strings can always be encoded
 	}
 	return text
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// replacePrices replaces a plan's prices, old, by next, which must be valid. Rows
-// that do not change are left alone.
+// replacePrices replaces the prices old with next, which must be valid. It does not touch unchanged
+// rows.
 func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Time) error {
 	wanted := map[uuid.UUID]Price{}
 	for _, p := range next {
@@ -19,7 +19,7 @@ func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Ti
 			wanted[p.ID] = p
 		}
 	}
-	// Links are unique: they are removed first, because two prices may swap theirs.
+	// Links are unique, and two prices can swap theirs, so remove links first.
 	for _, was := range old {
 		p, stays := wanted[was.ID]
 		var err error
@@ -70,8 +70,8 @@ func (s store) deletePrice(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).DeletePrice(ctx, id), "delete price")
 }
 
-// replaceEntitlements replaces what a plan gives by a set, which must be valid. Rows
-// that do not change are left alone.
+// replaceEntitlements replaces the entitlements of a plan with set, which must be valid. It does
+// not touch unchanged rows.
 func (s store) replaceEntitlements(ctx context.Context, old Plan, set []EntitlementTerms, now time.Time) error {
 	wanted := map[uuid.UUID]EntitlementTerms{}
 	for _, terms := range set {
@@ -114,8 +114,8 @@ func (s store) deleteEntitlement(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).DeleteEntitlement(ctx, id), "delete entitlement")
 }
 
-// planOfEntitlement returns the id of the plan that has an entitlement. The plan
-// and the feature must not be deleted.
+// planOfEntitlement returns the ID of the entitlement's plan. Neither the plan nor the feature may
+// be deleted.
 func (s store) planOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
 	planID, err := s.q(ctx).PlanOfEntitlement(ctx, id)
 	return planID, sqldb.WrapAbsent(err, "read entitlement", ErrNotFound)

@@ -5,7 +5,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// publicProduct is a product as anybody sees it.
+// publicProduct is the public representation of a product.
 type publicProduct struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Name        string    `json:"name"`
@@ -13,7 +13,7 @@ type publicProduct struct {
 	Description *string   `json:"description"`
 }
 
-// PublicPlan is a plan as anybody sees it.
+// PublicPlan is the public representation of a plan.
 type PublicPlan struct {
 	ID                uuid.UUID           `json:"id" format:"uuid"`
 	ProductID         uuid.UUID           `json:"product_id" format:"uuid"`
@@ -36,7 +36,7 @@ type PublicPlan struct {
 	UpdatedAt         shape.Time          `json:"updated_at"`
 }
 
-// publicMeter is what a unit of a meter costs in a currency, as anybody sees it.
+// publicMeter is the public unit price of a meter in one currency.
 type publicMeter struct {
 	Code           string          `json:"code"`
 	Name           string          `json:"name"`
@@ -45,14 +45,14 @@ type publicMeter struct {
 	Currency       string          `json:"currency"`
 }
 
-// publicPrice is a price as anybody sees it.
+// publicPrice is the public representation of a price.
 type publicPrice struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Currency   string    `json:"currency"`
 	PriceCents int64     `json:"price_cents"`
 }
 
-// publicEntitlement is what a plan gives, as anybody sees it.
+// publicEntitlement is the public representation of an entitlement.
 type publicEntitlement struct {
 	ID        uuid.UUID       `json:"id" format:"uuid"`
 	FeatureID uuid.UUID       `json:"feature_id" format:"uuid"`
@@ -61,13 +61,13 @@ type publicEntitlement struct {
 	Feature   entitledFeature `json:"feature"`
 }
 
-// entitledFeature names the feature of an entitlement.
+// entitledFeature identifies the feature of an entitlement.
 type entitledFeature struct {
 	Code string `json:"code"`
 	Name string `json:"name"`
 }
 
-// publicFeature is a feature as anybody sees it.
+// publicFeature is the public representation of a feature.
 type publicFeature struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Code        string    `json:"code"`
@@ -75,7 +75,7 @@ type publicFeature struct {
 	Description *string   `json:"description"`
 }
 
-// PublicCurrency is a currency as anybody sees it.
+// PublicCurrency is the public representation of a currency.
 type PublicCurrency struct {
 	Code       string `json:"code"`
 	Name       string `json:"name"`
@@ -83,12 +83,12 @@ type PublicCurrency struct {
 	MinorUnits int32  `json:"minor_units"`
 }
 
-// Public returns the currency as anybody sees it.
+// Public returns the public representation of the currency.
 func (c Currency) Public() PublicCurrency {
 	return PublicCurrency{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits}
 }
 
-// publicPlan returns a plan with its prices in one currency; "" means in all of them.
+// publicPlan returns a plan with its prices in one currency, or in all currencies if it is "".
 func publicPlan(p Plan, metered []meteredPrice, locale, currency string) PublicPlan {
 	meters := []publicMeter{}
 	for _, m := range metered {

@@ -5,14 +5,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Translation has the texts of a record in one locale
-// (rules: http#translatable-fields).
+// Translation has the texts of a record in one locale (rules: http#translatable-fields).
 type Translation struct {
 	Name        *string `json:"name"`
 	Description *string `json:"description"`
 }
 
-// AdminProduct is a product as the administration sees it.
+// AdminProduct is the admin representation of a product.
 type AdminProduct struct {
 	ID           uuid.UUID              `json:"id" format:"uuid"`
 	Slug         string                 `json:"slug"`
@@ -25,7 +24,7 @@ type AdminProduct struct {
 	UpdatedAt    shape.Time             `json:"updated_at"`
 }
 
-// AdminPlan is a plan as the administration sees it.
+// AdminPlan is the admin representation of a plan.
 type AdminPlan struct {
 	ID                uuid.UUID              `json:"id" format:"uuid"`
 	ProductID         uuid.UUID              `json:"product_id" format:"uuid"`
@@ -48,7 +47,7 @@ type AdminPlan struct {
 	UpdatedAt         shape.Time             `json:"updated_at"`
 }
 
-// AdminPrice is a price as the administration sees it.
+// AdminPrice is the admin representation of a price.
 type AdminPrice struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Currency   string    `json:"currency"`
@@ -56,7 +55,7 @@ type AdminPrice struct {
 	PSPPriceID *string   `json:"psp_price_id"`
 }
 
-// AdminEntitlement is what a plan gives, as the administration sees it.
+// AdminEntitlement is the admin representation of an entitlement.
 type AdminEntitlement struct {
 	ID        uuid.UUID    `json:"id" format:"uuid"`
 	PlanID    uuid.UUID    `json:"plan_id" format:"uuid"`
@@ -68,7 +67,7 @@ type AdminEntitlement struct {
 	UpdatedAt shape.Time   `json:"updated_at"`
 }
 
-// AdminFeature is a feature as the administration sees it.
+// AdminFeature is the admin representation of a feature.
 type AdminFeature struct {
 	ID           uuid.UUID              `json:"id" format:"uuid"`
 	Code         string                 `json:"code"`
@@ -116,7 +115,7 @@ func adminPlan(p Plan) AdminPlan {
 	}
 }
 
-// Admin returns the price as the administration sees it.
+// Admin returns the admin representation of the price.
 func (p Price) Admin() AdminPrice {
 	return AdminPrice{ID: p.ID, Currency: p.Currency, PriceCents: p.PriceCents, PSPPriceID: p.PSPPriceID}
 }

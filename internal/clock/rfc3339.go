@@ -11,8 +11,8 @@ var (
 	errRFC3339 = errors.New("not a time of RFC 3339")
 )
 
-// ParseRFC3339 reads a time of RFC 3339 to the letter. time.Parse also accepts an offset of 24
-// hours or of 60 minutes, a decimal comma, and an hour of one digit (go.dev/issue/54580).
+// ParseRFC3339 parses a time that strictly follows RFC 3339. time.Parse also accepts an offset of
+// 24 hours or 60 minutes, a decimal comma, and an hour with one digit (go.dev/issue/54580).
 func ParseRFC3339(text string) (time.Time, error) {
 	if !rfc3339.MatchString(text) {
 		return time.Time{}, errRFC3339

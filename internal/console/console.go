@@ -1,6 +1,6 @@
-// Package console serves the web console: one page whose script shows all others, and the files
-// that it loads. The console is a client of the API like any other: it logs in with a cookie, and
-// every rule is the API's.
+// Package console serves the web console: one page, whose script renders all other pages, and its
+// assets. The console is an ordinary client of the API. It logs in with a cookie, and the API
+// enforces all rules.
 package console
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/frontend"
 )
 
-// Paths are where the console's pages are. One that ends with a slash has pages below it; what
-// is there is decided by the console's script (web/src/app/router.tsx).
+// Paths are the paths of the console's pages. A path with a trailing slash includes all paths below
+// it, which the console's script routes (web/src/app/router.tsx).
 var Paths = []string{
 	"/", "/sign-in", "/register", "/forgot-password", "/reset-password", "/verify-email", "/invitations/",
 	"/pricing", "/onboarding", "/onboarding/", "/plan", "/invoices", "/invoices/", "/team", "/team/",
@@ -29,29 +29,29 @@ var Paths = []string{
 	"/billing", "/webhooks", components,
 }
 
-// components is the page of all pieces of the console, for who works on it. It is served with the
-// sandbox only.
+// components is a page with all UI components, for developers of the console. It is only served
+// with the sandbox.
 const components = "/components"
 
-// Config is what the console needs.
+// Config configures the console.
 type Config struct {
-	Files     fs.FS              // of the built console
+	Files     fs.FS              // the built console
 	Addresses frontend.Addresses // of the frontend's pages
-	Own       bool               // whether the console is the frontend
-	PublicURL string             // of the service, without a slash at its end
+	Own       bool               // the console is the frontend
+	PublicURL string             // of the service, without a trailing slash
 	Brand     brand.Brand
-	Sandbox   bool // whether the service runs with its sandbox, whose bar the console shows
+	Sandbox   bool // the service runs with its sandbox, and the console shows the sandbox bar
 }
 
-// Console serves the pages and files. Build one with New.
+// Console serves the pages and assets. Create one with New.
 type Console struct {
 	config Config
 	page   []byte
 	policy string
-	etags  map[string]string // of the files, by name
+	etags  map[string]string // by file name
 }
 
-// New returns the console. It fails when the files are not a built console.
+// New returns a Console. It returns an error if the files are not a built console.
 func New(c Config) (*Console, error) {
 	index, err := fs.ReadFile(c.Files, "index.html")
 	if err != nil {
@@ -71,7 +71,7 @@ func New(c Config) (*Console, error) {
 			return err
 		}
 		if s.etags[name] = `"` + path.Base(name) + `"`; strings.HasPrefix(name, assets) {
-			return nil // its name has a hash of its content
+			return nil // the name contains a hash of the content
 		}
 		content, err := fs.ReadFile(c.Files, name)
 		sum := sha256.Sum256(content)
@@ -81,8 +81,8 @@ func New(c Config) (*Console, error) {
 	return s, err
 }
 
-// fillIndex puts into the page what differs between services: below which path it is, the product's
-// name, its accent, and whether there is a sandbox.
+// fillIndex inserts the properties of this service into the page: base path, product name, accent,
+// and whether there is a sandbox.
 func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	const head, title = "<head>", "<title>Tenantry</title>"
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
@@ -99,8 +99,8 @@ func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	return bytes.Replace(page, []byte(title), []byte("<title>"+html.EscapeString(c.Brand.App())+"</title>"), 1), nil
 }
 
-// policy returns the content security policy of the console: its own files, the API and the logo,
-// nothing else. No script or style stands in the page.
+// policy returns the Content-Security-Policy of the console. It allows only its own files, the API
+// and the logo. The page does not use inline scripts or styles.
 func policy(logo string) string {
 	images := "'self' data: blob:"
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
@@ -110,8 +110,8 @@ func policy(logo string) string {
 		"base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 }
 
-// Mount serves the console with mount. Where it is the frontend, addresses that the settings give
-// to pages of its lead to them.
+// Mount registers the console with mount. If the console is the frontend, it also redirects the
+// configured addresses of pages to its own.
 func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	for _, at := range Paths {
 		if at != components || s.config.Sandbox {
@@ -120,7 +120,7 @@ func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	}
 	entries, err := fs.ReadDir(s.config.Files, ".")
 	if err != nil {
-		panic(err) // New has read them
+		panic(err) // cannot happen: New has read them
 	}
 	for _, e := range entries {
 		switch {
@@ -137,11 +137,11 @@ func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	}
 }
 
-// redirectPage leads from the address that the settings give to a page to the console's.
+// redirectPage redirects the configured address of a page to the page of the console.
 func (s *Console) redirectPage(mount func(path string, h http.Handler), page frontend.Page) {
 	from, to := s.config.Addresses.Path(page), frontend.Addresses{}.Path(page)
 	if page == frontend.OAuthCallback || from == to {
-		return // account/oauth serves the page that ends a delegated login
+		return // account/oauth serves the callback page of delegated login
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+from, func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func (s *Console) redirectPage(mount func(path string, h http.Handler), page fro
 	mount(at, mux)
 }
 
-// allowGetOnly answers what is not a GET or HEAD with 405.
+// allowGetOnly responds with 405 to requests other than GET and HEAD.
 func allowGetOnly(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -172,35 +172,35 @@ func (s *Console) show(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.page))
 }
 
-// ServeNotFound answers 404 with the console's page, whose script says that there is no such page.
+// ServeNotFound responds with status 404 and the page, whose script shows an error.
 func (s *Console) ServeNotFound(w http.ResponseWriter, _ *http.Request) {
 	s.setHeaders(w.Header())
 	w.WriteHeader(http.StatusNotFound)
-	_, _ = w.Write(s.page) // the client may be gone
+	_, _ = w.Write(s.page) // the client may have disconnected
 }
 
 func (s *Console) setHeaders(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", s.policy)
-	h.Set("Referrer-Policy", "same-origin") // the path or the query may have a token
+	h.Set("Referrer-Policy", "same-origin") // the path or the query may contain a token
 	h.Set("Cache-Control", "no-cache")
 }
 
-// kinds are the types of the files by their ending; a system's table may lack some.
+// kinds maps file extensions to content types, because the system's table may be incomplete.
 var kinds = map[string]string{
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".png": "image/png",
 	".md": "text/plain; charset=utf-8",
 }
 
-// assets is the folder of the files whose names change with their content.
+// assets is the directory of files whose names contain a hash of their content.
 const assets = "assets/"
 
 func isCompressed(name string) bool {
 	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
 
-// file serves a file, compressed where the client takes that. Names below assets change with their
-// content, so they may be kept for ever.
+// file serves a file, compressed if the client accepts it. Files in assets can be cached forever,
+// because their names change with their content.
 func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	kind, known := kinds[path.Ext(name)]
@@ -231,7 +231,7 @@ func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// acceptsEncoding reports whether a client takes an encoding.
+// acceptsEncoding reports whether the client accepts an encoding.
 func acceptsEncoding(r *http.Request, encoding string) bool {
 	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")

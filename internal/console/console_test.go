@@ -22,7 +22,7 @@ import (
 
 const index = "<!doctype html>\n<html lang=\"en\">\n<head>\n<title>Tenantry</title>\n</head>\n<body></body>\n</html>\n"
 
-// built stands for a built console.
+// built is a minimal built console.
 var built = fstest.MapFS{
 	"index.html":             {Data: []byte(index)},
 	"index.html.br":          {Data: []byte("?")},
@@ -60,8 +60,8 @@ func get(h http.Handler, path string, header ...string) *httptest.ResponseRecord
 	return w
 }
 
-// The page says below which path it is, whose product it is, and that there is a sandbox; nothing
-// of it is markup. Its policy allows its own files and the logo, and no script or style in the page.
+// The page contains the base path, the product name and whether there is a sandbox, all escaped.
+// Its policy allows only its own files and the logo, and no inline scripts or styles.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	h := serve(t, console.Config{
@@ -106,8 +106,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A file goes out as compressed as the client takes it, and is kept for ever where its name changes
-// with its content.
+// A file is compressed as the client accepts it, and cached forever if its name contains a hash.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	h := serve(t, console.Config{Files: built})
@@ -131,7 +130,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Where the console is the frontend, addresses of the operator's choice lead to its pages.
+// If the console is the frontend, configured addresses redirect to its pages.
 func TestOtherAddresses(t *testing.T) {
 	t.Parallel()
 	c := console.Config{
@@ -153,8 +152,8 @@ func TestOtherAddresses(t *testing.T) {
 	}
 }
 
-// The built console is whole: its page names files that exist, every file is of a known kind, and
-// what is compressed is the same file.
+// The built console is complete: its page refers to existing files, every file has a known type,
+// and compressed copies match.
 func TestBuilt(t *testing.T) {
 	t.Parallel()
 	if !web.Included {
@@ -186,7 +185,7 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// The page of components is there with the sandbox alone.
+// The page of components is only served with the sandbox.
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	for sandbox, want := range map[bool]int{true: http.StatusOK, false: http.StatusNotFound} {
@@ -197,7 +196,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// What the console's script calls a page is served.
+// Every path that the console's script routes is served.
 func TestPathsAreThoseOfTheScript(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../../web/src/app/router.tsx")

@@ -1,4 +1,4 @@
-// Package datadir keeps the service's files from other users of the machine.
+// Package datadir protects the service's files from other users of the machine.
 package datadir
 
 import (
@@ -14,15 +14,15 @@ const (
 	folderMode = 0o700
 	fileMode   = 0o600
 	others     = 0o077
-	// mostEntries is how many entries a folder may have that is tightened. One with more
-	// is a folder of the system, given by mistake: taking it from everybody else would
-	// break the machine.
+	// mostEntries is the maximum number of entries of a directory whose permissions Folder changes.
+	// A larger directory is probably a system directory given by mistake, and making it private
+	// would break the machine.
 	mostEntries = 100
 )
 
-// Folder makes sure that only the service's user reaches a folder: it makes it, or takes the
-// rights of others away. It does the same with the named files in it, those that exist. A
-// folder that others need, or that belongs to another user, is refused.
+// Folder makes a directory accessible only to the service's user. It creates the directory or
+// removes the permissions of other users, also from the named files in it, if they exist. It
+// returns an error for a directory that other users need or that another user owns.
 func Folder(path string, files ...string) error {
 	if err := os.MkdirAll(path, folderMode); err != nil {
 		return err
@@ -45,8 +45,8 @@ func Folder(path string, files ...string) error {
 	return nil
 }
 
-// IsShared reports whether other users of the machine reach a file or a folder. On Windows that
-// is said by access control lists, which a folder inherits and which are not looked at.
+// IsShared reports whether other users of the machine can access a file or directory. On Windows it
+// returns false: access control lists, which are inherited from the parent, are not checked.
 func IsShared(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&others != 0
 }
@@ -70,7 +70,7 @@ func restrictMode(path string, info fs.FileInfo) error {
 	return os.Chmod(path, folderMode)
 }
 
-// file takes the rights of others to a file away, if it exists.
+// file removes the permissions of other users from a file, if it exists.
 func file(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,19 +9,19 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockTimeout is how long a process that starts waits for one that stops.
+// lockTimeout is how long a starting process waits for a stopping one.
 const lockTimeout = 3 * time.Second
 
-// Lock keeps other processes from serving from a database file meanwhile, until release is
-// called or the process ends. Its error names the folder. Commands that only talk to the
-// database take no lock.
+// Lock prevents other processes from serving from a database file until release is called or the
+// process exits. Its error names the directory. CLI commands that only use the database do not take
+// the lock.
 func Lock(ctx context.Context, database string) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	return TryLock(ctx, database)
 }
 
-// TryLock is Lock for a caller who waits until ctx ends.
+// TryLock is like Lock, but waits until ctx is done.
 func TryLock(ctx context.Context, database string) (release func(), err error) {
 	lock := flock.New(database+".serve.lock", flock.SetPermissions(fileMode))
 	if locked, err := lock.TryLockContext(ctx, 20*time.Millisecond); !locked {

@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/datadir"
 )
 
-// One process at a time serves from a database file. Who starts while another one stops
-// waits for it.
+// Only one process can serve from a database file. A starting process waits for a stopping one.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
@@ -35,7 +34,7 @@ func TestLock(t *testing.T) {
 	again()
 }
 
-// Whoever tries a lock waits for it as long as the context lasts, and no longer.
+// TryLock waits for the lock until its context is done.
 func TestTryLock(t *testing.T) {
 	t.Parallel()
 	database := filepath.Join(t.TempDir(), "t.db")

@@ -14,26 +14,25 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
-// pagesPerStep is how many pages are copied before the context is looked at, 4 MiB.
+// pagesPerStep is the number of pages (4 MiB) copied between two checks of the context.
 const pagesPerStep = 1024
 
-// backuper is what the driver's connections can do.
+// backuper is implemented by the connections of the driver.
 type backuper interface {
 	NewBackup(to string) (*sqlite.Backup, error)
 }
 
-// CopyLive writes the database of a file that may be in use, as it is at one moment, to a
-// new file that needs no other beside it: what is still in the log of the first is in the
-// copy. Writers of the first go on meanwhile. The copy is checked, and is there whole or not
-// at all. The error is fs.ErrExist when there is a file of that name.
+// CopyLive copies a database that may be in use to a new, single file. The copy is a consistent
+// snapshot that includes the write-ahead log. Writers are not blocked. CopyLive checks the copy,
+// and leaves no file if it fails. It returns fs.ErrExist if the new file already exists.
 func CopyLive(ctx context.Context, from, to string) error {
 	if _, err := os.Stat(from); err != nil {
-		return err // opening it would make it
+		return err // opening the file would create it
 	}
 	return copyFile(ctx, from, "mode=rw&_query_only=1&_busy_timeout=5000", to)
 }
 
-// Copy is CopyLive for a file that nobody uses, which is not touched.
+// Copy is like CopyLive for a file that is not in use. It does not modify the file.
 func Copy(ctx context.Context, from, to string) error {
 	return copyFile(ctx, from, readOnly(from), to)
 }
@@ -42,7 +41,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return &fs.PathError{Op: "write", Path: to, Err: fs.ErrExist}
 	}
-	part, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".part-*") // for its owner alone
+	part, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".part-*") // readable only by its owner
 	if err != nil {
 		return err
 	}
@@ -66,8 +65,8 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	return SyncFolder(filepath.Dir(to))
 }
 
-// copyPages copies within one read transaction, so that what is written meanwhile neither
-// shows nor makes the copying begin anew.
+// copyPages copies within one read transaction, so that concurrent writes neither appear in the
+// copy nor restart it.
 func copyPages(ctx context.Context, from, to string) (err error) {
 	db, err := sql.Open("sqlite", from)
 	if err != nil {
@@ -82,7 +81,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil { // takes the moment
+	if _, err := conn.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema"); err != nil { // starts the read transaction
 		return err
 	}
 	return conn.Raw(func(driver any) error {
@@ -99,7 +98,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 	})
 }
 
-// finishCopy makes a copy a plain file without a log, checks it, and makes it durable.
+// finishCopy converts a copy to a single file without a log, checks it, and syncs it to disk.
 func finishCopy(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", stmtcache.DSN(path, ""))
 	if err != nil {
@@ -112,14 +111,14 @@ func finishCopy(ctx context.Context, path string) (err error) {
 	if err := quickCheck(ctx, db); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs no file that is open to read
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows cannot sync a file that is open read-only
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Check reports what is wrong inside a database file, with SQLite's quick check.
+// Check runs SQLite's quick check on a database file and returns an error if the file is damaged.
 func Check(ctx context.Context, path string) (err error) {
 	db, err := openToRead(path)
 	if err != nil {
@@ -140,13 +139,13 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// openToRead opens a file without changing it, or anything beside it unless there is a log
-// to read already.
+// openToRead opens a file without changing it. It creates no other files, unless there is a log to
+// read.
 func openToRead(path string) (*sql.DB, error) {
 	return sql.Open("sqlite", stmtcache.DSN(path, readOnly(path)))
 }
 
-// readOnly returns the parameters to open a file that nobody uses.
+// readOnly returns the parameters to open a file that is not in use.
 func readOnly(path string) string {
 	const params = "mode=ro&_query_only=1&_busy_timeout=5000"
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {

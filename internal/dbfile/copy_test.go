@@ -14,8 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
-// A copy has everything that was committed before it, also what is in the log only, and is
-// one plain file. Who writes meanwhile goes on, and shows in it whole or not at all.
+// A copy contains everything committed before it, including data only in the log, and is a single
+// file. Writers continue, and each of their transactions appears in the copy completely or not at
+// all.
 func TestCopyLive(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -33,7 +34,7 @@ func TestCopyLive(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		for range 2 { // both or none
+		for range 2 { // both rows or none
 			if _, err := tx.ExecContext(t.Context(), `INSERT INTO ours VALUES (?)`, n); err != nil {
 				t.Error(err)
 			}
@@ -91,12 +92,12 @@ func TestCopyLive(t *testing.T) {
 		t.Errorf("of no file: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(left) != 6 { // the three copies, the database, its log and index
+	if err != nil || len(left) != 6 { // three copies, the database, its log and its index
 		t.Errorf("there are %v, %v", left, err)
 	}
 }
 
-// A damaged file is not copied, and nothing stays of the try.
+// A damaged file is not copied, and no partial copy remains.
 func TestCopyOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -109,7 +110,7 @@ func TestCopyOfADamagedFile(t *testing.T) {
 	if err := dbfile.Check(t.Context(), from); err != nil {
 		t.Fatal(err)
 	}
-	clear(text[4096:]) // the table's page
+	clear(text[4096:]) // the page of the table
 	if err := os.WriteFile(from, text, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// FreeSpace returns how many bytes this user may still write to the disk of a folder.
+// FreeSpace returns the number of bytes that this user can still write to the disk of a directory.
 func FreeSpace(folder string) (uint64, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(folder, &stat); err != nil {
@@ -17,7 +17,7 @@ func FreeSpace(folder string) (uint64, error) {
 	return stat.Bavail * uint64(stat.Bsize), nil
 }
 
-// SyncFolder makes the names in a folder durable.
+// SyncFolder makes the file names in a directory durable.
 func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

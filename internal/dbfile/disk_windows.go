@@ -2,7 +2,7 @@ package dbfile
 
 import "golang.org/x/sys/windows"
 
-// FreeSpace returns how many bytes this user may still write to the disk of a folder.
+// FreeSpace returns the number of bytes that this user can still write to the disk of a directory.
 func FreeSpace(folder string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
@@ -13,5 +13,5 @@ func FreeSpace(folder string) (uint64, error) {
 	return free, err
 }
 
-// SyncFolder does nothing: Windows flushes no folders, and NTFS writes names to its own log.
+// SyncFolder does nothing: Windows cannot flush directories, and NTFS journals file names.
 func SyncFolder(string) error { return nil }

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// backupNote is what the name of the file ends with that tells when a database was backed up
-// for the last time.
+// backupNote is the suffix of the file that stores the time of the last backup.
 const backupNote = ".last-backup"
 
-// ErrNoBackup says that a database was never backed up, as far as is known.
+// ErrNoBackup means that no backup of the database is recorded.
 var ErrNoBackup = errors.New("no backup is known")
 
-// Sizes returns the sizes of a database file and of the log beside it, in bytes. A log that
-// is not there has none.
+// Sizes returns the sizes of a database file and its write-ahead log, in bytes. The size of a
+// missing log is 0.
 func Sizes(path string) (file, log int64, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,13 +33,13 @@ func Sizes(path string) (file, log int64, err error) {
 	}
 }
 
-// NoteBackup notes beside a database that it was backed up at a time. Whoever may enter its
-// folder may read the note: backups are often made by another user than the service's.
+// NoteBackup records the time of a backup in a file next to the database. All users with access to
+// the directory can read it, because the service often runs as a different user than the backup.
 func NoteBackup(path string, at time.Time) error {
-	return os.WriteFile(path+backupNote, []byte(at.UTC().Format(time.RFC3339)+"\n"), 0o644) //nolint:gosec // A time is no secret.
+	return os.WriteFile(path+backupNote, []byte(at.UTC().Format(time.RFC3339)+"\n"), 0o644) //nolint:gosec // A time is not a secret.
 }
 
-// LastBackup returns when a database was backed up for the last time, or ErrNoBackup.
+// LastBackup returns the time of the last backup. It returns ErrNoBackup if no backup is recorded.
 func LastBackup(path string) (time.Time, error) {
 	text, err := os.ReadFile(path + backupNote)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 )
 
-// The last backup is the one that was noted last; a note that says nothing is an error.
+// LastBackup returns the last recorded time. An invalid record is an error.
 func TestLastBackup(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "t.db")

@@ -1,4 +1,4 @@
-// Package dbfile takes care of SQLite's files before they are opened.
+// Package dbfile checks and copies SQLite files before they are opened.
 package dbfile
 
 import (
@@ -15,23 +15,21 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// What every SQLite file begins with.
+// sqliteMagic is the start of every SQLite file.
 const sqliteMagic = "SQLite format 3\x00"
 
-// beingMade is how long a file that another process is making at this moment may be
-// empty.
+// beingMade is how long a file can be empty while another process creates it.
 const beingMade = time.Second
 
-// EnsureOwned makes sure that there is a database file, and refuses one that is not the service's
-// before anything is written to it: a file that is empty, for what was in it is gone, one
-// that is no SQLite database, and the database of another program, which has tables but
-// not the named one.
+// EnsureOwned creates a database file if it does not exist. It returns an error, without writing
+// anything, for an existing file that does not belong to the service: an empty file, whose content
+// was lost, a file that is not a SQLite database, and a database of another program, which has
+// tables but not the named one.
 func EnsureOwned(ctx context.Context, path, table string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// A new file is readable by its owner alone; SQLite gives the files beside it the
-	// same mode.
+	// Only the owner can read a new file. SQLite creates its other files with the same mode.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
 		return f.Close()
@@ -58,8 +56,8 @@ func EnsureOwned(ctx context.Context, path, table string) error {
 	return nil
 }
 
-// headOf reads the first bytes of a file. An empty one gets a moment: another process may
-// be making it.
+// headOf reads the first bytes of a file. It waits for an empty file, which another process may be
+// creating.
 func headOf(ctx context.Context, path string) ([]byte, error) {
 	for wait := time.After(beingMade); ; {
 		f, err := os.Open(path)
@@ -81,8 +79,8 @@ func headOf(ctx context.Context, path string) ([]byte, error) {
 	}
 }
 
-// isForeign reports whether a SQLite file has tables, but not the named one. Nothing is written to the file or beside it, unless
-// there is a log to read already.
+// isForeign reports whether a SQLite file has tables but not the named one. It writes nothing,
+// unless there is a write-ahead log to read.
 func isForeign(ctx context.Context, path, table string) (foreign bool, err error) {
 	db, err := openToRead(path)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 )
 
-// made makes a SQLite file with a table.
+// made creates a SQLite file with a table.
 func made(t *testing.T, path, table, mode string) {
 	t.Helper()
 	dsn := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "_pragma=journal_mode(" + mode + ")"}
@@ -28,7 +28,7 @@ func made(t *testing.T, path, table, mode string) {
 	}
 }
 
-// A file that is not the service's is refused by its path, and stays as it is.
+// A file that does not belong to the service is rejected and not changed.
 func TestOwn(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -62,7 +62,7 @@ func TestOwn(t *testing.T) {
 	if err != nil || len(entries) != 6 {
 		t.Errorf("there are %v, %v", entries, err)
 	}
-	// A file that is not there is made, for its owner alone.
+	// A missing file is created, readable only by its owner.
 	if err := dbfile.EnsureOwned(t.Context(), at("new/file.db"), "ours"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// docs/elements.md names every attribute, event, part and custom property that the source has, and
-// no custom property that it has not.
+// docs/elements.md documents every attribute, event, part and custom property in the source, and no
+// other custom property.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/elements.md")

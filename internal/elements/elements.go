@@ -1,5 +1,5 @@
-// Package elements serves the web components that other people's pages load from the service. The
-// page of the sandbox that shows them is in package sandbox.
+// Package elements serves the web components that pages of other sites load from the service.
+// Package sandbox serves the page that demonstrates them.
 package elements
 
 import (
@@ -14,29 +14,29 @@ import (
 	"time"
 )
 
-// Path is where the components are. Its number changes when a page that uses them has to.
+// Path is the path of the components. Its version changes with incompatible changes.
 const Path = "/elements/v1/"
 
-// For how long a browser keeps a file: one that is asked for by its version for ever, else for an
-// hour, after which it still shows the old one while it asks for a newer.
+// The cache lifetimes of files. A file requested with its version is cached forever. Any other file
+// is cached for an hour, after which a browser can use it while it revalidates.
 const (
 	forEver = "public, max-age=31536000, immutable"
 	anHour  = "public, max-age=3600, stale-while-revalidate=604800"
 )
 
-// kinds are the types of the files that are served, by their names.
+// kinds maps file name patterns to content types. Other files are not served.
 var kinds = map[string]string{"*.js": "text/javascript; charset=utf-8", "*.md": "text/plain; charset=utf-8"}
 
-// file is a component, with its compressed copy where there is one.
+// file is a component, with its compressed copy if there is one.
 type file struct {
 	kind        string
 	plain, gzip []byte
 	version     string
 }
 
-// Handler serves the built components in files to pages of every origin: they are public, and what
-// they read is protected by the API. It is mounted at Path. The files are read at the first
-// request: most processes are never asked for them.
+// Handler serves the built components in files to pages of all origins. The components are public,
+// and the API protects the data that they read. Mount the handler at Path. It reads the files at
+// the first request, because most processes never serve them.
 func Handler(files fs.FS) http.Handler {
 	components := sync.OnceValues(func() (map[string]file, error) { return readFiles(files) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func Handler(files fs.FS) http.Handler {
 		}
 		all, err := components()
 		if err != nil {
-			panic(err) // they are part of the program
+			panic(err) // cannot happen: the files are embedded
 		}
 		one, there := all[strings.TrimPrefix(r.URL.Path, Path)]
 		if !there {
@@ -101,7 +101,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// acceptsGzip reports whether a client takes the compressed copy.
+// acceptsGzip reports whether the client accepts gzip.
 func acceptsGzip(r *http.Request) bool {
 	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")

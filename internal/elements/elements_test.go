@@ -28,8 +28,8 @@ func ask(h http.Handler, method, path string, header ...string) *httptest.Respon
 	return w
 }
 
-// A component goes out to pages of every origin, compressed where the client takes that. It is kept
-// for ever only under its version.
+// Components can be loaded from all origins, are compressed if the client accepts it, and are
+// cached forever only with their version.
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	h := elements.Handler(fstest.MapFS{
@@ -66,7 +66,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// Each built component defines its element, is what its compressed copy has, and is below 22 KB so.
+// Each built component defines its element, matches its compressed copy, and is smaller than 22 KB
+// compressed.
 func TestBuilt(t *testing.T) {
 	t.Parallel()
 	if !built.Included {
@@ -90,7 +91,7 @@ func TestBuilt(t *testing.T) {
 		if tag := `"tenantry-` + name + `"`; !bytes.Contains(plain, []byte(tag)) || !strings.Contains(all, tag) {
 			t.Errorf("%s is not defined", tag)
 		}
-		// A page with a strict policy refuses these.
+		// A strict Content-Security-Policy would block these.
 		if found := regexp.MustCompile(`\beval\(|new Function\(| style="`).Find(plain); found != nil {
 			t.Errorf("%s has %s", name, found)
 		}
@@ -100,7 +101,7 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// counting counts how often files are opened.
+// counting is a file system that counts opened files.
 type counting struct {
 	fs.FS
 	opened atomic.Int64
@@ -111,7 +112,7 @@ func (c *counting) Open(name string) (fs.File, error) {
 	return c.FS.Open(name)
 }
 
-// The files are read when the first one is asked for, by several at once too, and then never again.
+// The files are read once, at the first request, even if requests are concurrent.
 func TestFilesAreReadOnce(t *testing.T) {
 	t.Parallel()
 	files := &counting{FS: fstest.MapFS{"team.js": {Data: []byte("one")}, "team.js.gz": {Data: []byte("two")}}}

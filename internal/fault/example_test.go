@@ -9,7 +9,7 @@ import (
 
 var errTaken = fault.NewCoded(fault.Conflict, fault.SubscriptionBusy)
 
-// A domain declares its refusals once. Copies with more keys or a cause still match.
+// A package declares its errors once. Copies with more keys or a cause still match.
 func ExampleNewCoded() {
 	err := fmt.Errorf("cancel: %w", errTaken.With("retry_in", 20).Wrap(errors.New("locked")))
 	fmt.Println(errors.Is(err, errTaken))

@@ -1,6 +1,6 @@
-// Package fault has the error type of refusals: answers that refuse a caller. Domains
-// know kinds of refusals; only package rest knows the status of each kind. Any other
-// error is an accident, which rest logs and answers with 500, without its text.
+// Package fault defines errors that are meant for API clients. Domain packages choose the kind of
+// an error, and only package rest maps kinds to HTTP statuses. Any other error is unexpected: rest
+// logs it and responds with 500 without its text.
 package fault
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Kind is a sort of refusal.
+// Kind is a class of errors with the same HTTP status.
 type Kind uint8
 
-// The kinds, with the status that rest answers (rules: http#errors).
+// The kinds, with the status in responses (rules: http#errors).
 const (
 	Internal        Kind = iota // 500
-	Malformed                   // 400: the request cannot be read, or a guard rail failed
+	Malformed                   // 400: the request is malformed, or a guard rail failed
 	Unauthenticated             // 401
 	Forbidden                   // 403
 	NotFound                    // 404
@@ -22,17 +22,17 @@ const (
 	Conflict                    // 409
 	Gone                        // 410
 	TooLarge                    // 413
-	Unsupported                 // 415: the body's content type
+	Unsupported                 // 415: unsupported content type of the body
 	CSRF                        // 419
 	Invalid                     // 422: validation (Fields) or a domain rule (Code)
 	TooMany                     // 429
 	Provider                    // 502: the payment provider failed
-	Unavailable                 // 503: come back later
+	Unavailable                 // 503: retry later
 )
 
-// Error is a refusal. Message is a key of the i18n catalogs, Args fill its
-// placeholders. Code is stable and never localized. Fields turn it into a
-// validation answer. Extra keys are added to the body beside message and code.
+// Error is an error for the client. Message is a key of the i18n catalogs, and Args fill its
+// placeholders. Code is stable and never localized. An Error with Fields is a validation error.
+// Extra keys are added to the response body next to message and code.
 type Error struct {
 	Kind       Kind
 	Code       Code
@@ -44,29 +44,28 @@ type Error struct {
 	cause      error
 }
 
-// Field is one broken field: its dotted path (`prices.0.currency`) and the
-// message key that says why.
+// Field is an invalid field: its dotted path (`prices.0.currency`) and the message key of the
+// reason.
 type Field struct {
 	Path    string
 	Message string
 	Args    map[string]any
 }
 
-// New makes a refusal without a code.
+// New returns an Error without a code.
 func New(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }
 
-// NewCoded makes a refusal with a stable code; its message key is "error." plus
-// the code unless replaced.
+// NewCoded returns an Error with a stable code. Its message key is "error." plus the code.
 func NewCoded(kind Kind, code Code) *Error {
 	return &Error{Kind: kind, Code: code, Message: "error." + string(code)}
 }
 
-// OnField makes a validation refusal of one field.
+// OnField returns a validation error for one field.
 func OnField(path, message string) *Error {
 	return &Error{Kind: Invalid, Fields: []Field{{Path: path, Message: message}}}
 }
 
-// With returns a copy with one more key for the answer's body.
+// With returns a copy with one more key for the response body.
 func (e *Error) With(key string, value any) *Error {
 	c := *e
 	c.Extra = make(map[string]any, len(e.Extra)+1)
@@ -77,14 +76,14 @@ func (e *Error) With(key string, value any) *Error {
 	return &c
 }
 
-// Wrap returns a copy that carries its cause, for the log.
+// Wrap returns a copy with a cause for the log.
 func (e *Error) Wrap(cause error) *Error {
 	c := *e
 	c.cause = cause
 	return &c
 }
 
-// Error returns a text for the log, never for the caller.
+// Error returns a text for the log. It is never sent to the client.
 func (e *Error) Error() string {
 	s := e.Message
 	if len(e.Fields) > 0 {
@@ -96,11 +95,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap returns the cause, if any.
+// Unwrap returns the cause, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Is reports whether target is the same refusal: same kind, code and message. So
-// copies made by With and Wrap equal their sentinel.
+// Is reports whether target is an Error of the same kind, code and message. Copies made by With and
+// Wrap therefore match their sentinel.
 func (e *Error) Is(target error) bool {
 	var t *Error
 	if !errors.As(target, &t) {
@@ -109,15 +108,15 @@ func (e *Error) Is(target error) bool {
 	return e.Kind == t.Kind && e.Code == t.Code && e.Message == t.Message && len(e.Fields) == 0 && len(t.Fields) == 0
 }
 
-// Fields collects broken fields, so that all are reported at once.
+// Fields collects invalid fields, so that all of them are reported together.
 type Fields []Field
 
-// Add adds a broken field.
+// Add adds an invalid field.
 func (f *Fields) Add(path, message string) { *f = append(*f, Field{Path: path, Message: message}) }
 
-// Join returns one refusal with the broken fields of all errors, so that a caller learns of
-// them at once. It returns the first error that is not about fields instead, and nil if all
-// errors are nil.
+// Join returns one validation error with the fields of all errors, so that the client sees all of
+// them. If an error is not a validation error, Join returns the first such error. It returns nil if
+// all errors are nil.
 func Join(errs ...error) error {
 	var broken Fields
 	for _, err := range errs {
@@ -133,7 +132,7 @@ func Join(errs ...error) error {
 	return broken.Err()
 }
 
-// Err returns a refusal with the fields, nil if there are none.
+// Err returns a validation error with the fields, or nil if f is empty.
 func (f Fields) Err() error {
 	if len(f) == 0 {
 		return nil

@@ -1,6 +1,6 @@
-// Package frontend knows the addresses that the web frontend has to have, because mails, the
-// payment provider and identity providers lead there, and has plain pages that answer them
-// where there is no frontend (rules: settings#addresses).
+// Package frontend defines the addresses of the web frontend that mail, the payment provider and
+// identity providers link to. It also serves simple pages at these addresses for a service without
+// a frontend (rules: settings#addresses).
 package frontend
 
 import (
@@ -10,11 +10,10 @@ import (
 	"strings"
 )
 
-// Page is an address of the frontend, by its name in the setting.
+// Page is a page of the frontend, by its name in the setting.
 type Page string
 
-// The addresses. Invitation takes a token in its path, ResetPassword and VerifyEmail in
-// their query.
+// The pages. Invitation has a token in its path, ResetPassword and VerifyEmail in their query.
 const (
 	Invitation        Page = "invitation"
 	ResetPassword     Page = "reset_password"
@@ -27,10 +26,10 @@ const (
 	OnboardingPlans   Page = "onboarding_plans"
 )
 
-// token stands for the token in the path of an invitation.
+// token is the placeholder for the token in the path of an invitation.
 const token = "{token}"
 
-// defaults are the paths below the frontend's URL, in the order of the documentation.
+// defaults holds the default paths below the frontend's URL, in the order of the documentation.
 var defaults = []struct {
 	page Page
 	path string
@@ -46,10 +45,10 @@ var defaults = []struct {
 	{OnboardingPlans, "/onboarding/plans"},
 }
 
-// Paths are the paths of the pages that are elsewhere than by default.
+// Paths holds the paths of pages that differ from the defaults.
 type Paths map[Page]string
 
-// ParsePaths reads paths as the setting has them: page=/path, with commas between.
+// ParsePaths parses paths in the format of the setting: page=/path, separated by commas.
 func ParsePaths(text string) (Paths, error) {
 	var paths Paths
 	for one := range strings.SplitSeq(text, ",") {
@@ -73,7 +72,7 @@ func ParsePaths(text string) (Paths, error) {
 	return paths, nil
 }
 
-// checkPath refuses what cannot be the path of a page.
+// checkPath returns an error if the path of a page is invalid.
 func checkPath(page Page, path string) error {
 	if !slices.Contains(Names(), string(page)) {
 		return fmt.Errorf("%q is none of the pages %s", string(page), strings.Join(Names(), ", "))
@@ -89,7 +88,7 @@ func checkPath(page Page, path string) error {
 	return nil
 }
 
-// Names returns the names of the pages.
+// Names returns the names of all pages.
 func Names() []string {
 	names := make([]string, 0, len(defaults))
 	for _, d := range defaults {
@@ -98,14 +97,13 @@ func Names() []string {
 	return names
 }
 
-// Addresses are where the pages are. The zero value has them at their default paths, without
-// a host.
+// Addresses holds the addresses of the pages. The zero value has the default paths without a host.
 type Addresses struct {
-	URL   string // of the frontend, without a slash at its end
+	URL   string // of the frontend, without a trailing slash
 	Paths Paths
 }
 
-// Path returns the path of a page below the frontend's URL; that of an invitation contains
+// Path returns the path of a page below the frontend's URL. The path of an invitation contains
 // {token}.
 func (a Addresses) Path(page Page) string {
 	if path, ok := a.Paths[page]; ok {
@@ -119,7 +117,7 @@ func (a Addresses) Path(page Page) string {
 	return "/"
 }
 
-// PageURL returns the address of a page; query has names and values in turn.
+// PageURL returns the URL of a page. query alternates names and values.
 func (a Addresses) PageURL(page Page, query ...string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(a.URL, "/") + a.Path(page))
@@ -130,7 +128,7 @@ func (a Addresses) PageURL(page Page, query ...string) string {
 	return b.String()
 }
 
-// Invitation returns the address at which an invitation is accepted.
+// Invitation returns the URL of an invitation.
 func (a Addresses) Invitation(secret string) string {
 	return strings.TrimRight(a.URL, "/") + strings.Replace(a.Path(Invitation), token, url.PathEscape(secret), 1)
 }

@@ -74,7 +74,7 @@ func get(h http.Handler, path, language string) *httptest.ResponseRecorder {
 	return w
 }
 
-// Every page speaks the reader's language, and nothing that somebody typed is markup in it.
+// Every page uses the reader's language, and escapes user input.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	h := serve(t, frontend.Config{Addresses: frontend.Addresses{URL: "https://example.com"}, PublicURL: "https://example.com"})

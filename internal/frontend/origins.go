@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// FirstParty returns what reports whether a browser's Origin is the frontend's, that of another
-// of hosts, reached by the frontend's scheme, or that of the service's own pages; own is nil if it
-// has none. Only exactly these origins count: a page at http beside a frontend at https may be
-// anybody's who sits on the network (rules: http#headers). ours reports whether an address is one
-// of this machine's: in the sandbox every page at such an address is first-party, at any port. It
-// is nil outside of the sandbox.
+// FirstParty returns a function that reports whether an Origin header is first-party: the
+// frontend's origin, one of hosts with the frontend's scheme, or the origin of the service's own
+// pages. own is nil if the service does not serve pages. Only exact matches count: a page on http
+// next to a frontend on https may come from an attacker on the network (rules: http#headers). ours
+// is nil outside the sandbox. In the sandbox it reports whether an address belongs to this machine:
+// all pages at such addresses are first-party, on any port.
 func FirstParty(frontend *url.URL, hosts []string, own *url.URL, ours func(netip.Addr) bool) func(origin string) bool {
 	origins := []string{originOf(frontend.Scheme, frontend.Host)}
 	for _, host := range hosts {
@@ -27,7 +27,7 @@ func FirstParty(frontend *url.URL, hosts []string, own *url.URL, ours func(netip
 	}
 }
 
-// isAt reports whether an origin is localhost or has an IP address that ours accepts.
+// isAt reports whether the host of an origin is localhost or an IP address that ours accepts.
 func isAt(origin string, ours func(netip.Addr) bool) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || origin != u.Scheme+"://"+u.Host {
@@ -38,8 +38,8 @@ func isAt(origin string, ours func(netip.Addr) bool) bool {
 }
 
 // ThisMachine returns a function that reports whether an address is a loopback address, or a
-// private one on which a server with the listening address listens. Interfaces come and go, so it
-// reads them at each call for a private address.
+// private address on which a server with the listening address is reachable. It reads the network
+// interfaces at each call for a private address, because they can change.
 func ThisMachine(listening string) func(netip.Addr) bool {
 	host, _, err := net.SplitHostPort(listening)
 	only, errAddr := netip.ParseAddr(host)
@@ -66,8 +66,8 @@ func hasAddress(addr netip.Addr) bool {
 	})
 }
 
-// originOf returns an origin as browsers write it: in lower case, without the port that
-// the scheme has anyway.
+// originOf returns an origin as sent by browsers: in lower case, without the default port of the
+// scheme.
 func originOf(scheme, host string) string {
 	host = strings.TrimSuffix(host, map[string]string{"http": ":80", "https": ":443"}[scheme])
 	return strings.ToLower(scheme + "://" + host)

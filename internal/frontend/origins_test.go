@@ -9,15 +9,15 @@ import (
 	"github.com/tenantry/tenantry/internal/frontend"
 )
 
-// Only the origins of the frontend, of the hosts beside it and of the service's own pages are
-// first-party; in the sandbox every page of this machine is.
+// Only the origins of the frontend, of the additional hosts and of the service's own pages are
+// first-party. In the sandbox all pages of this machine are.
 func TestFirstParty(t *testing.T) {
 	t.Parallel()
 	app, api := &url.URL{Scheme: "https", Host: "App.example.com:443"}, &url.URL{Scheme: "https", Host: "api.example.com"}
 	served := frontend.FirstParty(app, []string{"admin.example.com:8443"}, api, nil)
 	alone := frontend.FirstParty(app, nil, nil, nil)
 	sandbox := frontend.FirstParty(&url.URL{Scheme: "http", Host: "127.0.0.1:8080"}, nil, nil, frontend.ThisMachine("127.0.0.1:8080"))
-	for origin, want := range map[string][3]bool{ // served, alone, in the sandbox
+	for origin, want := range map[string][3]bool{ // with own pages, without, in the sandbox
 		"https://app.example.com":        {true, true, false},
 		"https://APP.example.com":        {true, true, false},
 		"https://admin.example.com:8443": {true, false, false},
@@ -42,7 +42,7 @@ func TestFirstParty(t *testing.T) {
 	}
 }
 
-// A sandbox accepts the private addresses on which it listens, and no others.
+// A sandbox accepts only the private addresses on which it listens.
 func TestThisMachine(t *testing.T) {
 	t.Parallel()
 	at := netip.MustParseAddr

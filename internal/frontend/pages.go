@@ -25,32 +25,32 @@ var (
 	locales embed.FS
 )
 
-// The paths of what the pages load.
+// The paths of the files that the pages load.
 const (
 	stylePath  = "/frontend/style.css"
 	scriptPath = "/frontend/script.js"
 )
 
-// Config is what the pages need.
+// Config configures the pages.
 type Config struct {
 	Addresses
 
-	PublicURL string // of the service, without a slash at its end
+	PublicURL string // of the service, without a trailing slash
 	Brand     brand.Brand
 }
 
-// Pages are plain pages of the addresses of a frontend, in the reader's language and with the
-// operator's brand. They are clients of the API like any other: they log in with a cookie, and
-// every rule is the API's.
+// Pages serves simple pages for the addresses of a frontend, in the language of the reader and with
+// the operator's brand. They are ordinary clients of the API: they log in with a cookie, and the
+// API enforces all rules.
 type Pages struct {
 	config Config
 	texts  *i18n.Catalog
 	page   *template.Template
 	policy string
-	each   map[string]string // the texts of a locale as JSON
+	each   map[string]string // texts by locale, as JSON
 }
 
-// NewPages returns the pages. It fails when the embedded texts cannot be read.
+// NewPages returns the pages. It returns an error if the embedded texts are invalid.
 func NewPages(c Config) (*Pages, error) {
 	page, err := template.New("page").Parse(pageHTML)
 	if err != nil {
@@ -80,10 +80,10 @@ func NewPages(c Config) (*Pages, error) {
 	return p, nil
 }
 
-// Mount serves the pages with mount, each at its path, and what they load.
+// Mount registers the pages at their paths, and the files that they load, with mount.
 func (p *Pages) Mount(mount func(path string, h http.Handler)) {
 	for _, d := range defaults {
-		if d.page != OAuthCallback { // which account/oauth serves, also beside a frontend
+		if d.page != OAuthCallback { // account/oauth always serves it
 			path := p.config.Path(d.page)
 			mux := http.NewServeMux()
 			mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.show(w, r, d.page) })
@@ -102,7 +102,7 @@ func (p *Pages) file(kind string, content []byte) http.Handler {
 	})
 }
 
-// ServeNotFound answers 404 with a page that says so.
+// ServeNotFound responds with status 404 and a page that says so.
 func (p *Pages) ServeNotFound(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, "missing", http.StatusNotFound)
 }
@@ -132,7 +132,7 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, page Page, status 
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.policy)
-	h.Set("Referrer-Policy", "same-origin") // the path or the query may have a token
+	h.Set("Referrer-Policy", "same-origin") // the path or the query may contain a token
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept-Language")
 	w.WriteHeader(status)

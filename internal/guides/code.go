@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// tokens find comments and strings, which are all that code is marked with: a library that knows
-// each language would make the program four megabytes larger.
+// tokens match comments and strings, the only highlighted tokens. A library with full grammars for
+// each language would add 4 MB to the program.
 var tokens = map[string]*regexp.Regexp{
 	"#":  regexp.MustCompile(`(?m)(?P<comment>(?:^|[ \t])#[^\n]*)|(?P<string>"(?:\\.|[^"\\])*"|'[^']*')`),
 	"//": regexp.MustCompile("(?m)(?P<comment>(?:^|[ \t])//[^\n]*)|(?P<string>\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\.|[^'\\\\\n])*'|`[^`]*`)"),
 	"--": regexp.MustCompile(`(?m)(?P<comment>--[^\n]*)|(?P<string>'[^']*')`),
-	"$":  regexp.MustCompile(`(?m)(?P<comment>^[^$\n][^\n]*)|(?P<string>[^\s\S])`), // what a command printed
+	"$":  regexp.MustCompile(`(?m)(?P<comment>^[^$\n][^\n]*)|(?P<string>[^\s\S])`), // output of a command
 }
 
 var families = map[string]string{
@@ -21,7 +21,7 @@ var families = map[string]string{
 	"sql": "--", "console": "$",
 }
 
-// highlightCode returns code as HTML, with its comments and strings in elements of their own.
+// highlightCode returns code as HTML, with comments and strings wrapped in spans.
 func highlightCode(language, code string) string {
 	pattern := tokens[families[language]]
 	if pattern == nil {

@@ -1,6 +1,6 @@
 package guides
 
-// LeftOut are the pages that are not on the site.
+// LeftOut holds the pages that are not on the site.
 var LeftOut = leftOut
 
 // Build renders the site.

@@ -1,5 +1,5 @@
-// Package guides makes a site of the guides in docs: pages with navigation and search, and the
-// API's reference. The service serves it at /docs, and docs/site writes it as files.
+// Package guides renders the guides in docs as a site: pages with navigation and search, and the
+// API reference. The service serves it at /docs, and docs/site writes it to files.
 package guides
 
 import (
@@ -18,56 +18,56 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Config says what the site is made of.
+// Config configures the site.
 type Config struct {
-	Texts fs.FS // the repository's texts, by their paths
-	Fonts fs.FS // the built console, which has the font; without one the system's font is used
-	// Files says that the site is for a server of files: addresses end with ".html".
+	Texts fs.FS // texts of the repository by path
+	Fonts fs.FS // the built console, which contains the font; without it the system font is used
+	// Files means that a static file server serves the site, so addresses end with ".html".
 	Files bool
 }
 
-// Site is the guides. They are rendered when the first of them is asked for.
+// Site is the site of the guides. It is rendered at the first request.
 type Site struct {
 	config Config
 	build  func() (map[string]file, error)
 }
 
-// file is what is served at one address below /docs/.
+// file is a file of the site, at an address below /docs/.
 type file struct {
 	kind    string // content type
 	content []byte
-	packed  []byte // content with gzip; nil when that makes it no smaller
-	status  int    // 0 is 200
+	packed  []byte // content compressed with gzip; nil if that saves too little
+	status  int    // HTTP status; 0 means 200
 }
 
-// page is one page of the site.
+// page is a page of the site.
 type page struct {
 	Entry    entry
 	Section  string
-	Address  string // below /docs/, without a suffix
+	Address  string // below /docs/, without suffix
 	source   []byte
-	Title    string // of its first heading
+	Title    string // first heading
 	Headings []heading
 	Body     template.HTML
 	passages []passage
-	Parent   *page // of a page of a folder: the folder's README
+	Parent   *page // for a page in a folder: the README of the folder
 	children []*page
 }
 
-// heading is one of those that the contents of a page show.
+// heading is a heading in the table of contents of a page.
 type heading struct {
 	Level    int
 	ID, Text string
 }
 
-// New returns the site.
+// New returns a new Site.
 func New(c Config) *Site {
 	s := &Site{config: c}
 	s.build = sync.OnceValues(s.render)
 	return s
 }
 
-// address returns where a file of the repository is on the site.
+// address returns the address on the site for a file of the repository.
 func address(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "docs/"), ".md"), "/README")
 	switch name {
@@ -87,7 +87,7 @@ func (s *Site) pages() ([]*page, error) {
 		for _, e := range section.entries {
 			source, err := fs.ReadFile(s.config.Texts, e.file)
 			if err != nil {
-				continue // it is not written yet
+				continue // the page does not exist yet
 			}
 			p := &page{Entry: e, Section: section.Title, Address: address(e.file), source: source}
 			all = append(all, p)
@@ -123,7 +123,7 @@ func (s *Site) readFolder(folder string, parent *page) error {
 	return nil
 }
 
-// render makes every file of the site.
+// render renders all files of the site.
 func (s *Site) render() (map[string]file, error) {
 	pages, err := s.pages()
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Site) render() (map[string]file, error) {
 	return files, nil
 }
 
-// kinds are the content types by the ending of names.
+// kinds maps file extensions to content types.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf", ".woff2": "font/woff2",
@@ -175,7 +175,7 @@ func (s *Site) addAssets(files map[string]file) error {
 	for _, part := range []string{"latin", "latin-ext"} {
 		found, err := fs.Glob(s.config.Fonts, font(part))
 		if err != nil || len(found) == 0 {
-			continue // a program without the console
+			continue // the program is built without the console
 		}
 		content, err := fs.ReadFile(s.config.Fonts, found[0])
 		if err != nil {
@@ -186,10 +186,10 @@ func (s *Site) addAssets(files map[string]file) error {
 	return nil
 }
 
-// font is the name of a part of the font in the built console.
+// font returns the file pattern of a part of the font in the built console.
 func font(part string) string { return "assets/inter-" + part + "-wght-normal-*.woff2" }
 
-// addPictures adds what the texts show and lead to beside pages.
+// addPictures adds the images and documents that the pages refer to.
 func (s *Site) addPictures(files map[string]file) error {
 	for _, folder := range []string{"docs/images", "docs/invoices"} {
 		entries, err := fs.ReadDir(s.config.Texts, folder)
@@ -208,7 +208,7 @@ func (s *Site) addPictures(files map[string]file) error {
 	return nil
 }
 
-// suffix is how the addresses of pages end.
+// suffix returns the suffix of page addresses.
 func (c Config) suffix() string {
 	if c.Files {
 		return ".html"
@@ -216,7 +216,7 @@ func (c Config) suffix() string {
 	return ""
 }
 
-// compressContent compresses what becomes smaller by it.
+// compressContent compresses content with gzip. It returns nil if that saves less than 10 %.
 func compressContent(content []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)

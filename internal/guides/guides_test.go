@@ -23,7 +23,7 @@ import (
 	"github.com/tenantry/tenantry/web"
 )
 
-// start serves the guides below a path, as a service behind a proxy may be.
+// start serves the guides below a path prefix, as behind a reverse proxy.
 func start(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -40,7 +40,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   string
-	final  *url.URL // where redirects led
+	final  *url.URL // URL after redirects
 }
 
 func get(t *testing.T, address string, header ...string) answer {
@@ -83,8 +83,8 @@ func walk(t *testing.T, page string, visit func(n *html.Node, attr map[string]st
 	}
 }
 
-// Every link, picture, script and font of every page is there, anchors included, and no page loads
-// anything from another host or has a script or a style within it.
+// All links, images, scripts, fonts and anchors of all pages exist. No page loads anything from
+// another host or has inline scripts or styles.
 func TestEveryLinkOfTheSite(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -163,7 +163,7 @@ func TestEveryLinkOfTheSite(t *testing.T) {
 	}
 }
 
-// Every page of docs is in the navigation, and so readable from any page of it.
+// Every page of docs is in the navigation, and so can be reached from every page.
 func TestEveryPageIsInTheNavigation(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -189,7 +189,8 @@ func TestEveryPageIsInTheNavigation(t *testing.T) {
 	}
 }
 
-// A page has its title, its place in the navigation, its contents, and the pages before and after.
+// A page shows its title, its place in the navigation, its table of contents, and the previous and
+// next pages.
 func TestAPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -244,7 +245,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Files are kept by their ETag, and sent compressed to those who take that.
+// Files have an ETag and are compressed if the client accepts it.
 func TestFilesAreKept(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -269,7 +270,7 @@ func TestFilesAreKept(t *testing.T) {
 	}
 }
 
-// The reference needs nothing from another host, and its policy forbids it.
+// The reference loads nothing from other hosts, and its policy forbids it.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -293,7 +294,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// The search knows every section with the words in it.
+// The search index contains every section with its text.
 func TestSearchIndex(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -320,7 +321,7 @@ func TestSearchIndex(t *testing.T) {
 	}
 }
 
-// The site as files is complete: each link of it leads to a file.
+// The site written to files is complete: each link leads to a file.
 func TestTheSiteAsFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -359,7 +360,7 @@ func TestTheSiteAsFiles(t *testing.T) {
 	}
 }
 
-// The colours and sizes are those of the console.
+// The colors and sizes are the same as in the console.
 func TestTokensAreTheConsoles(t *testing.T) {
 	t.Parallel()
 	token := regexp.MustCompile(`(?m)^ *(--[\w-]+): ([^;]+);`)
@@ -386,7 +387,8 @@ func TestTokensAreTheConsoles(t *testing.T) {
 	}
 }
 
-// Texts have no HTML but comments: hosts of repositories and the site would show it differently.
+// Texts contain no HTML except comments, because repository hosts and the site would render it
+// differently.
 func TestTextsHaveNoHTML(t *testing.T) {
 	t.Parallel()
 	code := regexp.MustCompile("(?ms)^ *```.*?^ *```|`[^`]*`|<!--.*?-->|<https?://[^>]+>|<mailto:[^>]+>|<[^ >]+@[^ >]+>")
@@ -406,7 +408,7 @@ func TestTextsHaveNoHTML(t *testing.T) {
 	}
 }
 
-// A program without the console has the guides in the system's font.
+// A program without the console serves the guides with the system font.
 func TestWithoutTheConsole(t *testing.T) {
 	t.Parallel()
 	if err := guides.New(guides.Config{Texts: tenantry.Texts, Fonts: os.DirFS(t.TempDir()), Files: true}).Write(t.TempDir(), "../../api/openapi.yaml"); err != nil {

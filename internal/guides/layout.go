@@ -10,15 +10,15 @@ import (
 
 var layout = template.Must(template.New("").ParseFS(assets, "assets/*.html"))
 
-// view is what the templates show.
+// view is the data of a page template.
 type view struct {
-	Root     string // the way to the front page
-	Front    string // its address
+	Root     string // relative path to the front page
+	Front    string // address of the front page
 	Suffix   string
 	Font     bool
 	Sections []viewSection
-	All      []*page // for the page of all contents
-	Page     *page   // nil on pages that are no guide
+	All      []*page // for the table of contents of the site
+	Page     *page   // nil for pages that are not guides
 	Title    string
 	Previous *page
 	Next     *page
@@ -35,7 +35,7 @@ type viewPage struct {
 	Children []viewPage
 }
 
-// layOut puts the pages into their frame.
+// layOut renders the pages into the page template.
 func (s *Site) layOut(files map[string]file, pages []*page) error {
 	for i, p := range pages {
 		v := s.view(pages, p)
@@ -86,7 +86,7 @@ func (s *Site) add(files map[string]file, address, name string, v view) error {
 }
 
 func (s *Site) view(pages []*page, at *page) view {
-	fonts, _ := fs.Glob(s.config.Fonts, font("latin")) // the pattern is well-formed
+	fonts, _ := fs.Glob(s.config.Fonts, font("latin")) // the pattern is valid
 	v := view{Font: len(fonts) > 0, Suffix: s.config.suffix(), Front: "./", Page: at, All: pages}
 	if at != nil && at.Root() != "" {
 		v.Root, v.Front = at.Root(), at.Root()
@@ -113,10 +113,10 @@ func (s *Site) view(pages []*page, at *page) view {
 	return v
 }
 
-// Href is the address of a page, seen from the one that is shown.
+// Href returns the address of a page relative to the current page.
 func (v view) Href(p *page) string { return v.Root + p.Address + v.Suffix }
 
-// Description is the first sentence of what the page is about.
+// Description returns the description of the page for search engines.
 func (v view) Description() string {
 	switch {
 	case v.Page == nil:

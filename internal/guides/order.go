@@ -1,18 +1,19 @@
 package guides
 
-// section is a part of the navigation.
+// section is a section of the navigation.
 type section struct {
 	Title   string
 	entries []entry
 }
 
-// entry is a page of the navigation: a file of the repository, the name that the navigation has for
-// it, and what it is about. A file that is not there is left out.
+// entry is a page in the navigation: a file of the repository, its name in the navigation, and its
+// description. An entry without a file is omitted.
 type entry struct {
 	file, Title, About string
 }
 
-// order is the navigation. Every page of docs is here, in one of the folders, or left out.
+// order is the navigation. Every page of docs is listed here, is in one of the folders, or is in
+// leftOut.
 var order = []section{
 	{"Begin", []entry{
 		{"docs/quick-start.md", "Quick start", "From nothing to a paid subscription and a full quota, in ten minutes with curl."},
@@ -64,11 +65,11 @@ var order = []section{
 	}},
 }
 
-// folders have pages whose order is that of their names. The navigation shows them below the
-// folder's README while one of them is read.
+// folders contain pages that are ordered by name. The navigation shows them below the README of the
+// folder, but only on pages of the folder.
 var folders = []string{"docs/rules", "docs/adr"}
 
-// leftOut are pages for whoever changes the program, with the reason.
+// leftOut holds pages for developers of the program, which are not on the site, and the reason.
 var leftOut = map[string]string{
 	"docs/words.md":     "how texts are written",
 	"docs/releasing.md": "how a version is released",

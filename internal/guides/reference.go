@@ -9,12 +9,12 @@ import (
 	"github.com/swaggest/swgui/v5/static"
 )
 
-// referencePolicy is the content security policy of the API's reference: its own files and nothing
-// from elsewhere. Swagger UI sets style attributes and draws with data URLs.
+// referencePolicy is the Content-Security-Policy of the API reference. It allows only its own
+// files. Swagger UI needs style attributes and data URLs for images.
 const referencePolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// addReference adds the page that shows /openapi.json, which loads nothing from another host.
+// addReference adds the page that shows /openapi.json. It loads nothing from other hosts.
 func addReference(files map[string]file) error {
 	for name, from := range map[string]string{"api": "assets/reference/api.html", "api/init.js": "assets/reference/init.js"} {
 		content, err := fs.ReadFile(assets, from)

@@ -20,14 +20,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// repository is where files are that the site has not.
+// repository is the URL prefix of files that are not on the site.
 const repository = "https://github.com/tenantry/tenantry/blob/main/"
 
-// pageRenderer turns Markdown into the HTML of pages.
+// pageRenderer renders Markdown to HTML.
 type pageRenderer struct {
 	config   Config
 	markdown goldmark.Markdown
-	pages    map[string]*page // by their file
+	pages    map[string]*page // by file
 	current  *page
 }
 
@@ -36,7 +36,7 @@ func newRenderer(c Config, pages []*page) *pageRenderer {
 	for _, p := range pages {
 		r.pages[p.Entry.file] = p
 	}
-	table := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // a style attribute would need a laxer policy
+	table := extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)) // a style attribute would require a weaker policy
 	r.markdown = goldmark.New(
 		goldmark.WithExtensions(table),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -45,7 +45,7 @@ func newRenderer(c Config, pages []*page) *pageRenderer {
 	return r
 }
 
-// page renders one page, and notes its headings and what search finds in it.
+// page renders one page and collects its headings and searchable text.
 func (r *pageRenderer) page(p *page) error {
 	r.current = p
 	ids := parser.NewContext(parser.WithIDs(&slugs{}))
@@ -63,7 +63,7 @@ func (r *pageRenderer) page(p *page) error {
 	return nil
 }
 
-// resolve leads the links of a page to the pages of the site.
+// resolve rewrites the links of a page to addresses on the site.
 func (r *pageRenderer) resolve(doc ast.Node) error {
 	return ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		l, ok := n.(*ast.Link)
@@ -71,7 +71,7 @@ func (r *pageRenderer) resolve(doc ast.Node) error {
 			return ast.WalkContinue, nil
 		}
 		if to := r.pages[r.file(string(l.Destination))]; to != nil && strings.HasSuffix(plainText(l, r.current.source), ".md") {
-			l.RemoveChildren(l) // readers of the site know no files
+			l.RemoveChildren(l) // show the page's name instead of a file name
 			l.AppendChild(l, ast.NewString([]byte(to.name())))
 		}
 		l.Destination = []byte(r.target(string(l.Destination)))
@@ -79,7 +79,7 @@ func (r *pageRenderer) resolve(doc ast.Node) error {
 	})
 }
 
-// name is what the page is called in the text of another.
+// name returns the name of the page in links from other pages.
 func (p *page) name() string {
 	if p.Parent != nil {
 		return p.Parent.Entry.Title + ": " + p.Entry.Title
@@ -87,13 +87,13 @@ func (p *page) name() string {
 	return p.Entry.Title
 }
 
-// file returns which file of the repository a link of the page leads to.
+// file returns the file of the repository that a link of the current page refers to.
 func (r *pageRenderer) file(link string) string {
 	name, _, _ := strings.Cut(link, "#")
 	return path.Join(path.Dir(r.current.Entry.file), name)
 }
 
-// target returns where a link leads on the site.
+// target returns the address on the site for a link.
 func (r *pageRenderer) target(link string) string {
 	name, anchor, found := strings.Cut(link, "#")
 	if name == "" || strings.Contains(name, "://") || strings.HasPrefix(name, "mailto:") {
@@ -119,10 +119,10 @@ func (r *pageRenderer) target(link string) string {
 	return repository + name + anchor
 }
 
-// Root is the way from the page to the front page.
+// Root returns the relative path from the page to the front page.
 func (p *page) Root() string { return strings.Repeat("../", strings.Count(p.Address, "/")) }
 
-// slugs gives headings the ids that hosts of repositories give them.
+// slugs generates heading IDs like repository hosts do.
 type slugs struct{ seen map[string]int }
 
 // Generate implements parser.IDs.
@@ -160,7 +160,7 @@ func (r *pageRenderer) RegisterFuncs(register renderer.NodeRendererFuncRegistere
 	register.Register(ast.KindHeading, r.heading)
 	register.Register(ast.KindFencedCodeBlock, r.code)
 	register.Register(ast.KindImage, r.image)
-	register.Register(ast.KindHTMLBlock, r.renderNothing) // comments
+	register.Register(ast.KindHTMLBlock, r.renderNothing) // only comments
 	register.Register(ast.KindRawHTML, r.renderNothing)
 	register.Register(extast.KindTable, r.table)
 }
@@ -218,8 +218,8 @@ var (
 	ownSize  = regexp.MustCompile(`<svg [^>]*viewBox="([^"]+)"[^>]*>`)
 )
 
-// image shows a picture. A drawing becomes part of the page, so that it has the colours of its
-// theme; the style in its file is for where it stands alone.
+// image renders an image. An SVG drawing is embedded in the page, so that it uses the colors of the
+// page's theme. The style in its file is only used when it is shown alone.
 func (r *pageRenderer) image(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -241,7 +241,7 @@ func (r *pageRenderer) image(w util.BufWriter, source []byte, n ast.Node, enteri
 	return ast.WalkSkipChildren, nil
 }
 
-// plainText returns the text of a node without its marks.
+// plainText returns the text of a node without markup.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

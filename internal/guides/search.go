@@ -5,7 +5,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// passage is what stands below one heading: what search finds.
+// passage is the text below one heading, which the search can find.
 type passage struct {
 	heading heading
 	text    string
@@ -33,15 +33,15 @@ func (p *page) indexText(doc ast.Node) {
 	}
 }
 
-// found is a page in the index of the search, in the short form that is sent.
+// found is a page in the search index, with short keys to keep the index small.
 type found struct {
 	Address  string      `json:"a"`
 	Title    string      `json:"t"`
 	Section  string      `json:"s"`
-	Passages [][3]string `json:"p"` // id, heading and text
+	Passages [][3]string `json:"p"` // ID, heading and text
 }
 
-// searchIndex returns what the search of the pages reads: every passage with its page.
+// searchIndex returns the search index: all passages by page.
 func searchIndex(pages []*page, suffix string) ([]byte, error) {
 	var index []found
 	for _, p := range pages {

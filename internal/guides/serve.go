@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// policy is the content security policy of the guides: their own files and nothing from elsewhere.
+// policy is the Content-Security-Policy of the guides. It allows only their own files.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Mount serves the site at /docs with mount.
+// Mount registers the site at /docs with mount.
 func (s *Site) Mount(mount func(path string, h http.Handler)) {
 	mount("/docs", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "docs/") // relative: the service may be below a path
+		w.Header().Set("Location", "docs/") // relative, because the service may be below a path prefix
 		w.WriteHeader(http.StatusMovedPermanently)
 	}))
 	mount("/docs/", http.HandlerFunc(s.serve))
 }
 
-// elsewhere is how the address of a page ends where the texts are shown by others.
+// elsewhere matches the suffixes of page addresses on other hosts of the texts.
 var elsewhere = regexp.MustCompile(`(/README)?\.(md|html)$|/$`)
 
 func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
@@ -34,20 +34,20 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	files, err := s.build()
-	if err != nil { // a test holds that there is none
+	if err != nil { // a test ensures that the build succeeds
 		http.Error(w, "The guides cannot be shown.", http.StatusInternalServerError)
 		return
 	}
 	_, name, _ := strings.Cut(r.URL.Path, "/docs/")
 	f, there := files[name]
 	if !there {
-		// Pages are also found by the names that they have elsewhere.
+		// Redirect from addresses used by other hosts of the texts.
 		if other := elsewhere.ReplaceAllString(name, ""); other != name && files[other].content != nil {
 			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"./"+other)
 			w.WriteHeader(http.StatusMovedPermanently)
 			return
 		}
-		if strings.Contains(name, "/") { // its links are those of a page without a folder
+		if strings.Contains(name, "/") { // the links of the 404 page are relative to /docs/
 			w.Header().Set("Location", strings.Repeat("../", strings.Count(name, "/"))+"404")
 			w.WriteHeader(http.StatusFound)
 			return

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes the site to a folder. description is the file that describes the API.
+// Write writes the site to a directory. description is the file with the OpenAPI description.
 func (s *Site) Write(folder, description string) error {
 	files, err := s.build()
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *Site) Write(folder, description string) error {
 }
 
 func write(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // Everybody may read the guides.
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // The guides are public.
 		return err
 	}
-	return os.WriteFile(name, content, 0o644) //nolint:gosec // likewise
+	return os.WriteFile(name, content, 0o644) //nolint:gosec // The guides are public.
 }

@@ -1,5 +1,5 @@
-// Package hook has the events that endpoints outside can be told of, and the way in which
-// domains hand them over (rules: webhooks#types).
+// Package hook defines the events that webhooks can deliver, and the outbox through which packages
+// publish them (rules: webhooks#types).
 package hook
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Type says what happened. The names are part of the contract.
+// Type is the type of an event. The names are part of the API contract.
 type Type string
 
 // The types of events.
@@ -46,24 +46,23 @@ func Types() []Type {
 	}
 }
 
-// Event is something that has happened.
+// Event is a change to be delivered to webhooks.
 type Event struct {
 	Type Type
-	// TenantID is whose event it is, nil for one of the platform.
+	// TenantID is the tenant of the event, or nil for an event of the platform.
 	TenantID *uuid.UUID
-	// Data returns the resource as the API shows it after the change. It is called in the
-	// transaction of the change, and only where somebody listens; its ctx has no caller,
-	// and the tenant's language.
+	// Data returns the resource after the change, as shown by the API. It is called in the
+	// transaction of the change, and only if an endpoint subscribes to the event. Its ctx carries
+	// the locale of the tenant, but no caller.
 	Data func(ctx context.Context) (any, error)
 }
 
-// Outbox takes events in the transaction of the change, so that neither is stored without
-// the other.
+// Outbox stores events in the transaction of the change, so that both are stored or neither is.
 type Outbox interface {
 	Add(ctx context.Context, e Event) error
 }
 
-// Publish hands an event of a tenant to an outbox, unless that is nil.
+// Publish adds a tenant's event to an outbox. It does nothing if the outbox is nil.
 func Publish(ctx context.Context, to Outbox, t Type, tenantID uuid.UUID, data func(ctx context.Context) (any, error)) error {
 	if to == nil {
 		return nil
@@ -71,7 +70,7 @@ func Publish(ctx context.Context, to Outbox, t Type, tenantID uuid.UUID, data fu
 	return to.Add(ctx, Event{Type: t, TenantID: &tenantID, Data: data})
 }
 
-// StaticData returns the Data of an event whose resource is at hand.
+// StaticData returns a Data function for a resource that is already known.
 func StaticData(resource any) func(context.Context) (any, error) {
 	return func(context.Context) (any, error) { return resource, nil }
 }

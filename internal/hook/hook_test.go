@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// The names are part of the contract.
+// Type names are part of the API contract.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	seen := map[hook.Type]bool{}
@@ -31,7 +31,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// kept is an outbox that keeps the last event.
+// kept is an outbox that stores the last event.
 type kept struct{ hook.Event }
 
 var errFull = errors.New("full")

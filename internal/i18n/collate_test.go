@@ -20,12 +20,12 @@ func TestCollator(t *testing.T) {
 	t.Parallel()
 	names := []string{"Zoe", "zebra", "Ölgemälde", "Oz", "Élodie", "Elodie", "Emil", "élan", "\u00c5ngstr\u00f6m", "Andrea", "Ñandú", "Nadal", "Nzinga", "Odell", "Жук", "Aeon", "Ægir", "9 Lives", "Émile", "de Vries", "Deventer"}
 	want := []string{"9 Lives", "Ægir", "Aeon", "Andrea", "\u00c5ngstr\u00f6m", "de Vries", "Deventer", "élan", "Elodie", "Élodie", "Emil", "Émile", "Nadal", "Ñandú", "Nzinga", "Odell", "Ölgemälde", "Oz", "zebra", "Zoe", "Жук"}
-	for _, locale := range []string{"en", "fr", "it", "de"} { // they agree: a list needs one key for them
+	for _, locale := range []string{"en", "fr", "it", "de"} { // the same order in all of them
 		if diff := cmp.Diff(want, sorted(locale, slices.Clone(names)...)); diff != "" {
 			t.Errorf("%s: %s", locale, diff)
 		}
 	}
-	// In Spanish ñ is a letter of its own.
+	// In Spanish, ñ is a separate letter.
 	if diff := cmp.Diff([]string{"Nadal", "Nzinga", "Ñandú", "Odell"}, sorted("es", "Odell", "Ñandú", "Nzinga", "Nadal")); diff != "" {
 		t.Errorf("es: %s", diff)
 	}

@@ -18,21 +18,20 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Formatter is how a locale writes dates, numbers and amounts of money.
+// Formatter formats dates, numbers and amounts of money for a locale.
 type Formatter struct {
 	tag      language.Tag
 	months   [12]string
-	firstDay string // how the first day of a month is written
-	date     string // {day} {month} {year}
-	instant  string // the same, and {time}
-	decimal  string // what stands before the decimals
-	money    string // {symbol} {amount}
-	group    string // between groups of digits, where it is not the library's
-	millions bool   // whole millions have a plural form of their own
+	firstDay string // first day of a month
+	date     string // with {day}, {month} and {year}
+	instant  string // with {day}, {month}, {year} and {time}
+	decimal  string // decimal separator
+	money    string // with {symbol} and {amount}
+	group    string // digit group separator, if it differs from the library's
+	millions bool   // whole millions have a separate plural form
 }
 
-// NewFormatter is how a locale writes; one that is not supported writes like the
-// default.
+// NewFormatter returns the Formatter of a locale. An unsupported locale means the default.
 func NewFormatter(locale string) Formatter {
 	switch locale {
 	case "fr":
@@ -69,13 +68,13 @@ func (f Formatter) day(t time.Time) string {
 	return strconv.Itoa(t.Day())
 }
 
-// Date writes the day of a time, in UTC.
+// Date formats the date of a time in UTC.
 func (f Formatter) Date(t time.Time) string {
 	t = t.UTC()
 	return Fill(f.date, map[string]string{"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year())})
 }
 
-// Instant writes a time in UTC, to the minute.
+// Instant formats a time in UTC, to the minute.
 func (f Formatter) Instant(t time.Time) string {
 	t = t.UTC()
 	return Fill(f.instant, map[string]string{
@@ -83,7 +82,7 @@ func (f Formatter) Instant(t time.Time) string {
 	})
 }
 
-// clock is how a time of day is written.
+// clock formats the time of day.
 func (f Formatter) clock(t time.Time) string {
 	if f.tag == language.French {
 		return fmt.Sprintf("%d\u00a0h\u00a0%02d", t.Hour(), t.Minute())
@@ -91,7 +90,7 @@ func (f Formatter) clock(t time.Time) string {
 	return t.Format("15:04")
 }
 
-// Rate writes a rate in millionths as a percentage, such as 5.5%.
+// Rate formats a rate in millionths as a percentage, such as 5.5%.
 func (f Formatter) Rate(millionths int64) string {
 	sign := "%"
 	if f.tag == language.French || f.tag == language.Spanish {
@@ -100,7 +99,8 @@ func (f Formatter) Rate(millionths int64) string {
 	return f.Millionths(millionths*100) + sign
 }
 
-// Country writes the name of a country (ISO 3166-1 alpha-2); a code that is none stays.
+// Country returns the name of a country (ISO 3166-1 alpha-2). An unknown code is returned
+// unchanged.
 func (f Formatter) Country(code string) string {
 	region, err := language.ParseRegion(code)
 	if err != nil {
@@ -109,26 +109,26 @@ func (f Formatter) Country(code string) string {
 	return cmp.Or(display.Regions(f.tag).Name(region), code)
 }
 
-// Percent writes whole percents.
+// Percent formats a whole percentage.
 func (f Formatter) Percent(n int) string {
 	return message.NewPrinter(f.tag).Sprint(number.Percent(float64(n) / 100))
 }
 
-// Total writes as many of the six decimals as there are.
+// Total formats a total without trailing zeros in its six decimals.
 func (f Formatter) Total(t money.Total) string {
 	return f.groupDigits(t.Units, decimals(t))
 }
 
-// decimals returns as many of the six decimals as there are.
+// decimals returns the six decimals of a total without trailing zeros.
 func decimals(t money.Total) string { return strings.TrimRight(fmt.Sprintf("%06d", t.Millionths), "0") }
 
-// Millionths writes a number of millionths with as many decimals as there are.
+// Millionths formats a number of millionths without trailing zeros.
 func (f Formatter) Millionths(n int64) string {
 	const one = 1_000_000
 	return sign(n) + f.Total(money.Total{Units: abs(n / one), Millionths: abs(n % one)})
 }
 
-// Decimal writes a number that is given as text, such as "1234.5", with its decimals.
+// Decimal formats a number given as text, such as "1234.5", and keeps its decimals.
 func (f Formatter) Decimal(text string) string {
 	digits, isNegative := strings.CutPrefix(text, "-")
 	whole, decimals, _ := strings.Cut(digits, ".")
@@ -137,14 +137,14 @@ func (f Formatter) Decimal(text string) string {
 		return text
 	}
 	minus := ""
-	if isNegative { // also of a number between -1 and 0
+	if isNegative { // also for a number between -1 and 0
 		minus = "-"
 	}
 	return minus + f.groupDigits(n, decimals)
 }
 
-// UnitPrice writes the price of one unit, which may have decimals below the currency's
-// smallest coin: minor is in minor units, as text such as "0.0123".
+// UnitPrice formats the price of one unit, which may be a fraction of the currency's smallest coin.
+// minor is in minor units, as text such as "0.0123".
 func (f Formatter) UnitPrice(minor, code string, minorUnits int) string {
 	digits, negative := strings.CutPrefix(minor, "-")
 	whole, decimals, _ := strings.Cut(digits, ".")
@@ -163,8 +163,8 @@ func (f Formatter) UnitPrice(minor, code string, minorUnits int) string {
 	return amount
 }
 
-// Money writes an amount with the symbol of its currency, or with its code where
-// the reader knows no symbol. minorUnits are the currency's decimals: 0, 2 or 3.
+// Money formats an amount with the symbol of its currency, or with its code if the locale lacks a
+// common symbol. minorUnits is the number of decimals of the currency: 0, 2 or 3.
 func (f Formatter) Money(m money.Money, minorUnits int) string {
 	scale := int64(1)
 	for range minorUnits {
@@ -177,19 +177,19 @@ func (f Formatter) Money(m money.Money, minorUnits int) string {
 	return sign(m.AmountCents) + f.withSymbol(m.Currency, f.groupDigits(abs(m.AmountCents/scale), decimals))
 }
 
-// withSymbol writes an amount with the symbol of its currency.
+// withSymbol adds the symbol of a currency to an amount.
 func (f Formatter) withSymbol(code, amount string) string {
 	symbol := strings.ToUpper(code)
 	if unit, err := currency.ParseISO(symbol); err == nil {
 		symbol = message.NewPrinter(f.tag).Sprint(currency.Symbol(unit))
 	}
 	if last, _ := utf8.DecodeLastRuneInString(symbol); unicode.IsLetter(last) && strings.HasPrefix(f.money, "{symbol}{") {
-		symbol += "\u00a0" // a code does not touch the figure
+		symbol += "\u00a0" // separate a code from the amount
 	}
 	return Fill(f.money, map[string]string{"symbol": symbol, "amount": amount})
 }
 
-// groupDigits writes a number that is given exactly: no float is in between.
+// groupDigits formats an exact number without converting it to a float.
 func (f Formatter) groupDigits(whole int64, decimals string) string {
 	text := message.NewPrinter(f.tag).Sprint(number.Decimal(whole))
 	if f.group != "" {
@@ -210,8 +210,7 @@ func sign(n int64) string {
 	return ""
 }
 
-// Fill puts values in the places of their names in braces, in one pass: a value
-// may look like a name.
+// Fill replaces {name} placeholders with values, in one pass: a value may look like a placeholder.
 func Fill(text string, values map[string]string) string {
 	pairs := make([]string, 0, 2*len(values))
 	for name, value := range values {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// each checks what every locale makes of a value, in the order of i18n.Locales.
+// each checks the text for every locale, in the order of i18n.Locales.
 func each(t *testing.T, got func(locale string) string, want [4]string) {
 	t.Helper()
 	for i, locale := range i18n.Locales() {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// FuzzMatch holds that every Accept-Language leads to a locale that there is, or to none.
+// FuzzMatch checks that every Accept-Language header matches a supported locale or "".
 func FuzzMatch(f *testing.F) {
 	for _, seed := range []string{"", "fr", "fr-CH, fr;q=0.9, en;q=0.8", "*", "de;q=x", "zh-Hant-TW;q=1.000", ";;;,,,=", "x-private", "i-klingon", "en-\xff"} {
 		f.Add(seed)

@@ -1,5 +1,5 @@
-// Package i18n has the locales of the service, their message catalogs, and the
-// choice of a locale by Accept-Language (rules: http#locale).
+// Package i18n provides the locales of the service, their message catalogs, and the choice of a
+// locale by Accept-Language (rules: http#locale).
 package i18n
 
 import (
@@ -14,27 +14,27 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Default is the locale of a reader who asks for none of the supported ones.
+// Default is the locale for requests that ask for none of the supported locales.
 const Default = "en"
 
 //go:embed locales/*.json
 var files embed.FS
 
-// Locales lists the supported locales, the default first.
+// Locales returns the supported locales, starting with the default.
 func Locales() []string { return []string{"en", "fr", "es", "it"} }
 
-// Catalog has the messages of every locale and matches readers to locales.
+// Catalog holds the messages of all locales and matches requests to locales.
 type Catalog struct {
 	messages map[string]map[string]Message
-	offered  []string // the locales that readers get
+	offered  []string // the locales that Match can return
 	matcher  language.Matcher
 }
 
-// Load reads the messages of answers and alerts.
+// Load reads the messages of responses and alerts.
 func Load() (*Catalog, error) { return Read(files) }
 
-// Read reads the catalogs locales/{locale}.json of a package. It fails when one is not
-// valid JSON or lacks a key that the default locale has.
+// Read reads the catalogs locales/{locale}.json. It returns an error if a catalog is not valid JSON
+// or lacks a key of the default locale.
 func Read(from fs.FS) (*Catalog, error) {
 	c := &Catalog{messages: map[string]map[string]Message{}}
 	for _, locale := range Locales() {
@@ -57,8 +57,8 @@ func Read(from fs.FS) (*Catalog, error) {
 	return c, nil
 }
 
-// RestrictTo restricts Match to some locales, of which the first is the default. Call it before the
-// catalog is used.
+// RestrictTo restricts Match to the given locales. The first one becomes the default. Call it
+// before the catalog is used.
 func (c *Catalog) RestrictTo(locales []string) {
 	tags := make([]language.Tag, len(locales))
 	for i, locale := range locales {
@@ -67,7 +67,7 @@ func (c *Catalog) RestrictTo(locales []string) {
 	c.offered, c.matcher = locales, language.NewMatcher(tags)
 }
 
-// Must is Read for catalogs in the program, which tests have read.
+// Must panics if Read fails. Use it for embedded catalogs, which tests have read.
 func Must(c *Catalog, err error) *Catalog {
 	if err != nil {
 		panic(err)
@@ -75,9 +75,9 @@ func Must(c *Catalog, err error) *Catalog {
 	return c
 }
 
-// Match picks the locale that an Accept-Language header asks for: quality values and
-// region subtags count. It is "" where the header asks for none of the supported ones,
-// or is malformed.
+// Match returns the locale that an Accept-Language header asks for, considering quality values and
+// region subtags. It returns "" if the header is malformed or asks for none of the supported
+// locales.
 func (c *Catalog) Match(acceptLanguage string) string {
 	if acceptLanguage == "" {
 		return ""
@@ -96,8 +96,8 @@ func (c *Catalog) Match(acceptLanguage string) string {
 	return c.offered[index]
 }
 
-// firstRange returns the first language range, if it is offered and has no quality
-// value: nothing can be better, so that most requests need no parser.
+// firstRange returns the first language range if it is offered and lacks a quality value. No other
+// range can have a higher priority, so most requests need no parser.
 func (c *Catalog) firstRange(acceptLanguage string) string {
 	first, _, _ := strings.Cut(acceptLanguage, ",")
 	base, _, _ := strings.Cut(first, "-")
@@ -109,14 +109,14 @@ func (c *Catalog) firstRange(acceptLanguage string) string {
 	return ""
 }
 
-// Messages returns the messages of a locale by key. Callers must not change them.
+// Messages returns the messages of a locale by key. Callers must not modify the map.
 func (c *Catalog) Messages(locale string) map[string]Message { return c.messages[locale] }
 
-// Has reports whether key is a message.
+// Has reports whether there is a message with the key.
 func (c *Catalog) Has(key string) bool { _, ok := c.messages[Default][key]; return ok }
 
-// Text returns the message of a key with its {placeholders} filled, numbers as the locale
-// writes them. A key without a message is returned as it is.
+// Text returns the message of a key with its {placeholders} filled. Numbers are formatted for the
+// locale. If the message does not exist, it returns the key.
 func (c *Catalog) Text(locale, key string, args map[string]any) string {
 	m, ok := c.messages[locale][key]
 	if !ok {
@@ -131,21 +131,21 @@ func (c *Catalog) Text(locale, key string, args map[string]any) string {
 
 type key struct{}
 
-// With returns a context that carries the locale that the reader has asked for.
+// With returns a context that carries the requested locale.
 func With(ctx context.Context, locale string) context.Context {
 	return context.WithValue(ctx, key{}, locale)
 }
 
-// Locale returns the reader's locale, the default when they have asked for none.
+// Locale returns the requested locale, or the default.
 func Locale(ctx context.Context) string { return cmp.Or(RequestedLocale(ctx), Default) }
 
-// RequestedLocale returns the locale that the reader has asked for, "" for none.
+// RequestedLocale returns the requested locale, or "".
 func RequestedLocale(ctx context.Context) string {
 	locale, _ := ctx.Value(key{}).(string)
 	return locale
 }
 
-// FirstSupported returns the first of some locales that the service has, "" for none.
+// FirstSupported returns the first supported locale of the given ones, or "".
 func FirstSupported(locales ...string) string {
 	for _, wanted := range locales {
 		for _, locale := range Locales() {
@@ -157,8 +157,8 @@ func FirstSupported(locales ...string) string {
 	return ""
 }
 
-// LocalizedNames returns the names of something by locale that has one name of its own, and in
-// other languages the names of its counterpart, which may have none.
+// LocalizedNames returns the names of a resource by locale: its own name in the default locale, and
+// the names of its counterpart (JSON, may be empty) in the others.
 func LocalizedNames(own string, counterpart []byte) (map[string]string, error) {
 	names := map[string]string{}
 	if len(counterpart) > 0 {
@@ -170,7 +170,7 @@ func LocalizedNames(own string, counterpart []byte) (map[string]string, error) {
 	return names, nil
 }
 
-// Pick resolves a translatable field: the locale's text, else the default's.
+// Pick returns the text for the locale, or for the default locale if it is empty.
 func Pick(texts map[string]string, locale string) string {
 	if t := texts[locale]; t != "" {
 		return t

@@ -81,7 +81,7 @@ func TestPickAndLocale(t *testing.T) {
 	}
 }
 
-// Numbers in messages are written by locale, and in the form that the number asks for.
+// Numbers in messages are formatted for the locale and select the plural form.
 func TestNumbersInMessages(t *testing.T) {
 	t.Parallel()
 	c := load(t)
@@ -114,7 +114,7 @@ func TestNumbersInMessages(t *testing.T) {
 	}
 }
 
-// A catalog that is not whole is refused when it is read.
+// Incomplete or malformed catalogs are rejected.
 func TestBrokenCatalogs(t *testing.T) {
 	t.Parallel()
 	for name, french := range map[string]string{
@@ -135,7 +135,7 @@ func TestBrokenCatalogs(t *testing.T) {
 	}
 }
 
-// A catalog that offers only some locales leads nobody to another one.
+// A restricted catalog does not match other locales.
 func TestOffer(t *testing.T) {
 	t.Parallel()
 	c := load(t)

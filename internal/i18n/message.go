@@ -11,17 +11,17 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Message is a text of a catalog with {placeholders}. In a file it is a string, or where
-// it depends on a number an object with the forms of the language by CLDR's plural
-// categories, and the placeholder that counts:
+// Message is a text with {placeholders}. In a catalog it is a string, or, if it depends on a
+// number, an object with a text for each CLDR plural category and the name of the placeholder that
+// selects it:
 //
 //	{"count": "max", "one": "{max} entry", "other": "{max} entries"}
 type Message struct {
-	count string // a placeholder; "" for a text with one form
+	count string // selecting placeholder; "" for a text with one form
 	forms map[string]string
 }
 
-// Categories returns the plural categories of a locale, of whole numbers.
+// Categories returns the plural categories of a locale for whole numbers.
 func Categories(locale string) []string {
 	if locale == Default {
 		return []string{"one", "other"}
@@ -29,8 +29,8 @@ func Categories(locale string) []string {
 	return []string{"one", "many", "other"}
 }
 
-// category returns the plural category of a number. "many" of French, Spanish and
-// Italian, as in "un million d’appels", is newer than the library's tables.
+// category returns the plural category of a number. The library's tables lack the category "many"
+// of French, Spanish and Italian, as in "un million d’appels".
 func (f Formatter) category(n money.Total) string {
 	if f.millions && n.Units != 0 && n.Units%1_000_000 == 0 && n.Millionths == 0 {
 		return "many"
@@ -41,8 +41,8 @@ func (f Formatter) category(n money.Total) string {
 	return "other"
 }
 
-// Singular reports whether the language counts so many with the singular: French does for
-// all numbers below two.
+// Singular reports whether the language uses the singular for the number. French does for all
+// numbers below two.
 func (f Formatter) Singular(n money.Total) bool {
 	whole, decimals := strconv.FormatInt(n.Units, 10), decimals(n)
 	digits := []byte(whole + decimals)
@@ -52,7 +52,7 @@ func (f Formatter) Singular(n money.Total) bool {
 	return plural.Cardinal.MatchDigits(f.tag, digits, len(whole), len(decimals)) == plural.One
 }
 
-// UnmarshalJSON reads a message in either form.
+// UnmarshalJSON reads a message in either format.
 func (m *Message) UnmarshalJSON(text []byte) error {
 	*m = Message{forms: map[string]string{}}
 	if text[0] == '"' {
@@ -72,18 +72,17 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Forms returns the texts of a message by category; one that depends on no number has
-// "other" alone.
+// Forms returns the texts of a message by category. A message that does not depend on a number only
+// has "other".
 func (m Message) Forms() map[string]string { return m.forms }
 
-// Digits is a number that is given as text, to be written as the locale does.
+// Digits is a number given as text, to be formatted for the locale.
 type Digits string
 
-// MarshalJSON writes the number as a number.
+// MarshalJSON encodes the number as a JSON number.
 func (d Digits) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
-// Text returns the message with its placeholders filled. Numbers are written as the
-// locale writes them.
+// Text returns the message with its placeholders filled. Numbers are formatted for the locale.
 func (m Message) Text(locale string, args map[string]any) string {
 	form := m.forms["other"]
 	if len(args) == 0 {
@@ -99,10 +98,10 @@ func (m Message) Text(locale string, args map[string]any) string {
 	for name, value := range args {
 		pairs = append(pairs, "{"+name+"}", figures.formatValue(value))
 	}
-	return strings.NewReplacer(pairs...).Replace(form) // in one pass: a value may look like a placeholder
+	return strings.NewReplacer(pairs...).Replace(form) // one pass, because a value may look like a placeholder
 }
 
-// counted returns the number that decides about a plural form.
+// counted returns the number that selects a plural form.
 func counted(value any) (money.Total, bool) {
 	if n, ok := value.(money.Total); ok {
 		return n, true

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// The catalogs have the units of bytes and time as CLDR 42 has them, and what services
-// count most. Every form of every language is a way to name a unit.
+// unitFiles contains the units of bytes and time from CLDR 42, and other units that services
+// often count. A unit can be named by every form in every language.
 //
 //go:embed units/locales/*.json
 var unitFiles embed.FS
@@ -29,14 +29,14 @@ func readUnits() (*Catalog, error) {
 	return Read(files)
 }
 
-// unitsByName returns the message keys of units by each of their names.
+// unitsByName maps the names of units to message keys.
 func unitsByName() map[string]string {
 	all := map[string]string{"KB": "unit.kB", "hr": "unit.h", "mail": "unit.email", "mails": "unit.email"}
 	UnitNames(func(name, key string) { all[name] = key })
 	return all
 }
 
-// UnitNames calls yield for every name of a unit in every language. Symbols, such as GB, keep
+// UnitNames calls yield for every name of every unit in all languages. Symbols, such as GB, keep
 // their case; words are in lower case.
 func UnitNames(yield func(name, key string)) {
 	for _, locale := range Locales() {
@@ -53,9 +53,9 @@ func UnitNames(yield func(name, key string)) {
 	}
 }
 
-// UnitText formats a quantity with the unit that a meter's label names (rules: usage#meters).
-// An unknown label stays as it is. Where the language needs the singular, an unknown word is
-// in parentheses, because its singular is not known.
+// UnitText formats a quantity with the unit of a meter's label (rules: usage#meters). An unknown
+// label is unchanged. If the language needs a singular, an unknown word is put in parentheses,
+// because its singular is unknown.
 func UnitText(locale string, n money.Total, label string) string {
 	label = strings.TrimSpace(label)
 	key, ok := unitKeys[label]
@@ -74,7 +74,7 @@ func UnitText(locale string, n money.Total, label string) string {
 	return figures.Total(n) + "\u00a0" + label
 }
 
-// isWord reports whether a label is a word, and not a symbol such as kWh or m².
+// isWord reports whether a label is a word and not a symbol such as kWh or m².
 func isWord(label string) bool {
 	last, _ := utf8.DecodeLastRuneInString(label)
 	return utf8.RuneCountInString(label) > 3 && unicode.IsLower(last)

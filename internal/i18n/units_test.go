@@ -14,7 +14,7 @@ func TestQuantitiesHaveTheirUnitsAsTheLanguageWritesThem(t *testing.T) {
 	for _, c := range []struct {
 		label string
 		n     money.Total
-		want  string // en, fr, es, it
+		want  string // in en, fr, es, it
 	}{
 		{"calls", one, "1 call / 1 appel / 1 llamada / 1 chiamata"},
 		{"calls", half, "1.5 calls / 1,5 appel / 1,5 llamadas / 1,5 chiamate"},
@@ -48,7 +48,7 @@ func TestQuantitiesHaveTheirUnitsAsTheLanguageWritesThem(t *testing.T) {
 	}
 }
 
-// A name means one unit, in whatever language it is.
+// A name means the same unit in all languages.
 func TestNoNameMeansTwoUnits(t *testing.T) {
 	t.Parallel()
 	known := map[string]string{}

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// messageKey is what a key looks like wherever it stands in the source.
+// messageKey matches message keys in the source.
 var messageKey = regexp.MustCompile(`^(error|validation)\.[A-Za-z_]+$`)
 
-// Every key that the program names is a message, and every code has one.
+// Every message key in the source exists, and every error code has a message.
 func TestKeysOfTheProgram(t *testing.T) {
 	t.Parallel()
 	c := load(t)
@@ -33,8 +33,8 @@ func TestKeysOfTheProgram(t *testing.T) {
 	}
 }
 
-// sourceKeys reads the literals of the program: the message keys, and the codes
-// of internal/fault/codes.go, each with a place where it stands.
+// sourceKeys collects the message keys in string literals and the codes of internal/fault/codes.go,
+// each with a position.
 func sourceKeys(t *testing.T) (used, codes map[string]string) {
 	t.Helper()
 	used, codes = map[string]string{}, map[string]string{}
@@ -44,7 +44,7 @@ func sourceKeys(t *testing.T) (used, codes map[string]string) {
 			return err
 		}
 		if kit := filepath.Base(filepath.Dir(path)); strings.HasSuffix(kit, "test") {
-			return nil // a test kit reads answers of others
+			return nil // a test kit reads responses of other services
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// What the command line takes away is gone on the next request.
+// A permission that the CLI revokes is gone with the next request.
 func TestRevokeAdmin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -21,7 +21,7 @@ func TestRevokeAdmin(t *testing.T) {
 		if err := commands.GrantAdmin(t.Context(), cli, "chief@example.com", nil, io.Discard); err != nil {
 			t.Fatal(err)
 		}
-		s.Call("GET", "/api/v1/auth/me", chief.Token, nil).Want(401) // an older login gains nothing
+		s.Call("GET", "/api/v1/auth/me", chief.Token, nil).Want(401) // an existing login gains no permissions
 		login := func() string {
 			t.Helper()
 			return s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "chief@example.com", "password": "correct horse"}).Want(200).Str("accessToken")
@@ -29,7 +29,7 @@ func TestRevokeAdmin(t *testing.T) {
 		acting, acts := login(), login()
 		s.Impersonate(acting, ada).Want(200)
 
-		// Another list holds at once, and ends no login.
+		// Changed permissions apply immediately and end no login.
 		search := "/api/v1/admin/tenants/search-with-roles?search=a"
 		s.Call("GET", search, acts, nil).Want(200)
 		if err := commands.GrantAdmin(t.Context(), cli, "chief@example.com", []string{"plans.view"}, io.Discard); err != nil {
@@ -38,8 +38,8 @@ func TestRevokeAdmin(t *testing.T) {
 		s.Call("GET", search, acts, nil).Want(403)
 		s.Call("GET", "/api/v1/admin/plans", acts, nil).Want(200)
 
-		// The impersonation has expired with the permission. It is logged once and only waits
-		// to be stopped; another grant does not revive it.
+		// The impersonation has expired with the permission. It is logged once and waits to be
+		// stopped. Granting the permission again does not revive it.
 		expired := func() {
 			t.Helper()
 			wantImpersonationLog(s, "ended", "started")
@@ -86,7 +86,7 @@ func TestRevokeAdmin(t *testing.T) {
 	})
 }
 
-// Nobody acts as a platform admin: not as one who has just become it either.
+// A target that becomes a platform admin is no longer impersonated.
 func TestGrantAdminToATarget(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,32 +6,32 @@ import (
 	"github.com/google/uuid"
 )
 
-// StartEvent is the event that a platform admin began to act as somebody else.
+// StartEvent is published when a platform admin starts to impersonate a user.
 type StartEvent struct{ Facts }
 
-// EndEvent is the event that a platform admin no longer acts as somebody else.
+// EndEvent is published when an impersonation ends.
 type EndEvent struct{ Facts }
 
-// Facts are the content of both events.
+// Facts is the content of both events.
 type Facts struct {
 	ImpersonatorID int64
 	ImpersonatedID int64
 	TenantID       uuid.UUID
-	// IPAddress and UserAgent are those of the request that made the change; "" where
-	// no request did, as when a login expires.
+	// IPAddress and UserAgent describe the request that made the change. They are "" if the change
+	// was not made by a request, for example when a login expires.
 	IPAddress string
 	UserAgent string
 }
 
-// Bus carries the events of impersonation to listeners in the process. It calls them in
-// the order in which they were added, in the transaction of the publisher, before the
-// call that publishes returns. The first error rolls that transaction back.
+// Bus delivers impersonation events to listeners in the process. It calls the listeners
+// synchronously, in the order in which they were added, in the transaction of the publisher. The
+// first error rolls the transaction back.
 type Bus struct {
 	Started Topic[StartEvent]
 	Ended   Topic[EndEvent]
 }
 
-// Topic is one kind of event. Listeners are added before the first event.
+// Topic is a kind of event. Listeners must be added before the first event.
 type Topic[E any] struct {
 	listeners []func(context.Context, E) error
 }

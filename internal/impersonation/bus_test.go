@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// accounts are those of callers with bearer tokens.
+// accounts implements impersonation.Accounts for callers with bearer tokens.
 type accounts struct{}
 
 func (accounts) RenewSession(context.Context, uuid.UUID) (string, time.Duration, error) {
@@ -29,8 +29,8 @@ func (accounts) SessionUser(_ context.Context, id int64) (account.SessionUser, e
 	return account.SessionUser{ID: id}, nil
 }
 
-// rig is the service on a database with an admin (1), who has a token, and a
-// member of a tenant (2).
+// rig is the service with a database that has an admin (1) with a token, and a member of a tenant
+// (2).
 type rig struct {
 	t     *testing.T
 	db    *sqldb.DB
@@ -65,7 +65,7 @@ func newRig(t *testing.T, db *sqldb.DB) rig {
 	return r
 }
 
-// as is a context in which the admin acts for themself, or as the target.
+// as returns a context in which the admin acts as themself or as the target.
 func (r rig) as(impersonating bool) context.Context {
 	caller := &authz.Caller{UserID: 1, IsPlatformAdmin: true, TokenID: r.token}
 	if impersonating {
@@ -83,8 +83,7 @@ func (r rig) count(text string) int {
 	return n
 }
 
-// Both events tell the five facts, after the state has changed and within its
-// transaction.
+// Both events carry all facts. They are published after the state has changed, in its transaction.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -122,7 +121,7 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// A listener that fails undoes what it was told of, its record included.
+// A failing listener rolls back the change and its log record.
 func TestAFailingListener(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -143,7 +142,7 @@ func TestAFailingListener(t *testing.T) {
 	})
 }
 
-// However many instances sweep, an impersonation ends once.
+// An impersonation ends once, even if several instances sweep.
 func TestSweepOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

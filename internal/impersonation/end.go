@@ -7,9 +7,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// EndOrphaned ends the impersonations that depend on credentials of a user that
-// authenticate nobody any more, in the transaction of ctx, which has locked the user. It
-// is called after a logout and after credentials were revoked.
+// EndOrphaned ends the impersonations that depend on revoked or expired credentials of a user, in
+// the transaction of ctx, which has locked the user. Call it after a logout and after credentials
+// were revoked.
 func (s *Service) EndOrphaned(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfUser(ctx, userID)
@@ -20,10 +20,9 @@ func (s *Service) EndOrphaned(ctx context.Context, userID int64) error {
 	})
 }
 
-// EndFamily ends the impersonations that depend on credentials of one login, and
-// revokes those credentials, in the transaction of ctx, which has locked the user. It is called at a refresh: the
-// new tokens are the admin's own, and a request with an old token must not suddenly
-// act as the admin.
+// EndFamily ends the impersonations that depend on credentials of one login, and revokes those
+// credentials, in the transaction of ctx, which has locked the user. It is called at a refresh: the
+// new tokens act as the admin, and a request with an old token must not suddenly act as the admin.
 func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfFamily(ctx, userID, family)
@@ -39,14 +38,14 @@ func (s *Service) EndFamily(ctx context.Context, userID int64, family uuid.UUID)
 	})
 }
 
-// ImpersonatorsOf lists who impersonates a user at the moment.
+// ImpersonatorsOf returns the users who currently impersonate a user.
 func (s *Service) ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
 	return s.store.impersonatorsOf(ctx, targetID)
 }
 
-// EndForTarget ends the impersonations of a target, in the transaction of ctx, which has locked
-// the target and the impersonators. It is called when the target leaves the tenant, or
-// becomes a platform admin, whom nobody may impersonate.
+// EndForTarget ends the impersonations of a target, in the transaction of ctx, which has locked the
+// target and the impersonators. Call it when the target leaves the tenant or becomes a platform
+// admin, because platform admins cannot be impersonated.
 func (s *Service) EndForTarget(ctx context.Context, targetID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingTarget(ctx, targetID)
@@ -57,10 +56,10 @@ func (s *Service) EndForTarget(ctx context.Context, targetID int64) error {
 	})
 }
 
-// Expire ends the impersonations by an admin from whom impersonation.start was taken, in the
-// transaction of ctx, which has locked the admin. Their credentials keep the target and
-// refuse every request except stop, status and logout, so that a request that was
-// meant to act as the target never acts as the admin.
+// Expire ends the impersonations by an admin who has lost the permission impersonation.start, in
+// the transaction of ctx, which has locked the admin. Their credentials keep the target and reject
+// all requests except stop, status and logout, so that a request intended for the target never acts
+// as the admin.
 func (s *Service) Expire(ctx context.Context, adminID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfUser(ctx, adminID)
@@ -86,8 +85,8 @@ func (s *Service) Expire(ctx context.Context, adminID int64) error {
 	})
 }
 
-// Sweep ends the impersonations that depend on credentials which have expired or were
-// revoked, each once even if several instances sweep.
+// Sweep ends the impersonations that depend on expired or revoked credentials. Each ends once, even
+// if several instances sweep concurrently.
 func (s *Service) Sweep(ctx context.Context) error {
 	ids, err := s.store.listOrphaned(ctx, s.deps.Clock.Now())
 	if err != nil {
@@ -127,13 +126,12 @@ func (s *Service) endAll(ctx context.Context, ids []uuid.UUID, onlyDead bool) er
 	return nil
 }
 
-// end ends the impersonation of one credential, whose user is locked, and reports whether
-// there was one.
-// onlyDead skips a credential that still authenticates somebody, such as a session that
-// has just been extended.
+// end ends the impersonation of a credential and reports whether there was one. The caller has
+// locked the credential's user. onlyDead skips a credential that is still valid, for example
+// because its session was just extended.
 func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		ended = false // again at each try of Tx
+		ended = false // reset at each retry of Tx
 		c, err := s.store.lockCredential(ctx, id)
 		if errors.Is(err, errNoCredential) {
 			return nil
@@ -145,7 +143,7 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended b
 			return err
 		}
 		ended = true
-		if c.ended { // it is logged
+		if c.ended { // already logged
 			return nil
 		}
 		return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target)})

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// The refusals to start, in the order in which they are checked (rules:
-// impersonation#guard-rails). All answer 400.
+// The errors of Start, in the order in which they are checked (rules: impersonation#guard-rails).
+// All of them return 400.
 var (
 	errSelf      = fault.New(fault.Malformed, "error.impersonate_self")
 	errNotAdmin  = fault.New(fault.Malformed, "error.impersonate_not_admin")

@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of impersonation.
+// HTTP implements the handlers for impersonation.
 type HTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewHTTP returns the handlers. publicURL, without a slash at its end, begins
-// the links between pages.
+// NewHTTP returns the handlers. publicURL, without a trailing slash, is the prefix of the
+// pagination links.
 func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc: svc, publicURL: publicURL} }
 
 type startInput struct {
@@ -38,13 +38,13 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note]
 	return rest.Message("impersonation.started"), nil
 }
 
-// CheckStart is the check behind rest.Checks for Start.
+// CheckStart validates the target before Start runs. See rest.Checks.
 func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
 	return h.svc.checkTarget(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
 }
 
-// Stop handles POST /admin/impersonation/stop and answers the admin, who acts for
-// themself again.
+// Stop handles POST /admin/impersonation/stop. It returns the admin, who now acts as themself
+// again.
 func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.SessionUser], error) {
 	admin, renewed, err := h.svc.Stop(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.Sessio
 	return rest.OKMessage(admin, "impersonation.ended"), nil
 }
 
-// setCookie sends the browser the new secret of its session.
+// setCookie sends the new secret of the session to the browser.
 func (r RenewedSession) setCookie(ctx context.Context) {
 	if r.Secret != "" {
 		rest.RequestOf(ctx).StartSession(r.Secret, r.Keep)
@@ -66,7 +66,7 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Data[account.Prof
 	return rest.OK(*account.ImpersonationOf(authz.FromContext(ctx))), nil
 }
 
-// Logs handles GET /admin/impersonation/logs: newest first.
+// Logs handles GET /admin/impersonation/logs. It returns the newest records first.
 func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[ImpersonationRecord]], error) {
 	q, err := LogList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {

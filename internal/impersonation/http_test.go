@@ -30,13 +30,13 @@ func asking(s *apptest.Server, method, path, token string, body any, headers map
 	return s.Do(r)
 }
 
-// inLocale makes a request as a caller who reads a language.
+// inLocale makes a request with an Accept-Language header.
 func inLocale(s *apptest.Server, locale, method, path, token string, body any) apptest.Reply {
 	s.T.Helper()
 	return asking(s, method, path, token, body, map[string]string{"Accept-Language": locale}).As(method + " " + path + " in " + locale)
 }
 
-// Three impersonations, of two owners and with different programs, are six records.
+// Three impersonations, of two owners and with different user agents, result in six records.
 func TestLogPages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -48,7 +48,7 @@ func TestLogPages(t *testing.T) {
 		}
 		link := func(query string) string { return s.URL + logsPath + "?" + query }
 
-		// Without records it is one empty page.
+		// An empty log has one empty page.
 		want := object{
 			"data":  []any{},
 			"meta":  object{"current_page": 1.0, "last_page": 1.0, "per_page": 25.0, "total": 0.0},
@@ -64,7 +64,7 @@ func TestLogPages(t *testing.T) {
 			action  string
 			program any
 		}
-		var newest []entry // as the log has to be, the newest first
+		var newest []entry // the expected log, newest first
 		for _, act := range []struct {
 			target        float64
 			o             apptest.Owner
@@ -123,7 +123,7 @@ func TestLogPages(t *testing.T) {
 			"?per_page=6&sort=-created_at": {ids, 1, 1, 6, nil, nil, "per_page=6&sort=-created_at"},
 		} {
 			a := read(query).Want(200)
-			// The rest of the query stays; the page is in its place in the alphabet.
+			// A link keeps the rest of the query, with page in alphabetical order.
 			at := func(page any) any {
 				if page == nil {
 					return nil
@@ -183,8 +183,8 @@ func TestLogPages(t *testing.T) {
 	})
 }
 
-// Each guard rail says the same in each language and stands in its place: whatever
-// breaks two of them is told the earlier one.
+// Each guard rail has its message in each language. If a request violates two guard rails, the
+// first one is reported.
 func TestGuardRailMessagesAndOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -230,7 +230,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 			a.WantAt("message", message)
 		}
 
-		// What does not exist comes before all guard rails, and both at once.
+		// An unknown user or tenant is reported before the guard rails, and both together.
 		s.Call("POST", startPath, token, object{"user_id": self, "tenant_id": apptest.NoSuchID}).WantInvalid("tenant_id")
 		s.Call("POST", startPath, token, object{"user_id": 0, "tenant_id": apptest.NoSuchID}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, object{}).WantInvalid("user_id", "tenant_id")
@@ -238,7 +238,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 		s.Call("POST", startPath, token, object{"user_id": "x", "tenant_id": apptest.NoSuchID}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, `{"user_id":`).WantRefused(400, "")
 		s.Call("POST", startPath, token, `[1]`).WantRefused(422, "")
-		// And whether the caller may ask at all comes before the body.
+		// The caller's permission is checked before the body.
 		s.Call("POST", startPath, "", `{`).WantRefused(401, "")
 		s.Call("POST", startPath, ada.Token, `{`).WantRefused(403, "")
 		for _, caller := range []string{"", ada.Token} {
@@ -253,8 +253,8 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 	})
 }
 
-// While acting as somebody, the admin's own rights are gone, one impersonation does not
-// hide another, and stopping gives back what was there.
+// While impersonating, the admin loses their own permissions and cannot start another
+// impersonation. Stopping restores the previous state.
 func TestNestedAndStopRestores(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -266,7 +266,7 @@ func TestNestedAndStopRestores(t *testing.T) {
 		asBob := object{"user_id": float64(memberID), "tenant_id": ada.Tenant}
 		s.Call("POST", startPath, acting, asBob).Want(200)
 
-		// Another start is refused in each language, whomever it names.
+		// Another start is rejected in each language, whatever its target.
 		for locale, message := range map[string]string{
 			"en": "You are acting as another user. Please end that session first.", "fr": "Une session au nom d’un autre compte est en cours. Veuillez d’abord la fermer.",
 			"es": "Está actuando como otra persona. Cierre primero esa sesión.", "it": "È in corso una sessione come un altro utente. Terminarla prima di continuare.",
@@ -281,7 +281,7 @@ func TestNestedAndStopRestores(t *testing.T) {
 		if diff := cmp.Diff(want, s.Call("GET", statusPath, acting, nil).Want(200).Body); diff != "" {
 			t.Errorf("status: %s", diff)
 		}
-		// Bob's rights, and only in Bob's tenant.
+		// Requests have Bob's permissions, only in Bob's tenant.
 		for _, tt := range []struct {
 			method, path string
 			body         any
@@ -299,14 +299,14 @@ func TestNestedAndStopRestores(t *testing.T) {
 				t.Errorf("as a member: %s %s: %d %s", tt.method, tt.path, a.Status, a.Text)
 			}
 		}
-		// The other login of the admin, and Bob's own, are as they were.
+		// The admin's other login and Bob's own login are unaffected.
 		s.Call("GET", statusPath, beside, nil).WantRefused(400, "")
 		s.Call("GET", "/api/v1/admin/tenants", beside, nil).Want(200)
 		s.Call("GET", statusPath, member, nil).WantRefused(400, "")
 		if me := s.Call("GET", "/api/v1/auth/me", member, nil).Want(200); me.At("impersonation") != nil {
 			t.Errorf("Bob is told of it: %s", me.Text)
 		}
-		// It may act as somebody else, or as Bob, at the same time.
+		// The admin's other login can start another impersonation.
 		s.Impersonate(beside, eve).Want(200)
 		s.Call("GET", "/api/v1/auth/me", beside, nil).Want(200).WantAt("currentTenant.id", eve.Tenant)
 		s.Call("GET", "/api/v1/auth/me", acting, nil).Want(200).WantAt("user.id", float64(memberID))
@@ -321,7 +321,7 @@ func TestNestedAndStopRestores(t *testing.T) {
 		}
 		s.Call("GET", ada.Path("/team/members"), acting, nil).WantRefused(403, "")
 		s.Call("GET", statusPath, acting, nil).WantRefused(400, "")
-		// One ends what one began, and can begin again.
+		// A stop without an impersonation is rejected, and a new impersonation can be started.
 		s.Call("POST", stopPath, acting, nil).WantRefused(400, "")
 		s.Call("POST", startPath, acting, asBob).Want(200)
 		s.Call("POST", stopPath, acting, nil).Want(200)

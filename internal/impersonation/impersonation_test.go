@@ -16,14 +16,14 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// adminLogin logs the sandbox's platform admin in and returns the answer.
+// adminLogin logs in the sandbox's platform admin and returns the response.
 func adminLogin(s *apptest.Server) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "admin@tenantry.test", "password": "sandbox-admin"}).Want(200)
 }
 
-// impersonationLog are those of the impersonation log, the newest first, read by an
-// admin who impersonates nobody.
+// impersonationLog returns the actions in the impersonation log, newest first. It reads the log
+// with another login of the admin.
 func impersonationLog(s *apptest.Server) []string {
 	s.T.Helper()
 	list, _ := s.Call("GET", "/api/v1/admin/impersonation/logs", s.Admin(), nil).Want(200).At("data").([]any)
@@ -69,7 +69,7 @@ func TestImpersonation(t *testing.T) {
 		if diff := cmp.Diff(map[string]any{"data": want}, status.Body); diff != "" {
 			t.Errorf("status: %s", diff)
 		}
-		// What the target may do, the admin may: and not more.
+		// The admin has exactly the target's permissions.
 		s.Call("GET", "/api/v1/tenant", token, nil).Want(200)
 		s.Call("PATCH", "/api/v1/tenant", token, map[string]any{"name": "Renamed"}).Want(200)
 		s.Call("GET", ada.Path("/plans"), token, nil).Want(200)
@@ -105,7 +105,7 @@ func TestImpersonation(t *testing.T) {
 		}
 		wantImpersonationLog(s, "ended", "started")
 
-		// The trail says who really changed the tenant.
+		// The audit log records who really changed the tenant.
 		trail := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]=tenant.updated", token, nil).Want(200)
 		if trail.At("data.0.actor_id") != adminID || trail.At("data.0.subject_id") != adaID || trail.At("data.0.after.name") != "Renamed" {
 			t.Errorf("trail: %s", trail.Text)
@@ -149,8 +149,8 @@ func TestImpersonationInCookieMode(t *testing.T) {
 	})
 }
 
-// Each guard rail refuses with 400 and changes nothing; of several the first in
-// the spec's order is told.
+// Each guard rail responds with 400 and changes nothing. If a request violates several, the first
+// one in the order of the spec is reported.
 func TestImpersonationGuardRails(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -200,9 +200,9 @@ func TestImpersonationGuardRails(t *testing.T) {
 	}
 }
 
-// TestAdminRoutesWhileImpersonating walks the table: every route of the
-// administration is closed, before anything else is said about the request,
-// except those that end the impersonation and tell of it.
+// TestAdminRoutesWhileImpersonating calls every admin route. While impersonating, all of them are
+// rejected before the request is validated, except the routes to stop the impersonation and to read
+// its status.
 func TestAdminRoutesWhileImpersonating(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -237,8 +237,8 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 	})
 }
 
-// What ends the credential ends the impersonation, with one record, and touches
-// the admin's tokens alone.
+// The end of the credential ends the impersonation, with one record, and affects only the admin's
+// tokens.
 func TestWhatEndsAnImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -278,13 +278,13 @@ func TestWhatEndsAnImpersonation(t *testing.T) {
 		targetIsUntouched()
 		wantImpersonationLog(s, "ended", "started", "ended", "started")
 
-		// The target's own logout ends nothing.
+		// The target's logout does not end the impersonation.
 		admin = begin()
 		s.Call("POST", "/api/v1/auth/logout", ada.Token, nil).Want(200)
 		s.Call("GET", "/api/v1/admin/impersonation/status", admin.Str("accessToken"), nil).Want(200)
 		wantImpersonationLog(s, "started", "ended", "started", "ended", "started")
 
-		// Neither request nor job has looked yet, and the access token expires.
+		// The access token expires before a request or the job has noticed it.
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "16m"}).Want(200)
 		s.Call("GET", "/api/v1/auth/me", admin.Str("accessToken"), nil).Want(401)
 		apptest.Eventually(t, "the end of an expired impersonation", func() bool { return len(impersonationLog(s)) == 6 })
@@ -297,7 +297,7 @@ func TestWhatEndsAnImpersonation(t *testing.T) {
 	})
 }
 
-// A login of the admin that ends all others ends what they do as somebody else.
+// A login of the admin that revokes all others ends their impersonations.
 func TestRevokingTheAdminEndsTheImpersonation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -312,8 +312,8 @@ func TestRevokingTheAdminEndsTheImpersonation(t *testing.T) {
 	})
 }
 
-// Rights are looked up at each request: the target's role while impersonating,
-// and the admin's list.
+// Permissions are read at each request: those of the target's role while impersonating, and the
+// admin's own.
 func TestPermissionsTakenAwayAreGone(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -350,14 +350,15 @@ func TestPermissionsTakenAwayAreGone(t *testing.T) {
 			s.Call("GET", "/api/v1/tenant", token, nil).Want(400)
 			s.Call("GET", "/api/v1/admin/impersonation/status", token, nil).Want(200)
 
-			// An admin no more: the credential stands for nobody, and the job ends it.
+			// For a former admin, the credential no longer authenticates, and the job ends the
+			// impersonation.
 			apptest.Exec(t, db, "UPDATE users SET is_platform_admin = false WHERE email = 'admin@tenantry.test'")
 			s.Call("GET", "/api/v1/auth/me", token, nil).Want(401)
 		})
 	}
 }
 
-// Of many starts on one credential one wins, and the log says so.
+// Of concurrent starts with one credential exactly one succeeds, as the log shows.
 func TestStartRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -397,8 +398,8 @@ func TestStartRace(t *testing.T) {
 	})
 }
 
-// A start and the removal of the target: the start comes before or is refused,
-// and nobody acts in a tenant that the target has left.
+// If the target is removed concurrently, a start either comes first or is rejected. The admin never
+// acts in a tenant that the target has left.
 func TestStartWhileTheTargetIsRemoved(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

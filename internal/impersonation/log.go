@@ -12,14 +12,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// The actions of the log.
+// The actions in the impersonation log.
 const (
 	actionStarted = "started"
 	actionEnded   = "ended"
 )
 
-// log listens to both events. It appends a record to the log and an entry to the trail
-// of changes, in the transaction of ctx.
+// log handles both events. It adds a record to the impersonation log and an entry to the audit log,
+// in the transaction of ctx.
 func (s *Service) log(ctx context.Context, action string, f Facts) error {
 	if err := s.store.insertLog(ctx, action, f, s.deps.Clock.Now()); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Service) log(ctx context.Context, action string, f Facts) error {
 	})
 }
 
-// ImpersonationRecord is a record of the log (rules: impersonation#log).
+// ImpersonationRecord is a record of the impersonation log (rules: impersonation#log).
 type ImpersonationRecord struct {
 	ID             int64      `json:"id"`
 	ImpersonatorID int64      `json:"impersonator_id"`
@@ -43,13 +43,13 @@ type ImpersonationRecord struct {
 	CreatedAt      shape.Time `json:"created_at"`
 }
 
-// LogList is how the log can be listed: newest first, without filters.
+// LogList describes the list of the impersonation log: newest first, without filters.
 func LogList() page.Spec {
 	return page.Spec{Sorts: map[string]string{"created_at": "created_at"}, DefaultSort: "-created_at", Tiebreak: "id"}
 }
 
-// DeleteOldLogs deletes at most limit records of a time from (inclusive) to before
-// (exclusive), the oldest first, and returns their times.
+// DeleteOldLogs deletes up to limit records created between from (inclusive) and before
+// (exclusive), the oldest first. It returns their creation times.
 func (s *Service) DeleteOldLogs(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOld(ctx, from, before, limit)
 }

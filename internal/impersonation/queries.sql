@@ -8,8 +8,8 @@ FOR UPDATE;
 -- name: LockTenant :one
 SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
 
--- Before a credential is locked its user is (rules: account#lock-order). A target that is
--- locked does not become a platform admin meanwhile.
+-- A user is locked before their credentials (rules: account#lock-order). A locked target cannot
+-- become a platform admin.
 -- name: LockUser :one
 SELECT id, is_platform_admin, platform_permissions FROM users WHERE id = $1 FOR UPDATE;
 
@@ -51,11 +51,10 @@ ORDER BY id;
 -- name: DeadImpersonating :many
 SELECT id FROM credentials
 WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= sqlc.arg(now))
-ORDER BY impersonated_user_id, id -- by the index that has only these
+ORDER BY impersonated_user_id, id -- uses the index of impersonating credentials
 LIMIT 1000;
 
--- The log is append-only: no statement changes a record, and only the end of its retention
--- deletes it.
+-- The log is append-only: no statement updates a record, and only expired records are deleted.
 -- name: InsertLog :exec
 INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);

@@ -1,6 +1,6 @@
 // Package impersonation lets platform admins act as users of a tenant (rules:
-// impersonation#sessions). Who is impersonated is stored with the credential of the
-// admin, a token or a session, and so ends with it; account reads it when it looks up
+// impersonation#sessions). The target is stored with the admin's credential, a token or a session,
+// so the impersonation ends with the credential. Package account reads the target when it looks up
 // the caller of a request.
 package impersonation
 
@@ -19,21 +19,21 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Accounts is what impersonation needs from accounts.
+// Accounts is the part of the account service that impersonation uses.
 type Accounts interface {
-	// RenewSession gives a session a new secret, in the transaction of ctx, which has
-	// locked its user; "" for a credential that is not a session.
+	// RenewSession replaces the secret of a session, in the transaction of ctx, which has locked
+	// its user. It returns "" for a credential that is not a session.
 	RenewSession(ctx context.Context, id uuid.UUID) (secret string, keep time.Duration, err error)
-	// SessionUser returns a user in the form that the answer of a login has.
+	// SessionUser returns a user as shown in the response to a login.
 	SessionUser(ctx context.Context, id int64) (account.SessionUser, error)
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit log.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB       *sqldb.DB
 	Clock    clock.Clock
@@ -48,7 +48,7 @@ type Service struct {
 	bus   Bus
 }
 
-// NewService returns the service, with the listener that writes its log.
+// NewService returns a new Service, with the listeners that write its log.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.bus.Started.Listen(func(ctx context.Context, e StartEvent) error { return s.log(ctx, actionStarted, e.Facts) })
@@ -56,30 +56,30 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// Bus returns the bus, for adding listeners before the service is used.
+// Bus returns the event bus. Add listeners before the service is used.
 func (s *Service) Bus() *Bus { return &s.bus }
 
-// Target is the user to act as, and in which tenant.
+// Target is the user to impersonate, and the tenant.
 type Target struct {
 	UserID   int64
 	TenantID uuid.UUID
 }
 
-// RenewedSession is the new secret of the caller's session, which changes whenever its
-// privileges do. Secret is "" for a token, which stays the same.
+// RenewedSession is the new secret of the caller's session, which changes with its privileges.
+// Secret is "" for a token, which does not change.
 type RenewedSession struct {
 	Secret string
-	Keep   time.Duration // how long the browser keeps it; 0 is until it is closed
+	Keep   time.Duration // lifetime of the cookie; 0 means until the browser closes
 }
 
-// Start makes the caller of ctx act as the target, with the credential that they used,
-// unless a guard rail refuses it (rules: impersonation#guard-rails). A user or tenant
-// that does not exist is a validation error.
+// Start makes the caller of ctx act as the target, with the same credential. It returns an error if
+// a guard rail forbids it (rules: impersonation#guard-rails). An unknown user or tenant is a
+// validation error.
 //
-// Invariant: the rows that the checks read are locked in the order tenant, users,
-// credential (rules: account#lock-order). So of two starts with one credential the second
-// sees the first, and between the checks and the start the target is not removed from the
-// tenant and does not become a platform admin, and the caller does not lose the permission.
+// Invariant: Start locks all rows that it checks, in the order tenant, users, credential (rules:
+// account#lock-order). Of two concurrent starts with one credential, the second sees the first.
+// Between the checks and the start, the target can neither leave the tenant nor become a platform
+// admin, and the caller cannot lose the permission.
 func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, error) {
 	caller := authz.FromContext(ctx)
 	var renewed RenewedSession
@@ -130,7 +130,7 @@ func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, err
 	return renewed, err
 }
 
-// Stop makes the caller of ctx act for themself again and returns them.
+// Stop ends the impersonation by the caller of ctx and returns the admin.
 func (s *Service) Stop(ctx context.Context) (account.SessionUser, RenewedSession, error) {
 	caller := authz.FromContext(ctx)
 	var renewed RenewedSession
@@ -142,7 +142,7 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, RenewedSession
 		if err != nil {
 			return err
 		}
-		if !ended { // another request has ended it already
+		if !ended { // another request has already ended it
 			return errNotImpersonating
 		}
 		renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, caller.TokenID)
@@ -155,8 +155,8 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, RenewedSession
 	return admin, renewed, err
 }
 
-// lock locks the tenant of a target and the two users. It returns the caller, and whether
-// the target is a platform admin. A tenant or target that does not exist is a validation error.
+// lock locks the tenant of a target and both users. It returns the caller, and whether the target
+// is a platform admin. An unknown tenant or target is a validation error.
 func (s *Service) lock(ctx context.Context, callerID int64, target Target) (caller user, targetIsAdmin bool, err error) {
 	noTenant := s.store.lockTenant(ctx, target.TenantID)
 	if noTenant != nil && !errors.Is(noTenant, errNoTenant) {
@@ -185,7 +185,7 @@ func (s *Service) lock(ctx context.Context, callerID int64, target Target) (call
 	return caller, targetIsAdmin, broken.Err()
 }
 
-// checkTarget refuses a user or tenant that does not exist.
+// checkTarget returns a validation error if the user or tenant does not exist.
 func (s *Service) checkTarget(ctx context.Context, target Target) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		_, _, err := s.lock(ctx, authz.FromContext(ctx).UserID, target)

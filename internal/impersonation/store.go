@@ -21,20 +21,21 @@ func (s store) q(ctx context.Context) *impersonationsql.Queries {
 	return impersonationsql.New(s.db.Conn(ctx))
 }
 
-// credential is what impersonation needs to know about a credential.
+// credential holds the state of a credential that impersonation needs.
 type credential struct {
 	id        uuid.UUID
 	userID    int64
 	revoked   bool
 	expiresAt time.Time
-	target    *Target // nil while it impersonates nobody
-	ended     bool    // the impersonation has ended and is logged, but is not stopped yet
+	target    *Target // nil while not impersonating
+	ended     bool    // the impersonation has ended and is logged, but was not stopped yet
 }
 
-// isDead reports whether the credential authenticates nobody any more.
+// isDead reports whether the credential is revoked or expired.
 func (c *credential) isDead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
 
-// lockCredential returns and locks a credential, or errNoCredential.
+// lockCredential locks a credential and returns it. It returns errNoCredential if it does not
+// exist.
 func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, error) {
 	row, err := s.q(ctx).LockCredential(ctx, id)
 	if err != nil {
@@ -47,19 +48,19 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	return c, nil
 }
 
-// lockTenant locks a tenant, or returns errNoTenant.
+// lockTenant locks a tenant. It returns errNoTenant if it does not exist.
 func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 	_, err := s.q(ctx).LockTenant(ctx, id)
 	return sqldb.WrapAbsent(err, "lock tenant", errNoTenant)
 }
 
-// user is a user under the lock.
+// user is a user, read under the lock.
 type user struct {
 	isPlatformAdmin bool
-	permissions     sqldb.JSON // of a platform admin; nil is all
+	permissions     sqldb.JSON // of a platform admin; nil means all
 }
 
-// canStart reports whether the user may start impersonations.
+// canStart reports whether the user is allowed to start impersonations.
 func (u user) canStart() (bool, error) {
 	if !u.isPlatformAdmin || u.permissions == nil {
 		return u.isPlatformAdmin, nil
@@ -69,19 +70,19 @@ func (u user) canStart() (bool, error) {
 	return slices.Contains(permissions, authz.ImpersonationStart), err
 }
 
-// lockUser locks a user; errNoUser where there is no such user.
+// lockUser locks a user and returns it. It returns errNoUser if it does not exist.
 func (s store) lockUser(ctx context.Context, id int64) (user, error) {
 	row, err := s.q(ctx).LockUser(ctx, id)
 	return user{row.IsPlatformAdmin, row.PlatformPermissions}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
-// ownerOf returns whose credential one is, or errNoCredential.
+// ownerOf returns the owner of a credential. It returns errNoCredential if it does not exist.
 func (s store) ownerOf(ctx context.Context, id uuid.UUID) (int64, error) {
 	owner, err := s.q(ctx).OwnerOfCredential(ctx, id)
 	return owner, sqldb.WrapAbsent(err, "read owner of credential", errNoCredential)
 }
 
-// impersonatorsOf lists who impersonates a user.
+// impersonatorsOf returns the users who impersonate a user.
 func (s store) impersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
 	ids, err := s.q(ctx).ImpersonatorsOf(ctx, &targetID)
 	return ids, sqldb.Wrap(err, "list impersonators of user")
@@ -92,7 +93,7 @@ func (s store) isMember(ctx context.Context, t Target) (bool, error) {
 	return n > 0, sqldb.Wrap(err, "read membership")
 }
 
-// setTarget sets whom a credential impersonates; nil is nobody.
+// setTarget sets the target that a credential impersonates. nil removes it.
 func (s store) setTarget(ctx context.Context, id uuid.UUID, t *Target) error {
 	row := impersonationsql.SetImpersonatedParams{ID: id}
 	if t != nil {
@@ -101,7 +102,7 @@ func (s store) setTarget(ctx context.Context, id uuid.UUID, t *Target) error {
 	return sqldb.Wrap(s.q(ctx).SetImpersonated(ctx, row), "set target of credential")
 }
 
-// setEnded stores that an impersonation has ended, which keeps its target until it is stopped.
+// setEnded records the end of an impersonation, and keeps its target until it is stopped.
 func (s store) setEnded(ctx context.Context, id uuid.UUID, at time.Time) error {
 	err := s.q(ctx).SetImpersonationEnded(ctx, impersonationsql.SetImpersonationEndedParams{ID: id, ImpersonationEndedAt: &at})
 	return sqldb.Wrap(err, "set end of impersonation")
@@ -112,14 +113,13 @@ func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
 	return sqldb.Wrap(err, "revoke credential")
 }
 
-// impersonatingOfFamily returns the credentials of one login of an admin that
-// impersonate somebody.
+// impersonatingOfFamily returns the impersonating credentials of one login of an admin.
 func (s store) impersonatingOfFamily(ctx context.Context, userID int64, family uuid.UUID) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).ImpersonatingOfFamily(ctx, impersonationsql.ImpersonatingOfFamilyParams{UserID: userID, Family: family})
 	return ids, sqldb.Wrap(err, "list impersonating credentials of login")
 }
 
-// impersonatingOfUser returns the credentials of an admin that impersonate somebody.
+// impersonatingOfUser returns the impersonating credentials of an admin.
 func (s store) impersonatingOfUser(ctx context.Context, userID int64) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).ImpersonatingOfUser(ctx, userID)
 	return ids, sqldb.Wrap(err, "list impersonating credentials of user")
@@ -131,14 +131,13 @@ func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.
 	return ids, sqldb.Wrap(err, "list credentials that impersonate user")
 }
 
-// listOrphaned returns at most 1,000 credentials that impersonate somebody but
-// authenticate nobody at now any more.
+// listOrphaned returns up to 1,000 impersonating credentials that are revoked or expired.
 func (s store) listOrphaned(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).DeadImpersonating(ctx, now)
 	return ids, sqldb.Wrap(err, "list dead impersonating credentials")
 }
 
-// insertLog appends a record to the log.
+// insertLog adds a record to the impersonation log.
 func (s store) insertLog(ctx context.Context, action string, f Facts, now time.Time) error {
 	row := impersonationsql.InsertLogParams{
 		ImpersonatorID: f.ImpersonatorID, ImpersonatedID: f.ImpersonatedID, TenantID: f.TenantID,
@@ -150,7 +149,7 @@ func (s store) insertLog(ctx context.Context, action string, f Facts, now time.T
 	return sqldb.Wrap(s.q(ctx).InsertLog(ctx, row), "insert impersonation log record")
 }
 
-// records returns a page of the log and how many records it has.
+// records returns a page of the impersonation log and the total number of records.
 func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord, int64, error) {
 	sel := page.Select{
 		Columns: "id, impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at",
@@ -168,7 +167,7 @@ func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord
 	return list, total, sqldb.Wrap(err, "list impersonation log")
 }
 
-// deleteOld deletes records of a time, the oldest first, and returns their times.
+// deleteOld implements Service.DeleteOldLogs.
 func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
 	at, err := s.q(ctx).DeleteOldLogs(ctx, impersonationsql.DeleteOldLogsParams{Earliest: earliest, Before: before, Most: most})
 	return at, sqldb.Wrap(err, "delete old impersonation logs")

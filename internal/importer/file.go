@@ -16,24 +16,24 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// column is a column of a file.
+// column describes a column of a file.
 type column struct {
 	name     string
-	required bool // must be there, and has a value in each line
+	required bool // the header must contain the column, and each line must have a value
 }
 
 // row is a line of a file.
 type row struct {
 	line   int
-	values map[string]string // by column, without space around
+	values map[string]string // by column name, trimmed
 }
 
 func (r row) get(name string) string { return r.values[name] }
 
-// currency returns the code of a currency, in upper case.
+// currency returns the currency code in upper case.
 func (r row) currency() string { return strings.ToUpper(r.get("currency")) }
 
-// optional returns a value, nil where it is empty.
+// optional returns the value of a column, or nil if it is empty.
 func (r row) optional(name string) *string {
 	if v := r.values[name]; v != "" {
 		return &v
@@ -41,10 +41,10 @@ func (r row) optional(name string) *string {
 	return nil
 }
 
-// problem is what is wrong with a field.
+// problem describes an invalid field, or an invalid line if field is empty.
 type problem struct{ field, reason string }
 
-// Error names the field.
+// Error returns the reason, prefixed with the field name if there is one.
 func (p *problem) Error() string {
 	if p.field == "" {
 		return p.reason
@@ -56,7 +56,8 @@ func newProblem(field, format string, args ...any) error {
 	return &problem{field, fmt.Sprintf(format, args...)}
 }
 
-// problemsOf returns what is wrong with a line; ours is false for any other failure.
+// problemsOf returns the problems of a line that err describes. ours is false if err is not about
+// the content of the line, for example a database error.
 func problemsOf(err error) (problems []string, ours bool) {
 	if err == nil {
 		return nil, true
@@ -84,11 +85,11 @@ func problemsOf(err error) (problems []string, ours bool) {
 	return nil, false
 }
 
-// byteOrderMark is what some programs put before UTF-8.
+// byteOrderMark precedes the text in UTF-8 files that some programs write.
 var byteOrderMark = []byte("\ufeff")
 
-// readLines calls do for each line of a file in RFC 4180's form, with a *problem for one that
-// cannot be read. The header names the columns, in any order.
+// readLines calls do for each line of an RFC 4180 file after the header. For an invalid line, bad
+// holds its problems. The columns can be in any order.
 func readLines(k kind, do func(r row, bad error) error) (err error) {
 	file, err := os.Open(k.file)
 	if err != nil {
@@ -111,7 +112,7 @@ func readLines(k kind, do func(r row, bad error) error) (err error) {
 			return nil
 		}
 		if broken, ok := errors.AsType[*csv.ParseError](err); ok {
-			// After such a mistake nobody knows where the next line begins.
+			// After a syntax error the start of the next line is unknown.
 			return fmt.Errorf("%s:%d: %w", k.file, broken.Line, broken.Err)
 		}
 		if err != nil {

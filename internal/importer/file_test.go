@@ -12,7 +12,7 @@ import (
 
 var letters = []column{{"a", true}, {"b", false}, {"c", false}}
 
-// read returns the lines of a file as text, and what ended its reading.
+// read returns the lines of a file, formatted as text, and the error of readLines.
 func read(t testing.TB, text string) ([]string, error) {
 	t.Helper()
 	k := kind{name: "letters", file: filepath.Join(t.TempDir(), "letters.csv"), columns: letters}
@@ -103,7 +103,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// What makes the rest of a file unreadable ends the reading, with the place.
+// A missing column or a syntax error stops readLines, and the error names the position.
 func TestEachEnds(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestEachEnds(t *testing.T) {
 	}
 }
 
-// The reading ends with the failure of whoever gets the lines.
+// readLines stops at the first error of its callback.
 func TestEachStops(t *testing.T) {
 	t.Parallel()
 	k := kind{name: "letters", file: filepath.Join(t.TempDir(), "letters.csv"), columns: letters}
@@ -153,7 +153,7 @@ func TestEachStops(t *testing.T) {
 	}
 }
 
-// A failure that is no mistake of the file is never taken for one.
+// problemsOf never reports another error, such as a database failure, as a problem of the line.
 func TestProblemsOf(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the database is away")
@@ -181,8 +181,7 @@ func TestProblemsOf(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, its reading ends, with lines that have all required fields and
-// valid text.
+// For any input, readLines terminates, and each valid line has all required fields and valid UTF-8.
 func FuzzEach(f *testing.F) {
 	for _, text := range []string{"a,b,c\n1,2,3\n", "\ufeffa\r\n1\r\n", "a\n\"", "a,b\n\"1\n2\",\xff\n", ",\n,"} {
 		f.Add(text)

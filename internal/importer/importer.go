@@ -1,10 +1,10 @@
-// Package importer brings users, tenants, memberships and subscriptions of another system
-// in from CSV files.
+// Package importer imports users, tenants, memberships and subscriptions of another system from CSV
+// files.
 //
-// Invariants: all files are checked to their end before the first change, and where a line
-// is wrong nothing is changed. Then each line is a transaction of its own, which also notes
-// that the line was imported. So an import that was interrupted has lost nothing, and its
-// repetition goes on where it ended.
+// Invariants: the importer checks every file completely before it changes anything, and changes
+// nothing if a line is invalid. It then imports each line in its own transaction, which also
+// records that the line was imported. An interrupted import therefore loses nothing, and running it
+// again continues where it stopped.
 package importer
 
 import (
@@ -26,23 +26,23 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Catalog is what the import needs of the catalog.
+// Catalog is the part of the catalog that the importer uses.
 type Catalog interface {
 	CurrencyExists(ctx context.Context, code string) (bool, error)
 	Plan(ctx context.Context, id uuid.UUID) (catalog.Plan, error)
 }
 
-// Provider is what the import needs of the payment provider; *psp.Client is one.
+// Provider is the part of the payment provider that the importer uses. *psp.Client implements it.
 type Provider interface {
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 }
 
-// Audit keeps the trail of what was changed; *audit.Log is one.
+// Audit records changes in the audit log. *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
@@ -55,30 +55,31 @@ type Deps struct {
 	Audit         Audit
 }
 
-// Service imports files.
+// Service imports CSV files.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// New returns the service.
+// New returns a new Service.
 func New(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// Files are the files to import; "" is one that there is not.
+// Files holds the paths of the files to import. An empty path means that the file is omitted.
 type Files struct{ Users, Tenants, Memberships, Subscriptions string }
 
-// Run says how files are imported.
+// Run configures an import.
 type Run struct {
 	Files  Files
 	DryRun bool
-	Out    io.Writer // gets the result, and each line that is wrong
-	Notes  io.Writer // gets the progress
+	Out    io.Writer // receives the results and the problems of invalid lines
+	Notes  io.Writer // receives progress messages
 }
 
-// ErrInvalidLines says that lines are wrong, which were written one by one.
+// ErrInvalidLines means that files have invalid lines. Import has written a message for each of
+// them to Run.Out.
 var ErrInvalidLines = errors.New("nothing was imported")
 
-// action is what is done with a line.
+// action is the effect of importing a line.
 type action int
 
 const (
@@ -87,14 +88,14 @@ const (
 	update
 )
 
-// decision is what is to be done with a line.
+// decision says how to import a line.
 type decision struct {
 	action action
-	notes  []string                    // what the import leaves as it is
-	do     func(context.Context) error // nil where there is nothing to do
+	notes  []string                    // fields that the import leaves unchanged, and why
+	do     func(context.Context) error // nil if there is nothing to write
 }
 
-// kind is one of the kinds of files.
+// kind describes one kind of import file.
 type kind struct {
 	name    string
 	file    string
@@ -117,8 +118,8 @@ func (s *Service) kinds(f Files) []kind {
 	return kinds
 }
 
-// Import checks the files, and then imports them unless that is a dry run. The error is
-// an ErrWrong where lines are wrong.
+// Import checks the files and, unless run.DryRun is set, imports them. The error wraps
+// ErrInvalidLines if any line is invalid.
 func (s *Service) Import(ctx context.Context, run Run) error {
 	kinds, wrong := s.kinds(run.Files), 0
 	checked := newPass(false)
@@ -152,10 +153,10 @@ func (s *Service) Import(ctx context.Context, run Run) error {
 	return nil
 }
 
-// counts are how many lines of a file came to what.
+// counts holds the number of lines per outcome.
 type counts struct {
 	wrong int
-	of    [3]int // by action
+	of    [3]int // indexed by action
 }
 
 func (c counts) write(out io.Writer, name, created, updated string) error {
@@ -167,10 +168,10 @@ func (c counts) write(out io.Writer, name, created, updated string) error {
 	return err
 }
 
-// progressLines is after how many lines the progress is told.
+// progressLines is the number of lines between two progress messages.
 const progressLines = 5000
 
-// check decides about each line of a file and changes nothing.
+// check validates each line of a file without changing anything.
 func (s *Service) check(ctx context.Context, k kind, p *pass, run Run) (c counts, err error) {
 	err = readLines(k, func(r row, bad error) error {
 		d, err := decision{}, bad

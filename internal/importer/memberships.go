@@ -13,7 +13,7 @@ const kindMembership, kindMember = "membership", "member"
 
 var membershipColumns = []column{{"tenant", true}, {"email", true}, {"role", false}}
 
-// membership decides about a line of the memberships.
+// membership decides how to import a line of the memberships file.
 func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, error) {
 	address, user, err := s.findUser(ctx, p, "email", r.get("email"))
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 
 type member struct {
 	address string
-	user    int64     // 0 for one whom the import will make first
-	tenant  uuid.UUID // Nil for one that the import will make first
+	user    int64     // 0 if this import will create the user first
+	tenant  uuid.UUID // uuid.Nil if this import will create the tenant first
 	role    string
 }
 
@@ -93,7 +93,7 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 	}}, nil
 }
 
-// updateMember decides about somebody who is in the tenant already.
+// updateMember decides how to import a line of a user who is already a member of the tenant.
 func (s *Service) updateMember(ctx context.Context, tenantID uuid.UUID, user int64, name string, now importedLine, again bool) (decision, error) {
 	m, err := s.deps.Team.Member(ctx, tenantID, user)
 	switch {
@@ -123,7 +123,7 @@ func (s *Service) updateMember(ctx context.Context, tenantID uuid.UUID, user int
 	}}, nil
 }
 
-// roleExists refuses a role that nobody can be given in a tenant.
+// roleExists returns a problem if the role cannot be assigned in the tenant.
 func (s *Service) roleExists(ctx context.Context, tenantID uuid.UUID, name string) error {
 	_, ok, err := s.deps.Team.AssignableRole(ctx, tenantID, name)
 	switch {

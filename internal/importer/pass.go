@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// digest stands for a text in memory. Its size is the same for all texts, so that what is
-// remembered of long files stays small.
+// digest is the hash of a key that has been read. Its fixed size keeps memory use low for long
+// files.
 type digest [16]byte
 
 func hashParts(parts ...string) digest {
@@ -17,13 +17,13 @@ func hashParts(parts ...string) digest {
 	return digest(sum[:16])
 }
 
-// hashOf is what the database keeps of a text.
+// hashOf returns the hash of a key as stored in the database.
 func hashOf(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
-// lineHash is the hash of the columns of a line, but for some.
+// lineHash returns the hash of all columns of a line except one.
 func lineHash(r row, columns []column, except string) string {
 	var parts []string
 	for _, c := range columns {
@@ -34,20 +34,20 @@ func lineHash(r row, columns []column, except string) string {
 	return hashOf(parts...)
 }
 
-// pass is what is known of the lines that one reading of the files has seen.
+// pass tracks the lines read so far in one pass over the files.
 type pass struct {
 	lines  int
 	making bool              // each line is imported as it is read
 	seen   map[digest]bool   // by kind and key
-	places map[digest]digest // the tenant that a user will be in, by email
-	added  map[digest]int64  // how many members a tenant will have more than the database has
+	places map[digest]digest // the tenant that the user will belong to, by email
+	added  map[digest]int64  // number of members to be added, by tenant, beyond the database
 }
 
 func newPass(making bool) *pass {
 	return &pass{making: making, seen: map[digest]bool{}, places: map[digest]digest{}, added: map[digest]int64{}}
 }
 
-// addMembership notes that a user will be in a tenant.
+// addMembership records that the user will be a member of the tenant.
 func (p *pass) addMembership(address, tenant string) {
 	p.places[hashParts(address)] = hashParts(tenant)
 	if !p.making {
@@ -55,7 +55,7 @@ func (p *pass) addMembership(address, tenant string) {
 	}
 }
 
-// checkUnique notes a value that may be there once, and refuses its repetition.
+// checkUnique records a value and returns a problem if an earlier line has the same value.
 func (p *pass) checkUnique(field, kind, value string) error {
 	key := hashParts(kind, value)
 	if p.seen[key] {
@@ -65,10 +65,10 @@ func (p *pass) checkUnique(field, kind, value string) error {
 	return nil
 }
 
-// has reports whether an earlier line has a value.
+// has reports whether an earlier line has the value.
 func (p *pass) has(kind, value string) bool { return p.seen[hashParts(kind, value)] }
 
-// progress tells how far a file has come.
+// progress writes a progress message every progressLines lines.
 func (p *pass) progress(out io.Writer, name, done string) error {
 	if p.lines++; p.lines%progressLines != 0 || out == nil {
 		return nil

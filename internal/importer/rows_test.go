@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// with returns a line with some values changed.
+// with returns a line with some values replaced.
 func with(values map[string]string, changes ...string) row {
 	r := row{line: 2, values: map[string]string{}}
 	for name, value := range values {
@@ -25,7 +25,7 @@ func with(values map[string]string, changes ...string) row {
 	return r
 }
 
-// wantProblems holds what is wrong with a line: the beginnings of all problems.
+// wantProblems checks that the problems start with the wanted texts, in order.
 func wantProblems(t *testing.T, err error, want ...string) {
 	t.Helper()
 	got, ours := problemsOf(err)
@@ -80,7 +80,7 @@ func TestUserOf(t *testing.T) {
 	}
 }
 
-// euros is a catalog with one currency.
+// euros is a catalog whose only currency is EUR.
 type euros struct{ broken error }
 
 func (e euros) CurrencyExists(_ context.Context, code string) (bool, error) {
@@ -137,7 +137,7 @@ func TestTenantFields(t *testing.T) {
 	}
 }
 
-// An empty field removes nothing.
+// An empty field does not clear a billing detail.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }
@@ -155,8 +155,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Every column counts for whether a line has changed, but for the one that is left out;
-// and the same text in another column is another line.
+// The hash covers every column except the excluded one, and depends on the column of a value.
 func TestLineHash(t *testing.T) {
 	t.Parallel()
 	full := map[string]string{}
@@ -201,7 +200,7 @@ func TestPass(t *testing.T) {
 	if got := p.added[hashParts("c1")]; got != 2 {
 		t.Errorf("%d members", got)
 	}
-	// Members who are imported as they are read are counted by the database.
+	// In the second pass the database already counts the members.
 	made := newPass(true)
 	made.addMembership("grace@example.com", "c1")
 	if len(made.added) != 0 || made.places[hashParts("grace@example.com")] != hashParts("c1") {

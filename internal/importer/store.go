@@ -13,15 +13,15 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *importersql.Queries { return importersql.New(s.db.Conn(ctx)) }
 
-// importedLine is what is kept of a line.
+// importedLine is the stored record of an imported line.
 type importedLine struct {
-	kind, key  string // key is hashed by hashOf
+	kind, key  string // hashOf hashes the key before it is stored
 	resourceID string
 	digest     string
 	made       bool
 }
 
-// imported returns what is kept of a line, and whether there is something.
+// imported returns the stored record of a line and reports whether there is one.
 func (s store) imported(ctx context.Context, kind, key string) (importedLine, bool, error) {
 	row, err := s.q(ctx).Imported(ctx, importersql.ImportedParams{Kind: kind, KeyHash: hashOf(kind, key)})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -30,7 +30,7 @@ func (s store) imported(ctx context.Context, kind, key string) (importedLine, bo
 	return importedLine{resourceID: row.ResourceID, digest: row.Digest, made: row.IsMade}, err == nil, sqldb.Wrap(err, "read import")
 }
 
-// isImported reports whether an import has made something.
+// isImported reports whether an import created the resource.
 func (s store) isImported(ctx context.Context, kind, resourceID string) (bool, error) {
 	n, err := s.q(ctx).CountMade(ctx, importersql.CountMadeParams{Kind: kind, ResourceID: resourceID})
 	return n > 0, sqldb.Wrap(err, "read import")

@@ -16,7 +16,7 @@ const kindSubscription, kindSubscriber = "subscription", "subscriber"
 
 var subscriptionColumns = []column{{"tenant", true}, {"psp_subscription_id", true}, {"psp_customer_id", false}}
 
-// subscription decides about a line of the subscriptions.
+// subscription decides how to import a line of the subscriptions file.
 func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, error) {
 	pspID := r.get("psp_subscription_id")
 	if !strings.HasPrefix(pspID, "sub_") {
@@ -59,7 +59,8 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	}}, nil
 }
 
-// loadSubscription reads a subscription at the provider and refuses one that cannot be a tenant's.
+// loadSubscription retrieves the subscription from Stripe. It returns a problem if the subscription
+// cannot be imported for the tenant.
 func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (psp.Subscription, error) {
 	pspID := r.get("psp_subscription_id")
 	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
@@ -101,8 +102,8 @@ func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID
 	return remote, s.checkSeats(ctx, p, r, tenantID, next)
 }
 
-// checkSeats refuses a subscription by the seat that would cost more with the first
-// change of the team.
+// checkSeats returns a problem if the team has more members than a per-seat subscription is billed
+// for: the next change of the team would raise the price.
 func (s *Service) checkSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
 	plan, err := s.deps.Catalog.Plan(ctx, next.PlanID)
 	if err != nil || plan.PricingType != catalog.PricingSeat {

@@ -32,7 +32,7 @@ var tenantColumns = []column{
 
 var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
 
-// tenant decides about a line of the tenants.
+// tenant decides how to import a line of the tenants file.
 func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) {
 	billing, err := s.tenantFields(ctx, r)
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	}}, nil
 }
 
-// freeOwner finds the owner of a new tenant, who is in no other one.
+// freeOwner returns the owner of a new tenant. It returns a problem if the user is already a member
+// of a tenant.
 func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string, id int64, err error) {
 	address, id, err = s.findUser(ctx, p, "owner_email", r.get("owner_email"))
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing te
 	return id, err
 }
 
-// updateTenant decides about a line of a tenant that was imported before and has changed.
+// updateTenant decides how to import a changed line of a tenant that was imported before.
 func (s *Service) updateTenant(ctx context.Context, r row, now importedLine, billing tenant.BillingDetails) (decision, error) {
 	id, err := uuid.Parse(now.resourceID)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *Service) updateTenant(ctx context.Context, r row, now importedLine, bil
 	}}, nil
 }
 
-// merge sets the details that are given.
+// merge copies the fields of given that are set.
 func merge(b *tenant.BillingDetails, given tenant.BillingDetails) {
 	for _, f := range []struct {
 		to   **string
@@ -180,7 +181,7 @@ func merge(b *tenant.BillingDetails, given tenant.BillingDetails) {
 	}
 }
 
-// ownerOf returns the email of a tenant's owner, "" for none.
+// ownerOf returns the email of the tenant's owner, or "" for a tenant without an owner.
 func (s *Service) ownerOf(ctx context.Context, id uuid.UUID) (string, error) {
 	members, err := s.deps.Tenants.Members(ctx, id)
 	for _, m := range members {
@@ -191,7 +192,7 @@ func (s *Service) ownerOf(ctx context.Context, id uuid.UUID) (string, error) {
 	return "", err
 }
 
-// tenantFields checks a line of the tenants and returns its billing details.
+// tenantFields validates a line of the tenants file and returns its billing details.
 func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetails, error) {
 	b := tenant.BillingDetails{
 		LegalName: r.optional("legal_name"), Address: r.optional("address"), City: r.optional("city"), PostalCode: r.optional("postal_code"),
@@ -228,7 +229,7 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 	return b, errors.Join(problems...)
 }
 
-// vatNumber refuses a line's VAT number that does not have the form of the country.
+// vatNumber returns a problem if the VAT number does not match the format of the country.
 func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 	if number == nil || s.deps.Tenants.SetVATNumber(&b, shape.Opt[string]{Set: true, Value: *number}) == nil {
 		return nil
@@ -236,8 +237,8 @@ func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 	return newProblem("vat_number", "does not have the form of a VAT number of %s, with its prefix: %q", *b.Country, *number)
 }
 
-// organization finds the tenant with an id of the other system: uuid.Nil for one that the
-// import will make first.
+// organization returns the ID of the tenant with an ID of the other system. It returns uuid.Nil if
+// this import will create the tenant first.
 func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UUID, error) {
 	before, found, err := s.store.imported(ctx, kindTenant, id)
 	switch {

@@ -15,14 +15,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// kindGone is the kind of the emails of users who were imported and have no account any more.
+// kindGone marks the emails of users who were imported and whose accounts no longer exist.
 const kindUser, kindEmail, kindGone = "user", "email", "gone"
 
 var userColumns = []column{
 	{"id", true}, {"email", true}, {"name", true}, {"locale", false}, {"verified", false}, {"password_hash", false},
 }
 
-// user decides about a line of the users.
+// user decides how to import a line of the users file.
 func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	u, err := userOf(r)
 	if err != nil {
@@ -39,7 +39,8 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	// A hash counts for new accounts alone: people change their passwords.
+	// Leave the password hash out of the digest: it is only used for new accounts, because users
+	// change their passwords.
 	now := importedLine{kind: kindUser, key: r.get("id"), digest: lineHash(r, userColumns, "password_hash"), made: true}
 	id := strconv.FormatInt(known.ID, 10)
 	switch {
@@ -103,13 +104,13 @@ func (s *Service) updateUser(now importedLine, known account.ExistingUser, u acc
 	}}
 }
 
-// keepUnchanged decides to change nothing but what is kept of the line.
+// keepUnchanged returns a decision that only updates the record of the line.
 func (s *Service) keepUnchanged(now importedLine, resourceID string, notes ...string) decision {
 	now.resourceID = resourceID
 	return decision{notes: notes, do: func(ctx context.Context) error { return s.finish(ctx, now, nil) }}
 }
 
-// finish keeps that a line was imported, with an entry of the trail unless it is nil.
+// finish records that a line was imported, and adds the audit entry e unless it is nil.
 func (s *Service) finish(ctx context.Context, now importedLine, e *audit.Entry) error {
 	if e != nil {
 		if err := s.deps.Audit.Record(ctx, *e); err != nil {
@@ -119,7 +120,7 @@ func (s *Service) finish(ctx context.Context, now importedLine, e *audit.Entry) 
 	return s.store.put(ctx, now, s.deps.Clock.Now())
 }
 
-// userOf reads a line of the users.
+// userOf parses a line of the users file.
 func userOf(r row) (u account.ImportedUser, err error) {
 	var problems []error
 	if u.Email, err = mail.NormalizeAddress(r.get("email")); err != nil {
@@ -139,13 +140,13 @@ func userOf(r row) (u account.ImportedUser, err error) {
 	}
 	if u.PasswordHash = r.optional("password_hash"); u.PasswordHash != nil {
 		if err := account.CheckHash(*u.PasswordHash); err != nil {
-			problems = append(problems, newProblem("password_hash", "%v", err)) // never the hash itself
+			problems = append(problems, newProblem("password_hash", "%v", err)) // the message never contains the hash
 		}
 	}
 	return u, errors.Join(problems...)
 }
 
-// oneLine refuses a text that is too long or has characters that nobody sees.
+// oneLine returns a problem if the text is too long or contains invisible characters.
 func oneLine(field, text string, longest int) error {
 	if utf8.RuneCountInString(text) > longest || !shape.IsName(text) {
 		return newProblem(field, "must have at most %d characters, none of them for control, format or private use", longest)
@@ -153,8 +154,9 @@ func oneLine(field, text string, longest int) error {
 	return nil
 }
 
-// findUser finds the user of an email: their id, or 0 for one whom the import will make
-// first. Nobody gets a place by an address that may not be theirs.
+// findUser returns the normalized email and the ID of its user. The ID is 0 if this import will
+// create the user first. An unverified account that was not imported is a problem, because the
+// address may belong to another person.
 func (s *Service) findUser(ctx context.Context, p *pass, field, email string) (address string, id int64, err error) {
 	address, err = mail.NormalizeAddress(email)
 	if err != nil {

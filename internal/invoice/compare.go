@@ -15,25 +15,25 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
-// Why a difference is left to an operator.
+// Reasons why a difference is left to an operator.
 const (
 	reasonIssued  = "an invoice that was issued is never changed"
 	reasonFinal   = "the state here is final"
 	reasonAccount = "the payment provider has no invoice of the tenant: its key may be of another account"
 )
 
-// storedInvoice is what is stored here of a provider's invoice: that it has an id, and the
-// invoice that was issued for it, if any.
+// storedInvoice holds the stored data of a provider invoice: its ID and, if an invoice was issued
+// for it, that invoice's status and total.
 type storedInvoice struct {
 	pspID      string
-	status     Status // empty where no invoice was issued
+	status     Status // empty if no invoice was issued
 	totalCents int64
 	currency   string // ISO 4217
 }
 
 func (k storedInvoice) isIssued() bool { return k.status != "" }
 
-// sortByPSPID returns the values of list in the order of its keys.
+// sortByPSPID returns the values of list, ordered by key.
 func sortByPSPID(list map[string]storedInvoice) []storedInvoice {
 	all := make([]storedInvoice, 0, len(list))
 	for _, id := range slices.Sorted(maps.Keys(list)) {
@@ -49,17 +49,16 @@ type comparison struct {
 	repair   bool
 }
 
-// compare finds how an invoice of the provider's list differs from what is stored of it,
-// and repairs that if wanted. Both may be outdated, since the invoice may have changed
-// meanwhile, so a difference counts only if it is still there after both were read
-// again.
+// compare returns the differences between a listed provider invoice and the stored one, and repairs
+// them if c.repair is set. Either side can be stale, because the invoice can change during the
+// comparison. A difference therefore counts only if it remains after both sides are read again.
 func (c comparison) compare(ctx context.Context, k storedInvoice, listed psp.Invoice) ([]compare.Difference, error) {
 	if len(c.differences(k, listed)) == 0 {
 		return nil, nil
 	}
 	in, err := c.deps.Provider.GetInvoice(ctx, listed.ID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return nil, nil // a draft that was deleted just now
+		return nil, nil // a draft that was just deleted
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", listed.ID, err)
@@ -67,8 +66,8 @@ func (c comparison) compare(ctx context.Context, k storedInvoice, listed psp.Inv
 	return c.settle(ctx, in)
 }
 
-// catchUp stores what an invoice came to where that is not known or is behind. It is no
-// difference: nothing that anybody was told hangs on it.
+// catchUp stores the payment state of an invoice if it is missing or outdated. This is not reported
+// as a difference, because no notification depends on it.
 func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references) error {
 	if !c.repair {
 		return nil
@@ -93,8 +92,8 @@ func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references
 	})
 }
 
-// compareUnlisted compares an invoice that the provider's list lacks. hasOthers says that the
-// list has another invoice of the tenant.
+// compareUnlisted compares a stored invoice that is missing from the provider's list. hasOthers
+// reports whether the list contains another invoice of the tenant.
 func (c comparison) compareUnlisted(ctx context.Context, k storedInvoice, hasOthers bool) ([]compare.Difference, error) {
 	in, err := c.deps.Provider.GetInvoice(ctx, k.pspID)
 	if err == nil {
@@ -118,8 +117,8 @@ func (c comparison) compareUnlisted(ctx context.Context, k storedInvoice, hasOth
 	return []compare.Difference{d}, nil
 }
 
-// settle finds how the provider's current invoice differs, and repairs that if wanted. A
-// difference that is there afterwards is not marked as repaired.
+// settle returns the differences to the provider's current invoice and repairs them if c.repair is
+// set. A difference that remains after the repair is not marked as repaired.
 func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
 	before, err := c.findDifferences(ctx, in)
 	repairable := func(d compare.Difference) bool { return d.Reason == "" }
@@ -137,7 +136,7 @@ func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]compare.Diffe
 	return before, err
 }
 
-// findDifferences lists how an invoice differs from what is stored of it at this moment.
+// findDifferences compares an invoice with its currently stored data.
 func (c comparison) findDifferences(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
 	here, err := c.store.storedInvoices(ctx, c.tenantID, in.ID)
 	if err != nil {
@@ -146,8 +145,8 @@ func (c comparison) findDifferences(ctx context.Context, in psp.Invoice) ([]comp
 	return c.differences(here[in.ID], in), nil
 }
 
-// differences lists how an invoice differs from what is stored of it. There are none
-// where invoices are the provider's, nor of drafts, which are not issued.
+// differences lists the differences between an invoice and its stored data. It returns nil if the
+// provider issues the invoices, and for drafts, which are not issued.
 func (c comparison) differences(k storedInvoice, in psp.Invoice) []compare.Difference {
 	if c.deps.Issuing == nil || Status(in.Status) == StatusDraft {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// JobDocument is the kind of the jobs that make the document of an invoice. They
-// exist only where invoices are issued here.
+// JobDocument is the kind of job that renders the document (PDF) of an invoice. It is used only if
+// this service issues the invoices.
 const JobDocument = "invoice.document"
 
 type documentOf struct {
@@ -20,22 +20,22 @@ type documentOf struct {
 	InvoiceID uuid.UUID `json:"invoice_id"`
 }
 
-// Statement has what the document of an invoice shows.
+// Statement is the data that an invoice document shows.
 type Statement struct {
 	Invoice   Invoice
 	Seller    Seller
-	VATNumber string // the tenant's; empty for none
+	VATNumber string // the tenant's; empty if unset
 	TaxRate   int64  // millionths
-	// ReverseCharge says that the payer owes the tax.
+	// ReverseCharge reports whether the payer owes the tax.
 	ReverseCharge bool
 	MinorUnits    int // decimals of the currency: 0, 2 or 3
 	Locale        string
 }
 
-// HandleDocument is the handler of JobDocument: it makes the document of an invoice
-// and stores it. A document is made only once, so that what was sent to a customer
-// never changes. A document with replaced characters is stored with an entry in the trail
-// that names them, so that an admin can correct the texts for the next invoice.
+// HandleDocument handles JobDocument: it renders and stores the document of an invoice. A document
+// is rendered only once, so the copy that a customer received never changes. If characters had to
+// be replaced, an audit entry lists them so that an admin can correct the texts for the next
+// invoice.
 func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	var of documentOf
 	if err := job.Decode(&of); err != nil {

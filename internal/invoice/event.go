@@ -9,12 +9,12 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Event handles notifications about the provider's invoices. It does not use what the
-// notification says but reads the invoice from the provider.
+// Event handles the provider's invoice events. It ignores the payload and reads the current invoice
+// from the provider.
 func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	_, _, err := s.follow(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return s.deleteID(ctx, e.ObjectID) // a draft that was deleted: it never had a number
+		return s.deleteID(ctx, e.ObjectID) // a deleted draft, which never had a number
 	}
 	if errors.Is(err, errUnknownCustomer) {
 		return nil
@@ -22,8 +22,8 @@ func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	return err
 }
 
-// FailureEvent handles the notification of a payment that failed: the tenant gets a mail
-// for each (rules: invoices#failed-payments).
+// FailureEvent handles a failed-payment event. The tenant receives one mail for each event
+// (rules: invoices#failed-payments).
 func (s *Service) FailureEvent(ctx context.Context, e psp.Event) error {
 	in, tenantID, err := s.follow(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) || errors.Is(err, errUnknownCustomer) {
@@ -35,8 +35,8 @@ func (s *Service) FailureEvent(ctx context.Context, e psp.Event) error {
 	return s.mailFailure(ctx, tenantID, in, e.ID)
 }
 
-// follow reads an invoice from the provider and stores what it means here. It returns
-// the invoice and its tenant, errUnknownCustomer where the customer is nobody's here.
+// follow reads an invoice from the provider and stores its state. It returns the invoice and its
+// tenant, or errUnknownCustomer if no tenant has the customer.
 func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.UUID, error) {
 	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 	if err != nil {
 		return in, uuid.Nil, err
 	}
-	// The notification of an invoice may arrive before that of its subscription.
-	// What it asks of a person, the subscription shows too.
+	// An invoice event can arrive before the event of its subscription, and the subscription shows
+	// the invoice's payment action too. So refresh the subscription first.
 	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) != StatusDraft) {
 		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
 			return in, tenantID, err
@@ -65,8 +65,8 @@ func (s *Service) takeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invoi
 	return s.storeFromProvider(ctx, tenantID, state)
 }
 
-// deleteID deletes the id that an invoice has here which the provider does not have any
-// more. An invoice that was issued here stays.
+// deleteID deletes the stored ID of an invoice that no longer exists at the provider. It keeps
+// issued invoices.
 func (s *Service) deleteID(ctx context.Context, pspID string) error {
 	tenantID, err := s.store.tenantOfInvoice(ctx, pspID)
 	if errors.Is(err, errNotStored) {

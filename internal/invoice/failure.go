@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// mailFailure mails the tenant about a failed payment, once for each notification,
-// however often that is delivered.
+// mailFailure mails the tenant about a failed payment, once per event even if the event is
+// delivered repeatedly.
 func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		isNew, err := s.store.noteFailure(ctx, in.ID, event)

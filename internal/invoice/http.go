@@ -9,17 +9,17 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of invoices.
+// HTTP has the invoice handlers.
 type HTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewHTTP returns the handlers. publicURL is where clients reach the service,
-// without a slash at its end.
+// NewHTTP returns the handlers. publicURL is the service's public base URL, without a trailing
+// slash.
 func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc, publicURL} }
 
-// InvoiceList says how the list of invoices can be filtered (rules: invoices#reading).
+// InvoiceList returns the filters and sort orders of the invoice list (rules: invoices#reading).
 func InvoiceList() page.Spec {
 	return page.Spec{
 		Params: map[string]page.Filter{"status": {
@@ -37,8 +37,8 @@ type InvoicePage struct {
 	Links page.Links    `json:"links"`
 }
 
-// InvoiceMeta says where in the list a page is. From and To count from 1 and are
-// null on an empty page.
+// InvoiceMeta is the position of a page in the list. From and To count from 1 and are null on an
+// empty page.
 type InvoiceMeta struct {
 	CurrentPage int64  `json:"current_page"`
 	LastPage    int64  `json:"last_page"`

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// stableID computes the UUID that an object of the provider has here: a version 7 of its
-// creation time with a hash of the provider's id in place of random bits. The same
-// object has the same UUID on every instance, without storing it.
+// stableID derives this service's UUID for a provider object: a version 7 UUID of its creation
+// time, with a hash of the provider's ID instead of random bits. Every instance derives the same
+// UUID, so it need not be stored.
 func stableID(pspID string, created time.Time) uuid.UUID {
 	var id uuid.UUID
 	var ms [8]byte
@@ -19,6 +19,6 @@ func stableID(pspID string, created time.Time) uuid.UUID {
 	sum := sha256.Sum256([]byte(pspID))
 	copy(id[6:], sum[:])
 	id[6] = id[6]&0x0f | 0x70 // version 7
-	id[8] = id[8]&0x3f | 0x80 // RFC 9562's variant
+	id[8] = id[8]&0x3f | 0x80 // RFC 9562 variant
 	return id
 }

@@ -1,6 +1,6 @@
-// Package invoice has the invoices of tenants (rules: invoices). A setting decides
-// whether they are the payment provider's own, or are issued here for what the provider
-// bills, with numbers and documents of our own. Callers see the same Invoice either way.
+// Package invoice manages the invoices of tenants (rules: invoices). A setting selects the source:
+// either the payment provider's own invoices, or invoices that this service issues for the
+// provider's charges, with its own numbers and documents. Callers see the same Invoice either way.
 package invoice
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Status is the state of an invoice (rules: invoices#status).
+// Status is the status of an invoice (rules: invoices#status).
 type Status string
 
-// The states of an invoice. Paid, void and uncollectible are final.
+// Invoice statuses. Paid, void and uncollectible are final.
 const (
 	StatusDraft         Status = "draft"
 	StatusOpen          Status = "open"
@@ -23,16 +23,16 @@ const (
 	StatusUncollectible Status = "uncollectible"
 )
 
-// Final reports whether the state never changes again.
+// Final reports whether the status can no longer change.
 func (s Status) Final() bool { return s == StatusPaid || s == StatusVoid || s == StatusUncollectible }
 
-// LineType says what a line bills.
+// LineType is the type of an invoice line.
 type LineType string
 
-// The types of lines.
+// Line types.
 const (
-	SubscriptionLine LineType = "subscription" // a period of a plan, or usage
-	ProrationLine    LineType = "proration"    // part of a period, for a change within it
+	SubscriptionLine LineType = "subscription" // a plan for one period, or usage
+	ProrationLine    LineType = "proration"    // part of a period, after a mid-period change
 	AdjustmentLine   LineType = "adjustment"   // anything else
 )
 
@@ -42,32 +42,32 @@ type Invoice struct {
 	TenantID           uuid.UUID
 	SubscriptionID     *uuid.UUID
 	PSPInvoiceID       string
-	PSPPaymentIntentID string // empty where there is no payment
+	PSPPaymentIntentID string // empty before a payment
 	Number             string
 	Status             Status
 	Subtotal           money.Money
 	Tax                money.Money
 	Total              money.Money // Subtotal plus Tax
-	// BalanceApplied is what the customer's credit paid of Total; negative where the invoice
-	// added to the credit.
+	// BalanceApplied is the part of Total that was paid from the customer's credit. It is negative
+	// if the invoice added to the credit.
 	BalanceApplied money.Money
 	IssueDate      time.Time
 	DueDate        *time.Time
 	PaidAt         *time.Time
 	HasPDF         bool
-	Action         money.PaymentAction // what it asks of a person
+	Action         money.PaymentAction // the action that the payer must take
 	Billed         BilledParty
 	Lines          []Line
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// chargedAmount returns what is paid of the total by other means than the customer's credit.
+// chargedAmount returns the part of the total that is not paid from the customer's credit.
 func (inv Invoice) chargedAmount() money.Money {
 	return money.Money{AmountCents: inv.Total.AmountCents - max(0, inv.BalanceApplied.AmountCents), Currency: inv.Total.Currency}
 }
 
-// BilledParty is who an invoice was made out to, as of that time.
+// BilledParty is the recipient of an invoice, as recorded when the invoice was created.
 type BilledParty struct {
 	Name    *string       `json:"name"`
 	Email   *string       `json:"email"`

@@ -16,49 +16,47 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// Issuing says how invoices are issued here (rules: invoices#issuing).
+// Issuing configures the invoices that this service issues (rules: invoices#issuing).
 type Issuing struct {
 	Numbers NumberFormat
-	// Taxes are the rates, in millionths, by the country of the tenant (ISO
-	// 3166-1 alpha-2). The tax is included in prices.
+	// Taxes are the tax rates, in millionths, by the tenant's country (ISO 3166-1 alpha-2). Prices
+	// include the tax.
 	Taxes  map[string]int64
 	Seller Seller
-	// TimeZone is where the seller is, which decides the dates of invoices and the year of their
-	// numbers; nil is UTC.
+	// TimeZone is the seller's time zone. It decides the dates of invoices and the year of their
+	// numbers. Nil means UTC.
 	TimeZone *time.Location
-	// Render makes the document of an invoice. It returns the characters that the document
-	// cannot show and replaces; "" for none.
+	// Render renders the document of an invoice. It also returns the characters that the document
+	// cannot show and replaces; usually "".
 	Render func(Statement) (file []byte, replaced string, err error)
 }
 
-// Seller is who issues the invoices, for their documents.
+// Seller is the issuer that invoice documents show.
 type Seller struct {
 	Name      string
-	Lines     []string // address, one line each
-	Country   string   // ISO 3166-1 alpha-2; empty if it is not set
+	Lines     []string // postal address
+	Country   string   // ISO 3166-1 alpha-2; empty if unset
 	VATNumber string
 	Email     string
-	Logo      []byte // as package pdf takes it; nil for none
-	Accent    string // #rrggbb, of the document's title; empty for none
-	// Notes stand at the foot of documents, by locale; a language without one has
-	// English's.
+	Logo      []byte // in the form that pdf.ParseLogo returns; nil for no logo
+	Accent    string // title color as #rrggbb; empty for the default
+	// Notes are the document footers by locale. A locale without a note uses the English one.
 	Notes map[string]string
 }
 
-// TaxCountry returns the country whose taxes the seller owes: its country, else the country of
-// its VAT number.
+// TaxCountry returns the country whose taxes the seller owes: Country, or else the country of the
+// VAT number.
 func (s Seller) TaxCountry() string { return cmp.Or(s.Country, vat.CountryOf(s.VATNumber)) }
 
-// NumberFormat forms the display number from a year and the running number in it:
-// {year} stands for the year, {number} for the number, and {number:6} for the number
-// with leading zeros up to six digits.
+// NumberFormat is the format of invoice numbers. {year} stands for the year, {number} for the
+// sequence number in that year, and {number:6} for that number, zero-padded to six digits.
 type NumberFormat string
 
-// DefaultNumbers gives numbers such as INV-2026-000001.
+// DefaultNumbers produces numbers such as INV-2026-000001.
 const DefaultNumbers NumberFormat = "INV-{year}-{number:6}"
 
-// Check returns why a format cannot be used, "" when it can: its numbers must all be
-// different.
+// Check returns the reason why the format is invalid, or "" if it is valid. Different sequence
+// numbers must produce different invoice numbers.
 func (f NumberFormat) Check() string {
 	text := string(f)
 	switch {
@@ -77,7 +75,7 @@ func (f NumberFormat) Check() string {
 	return ""
 }
 
-// Format returns the display number; of a format that Check refuses, the format itself.
+// Format returns the invoice number. If Check rejects the format, it returns the format unchanged.
 func (f NumberFormat) Format(year int, number int64) string {
 	text := strings.ReplaceAll(string(f), "{year}", strconv.Itoa(year))
 	head, tail, ok := strings.Cut(text, "{number")
@@ -96,12 +94,12 @@ func (f NumberFormat) Format(year int, number int64) string {
 	return head + fmt.Sprintf("%0*d", width, number) + tail2
 }
 
-// storeFromProvider stores an invoice of the provider: its id, and where invoices are issued here
-// the invoice for it, new or with the provider's state.
+// storeFromProvider stores the ID of a provider invoice. If this service issues invoices, it also
+// issues the invoice or updates its status.
 //
-// Invariant: an invoice of the provider that is no draft is issued here once,
-// with the next number of its year, under the tenant's lock and in one
-// transaction; a number is taken only together with its invoice.
+// Invariant: a provider invoice that is not a draft is issued exactly once, with the next number of
+// its year. This happens under the tenant's lock and in one transaction, so a number is never taken
+// without its invoice.
 func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, state payments.State) error {
 	in := state.Invoice
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -149,8 +147,9 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 	})
 }
 
-// issue gives an invoice, whose texts are in a language, a number, makes it out to the tenant's current billing details,
-// stores it and queues the making of its document.
+// issue assigns the next number to an invoice, addresses it to the tenant's current billing
+// details, stores it and enqueues the rendering of its document. locale is the language of its
+// texts.
 func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, locale string) error {
 	now := s.deps.Clock.Now()
 	inv.IssueDate = s.deps.Issuing.wallTime(inv.IssueDate)
@@ -182,8 +181,8 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
 }
 
-// wallTime returns the seller's wall-clock time as if it were UTC. Dates of invoices are stored and
-// written in this form, so that no reader needs the time zone, which may change later.
+// wallTime returns the seller's wall-clock time as if it were UTC. Invoice dates are stored and
+// displayed in this form, so that readers do not need the time zone, which can change later.
 func (i *Issuing) wallTime(t time.Time) time.Time {
 	if i.TimeZone == nil {
 		return t
@@ -192,7 +191,7 @@ func (i *Issuing) wallTime(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// loadBilledParty is how an invoice names the tenant.
+// loadBilledParty returns the tenant as the recipient of an invoice.
 func (s *Service) loadBilledParty(ctx context.Context, t tenant.Tenant) (BilledParty, error) {
 	b := t.Billing
 	billed := BilledParty{Name: b.LegalName, Address: BilledAddress{
@@ -206,8 +205,8 @@ func (s *Service) loadBilledParty(ctx context.Context, t tenant.Tenant) (BilledP
 	return billed, err
 }
 
-// includedTax is the tax that is included in a total of minor units, rounded half away
-// from zero; rate is in millionths.
+// includedTax returns the tax that is included in total, rounded half away from zero. total is in
+// minor units, rate in millionths.
 func includedTax(total, rate int64) int64 {
 	if rate <= 0 {
 		return 0
@@ -223,5 +222,5 @@ func includedTax(total, rate int64) int64 {
 	return tax
 }
 
-// dateOf is the day of a moment, in UTC.
+// dateOf returns the UTC date of t.
 func dateOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -35,10 +35,10 @@ func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
 	return line
 }
 
-// units splits a line's amount into a quantity and the price of one, whose product is
-// the amount. An amount that its quantity does not divide, such as part of a month, a
-// part of a unit, or a price with a fraction of a cent, is one unit; so is one that the
-// provider has rounded, as it does where the smallest amounts cannot be charged.
+// units splits a line's amount into a quantity and a unit price whose product is the amount. The
+// result is a single unit if the amount is not divisible by the quantity (part of a month, a
+// fractional quantity, or a price with a fraction of a cent), or if the provider rounded the amount
+// to the smallest chargeable one.
 func units(l psp.InvoiceLine) (quantity int64, price money.Money, divides bool) {
 	of := func(cents int64) money.Money { return money.Money{AmountCents: cents, Currency: l.Currency} }
 	whole := !strings.Contains(l.UnitAmount, ".") && !strings.Contains(l.ExactQuantity, ".")
@@ -46,8 +46,8 @@ func units(l psp.InvoiceLine) (quantity int64, price money.Money, divides bool) 
 		whole = false
 	}
 	if whole && l.Quantity > 0 && l.Amount%l.Quantity == 0 {
-		// Where units of a price were free, a unit price of 0 would be wrong: such a
-		// line is one unit.
+		// If some units were free, a unit price of 0 would be wrong, so such a line is a single
+		// unit.
 		if l.Amount != 0 || l.UnitAmount == "" || l.UnitAmount == "0" {
 			return l.Quantity, of(l.Amount / l.Quantity), true
 		}
@@ -55,7 +55,7 @@ func units(l psp.InvoiceLine) (quantity int64, price money.Money, divides bool) 
 	return 1, of(l.Amount), false
 }
 
-// texts writes what lines are for.
+// texts formats the descriptions of lines.
 type texts struct {
 	locale     string
 	minorUnits int // of the currency
@@ -64,16 +64,17 @@ type texts struct {
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// lineTexts are the texts of lines.
+// lineTexts has the localized texts of lines.
 var lineTexts = i18n.Must(i18n.Read(localeFiles))
 
-// describe says what a line is for; of what nobody knows here the provider has a text.
+// describe returns the description of a line. If the source of the line is unknown, it returns the
+// provider's description.
 func (t texts) describe(l psp.InvoiceLine, of lineSource) string {
 	what := i18n.Pick(of.name, t.locale)
 	if what == "" {
 		return l.Description
 	}
-	if of.planID != nil && l.Quantity > 1 { // only what is sold by the seat has more than one
+	if of.planID != nil && l.Quantity > 1 { // only plans billed per seat have a quantity above 1
 		what = lineTexts.Text(t.locale, "line.seats", map[string]any{"what": what, "seats": l.Quantity})
 	}
 	var key string
@@ -90,16 +91,16 @@ func (t texts) describe(l psp.InvoiceLine, of lineSource) string {
 	return lineTexts.Text(t.locale, key, map[string]any{"what": what, "date": i18n.NewFormatter(t.locale).Date(l.PeriodStart)})
 }
 
-// hasUnitPrice reports whether a line has the price of one unit. The provider gives a
-// proration its amount divided by its quantity, which is not a price, and which often has
-// no end: such a line shows its total only. A price has at most twelve decimals.
+// hasUnitPrice reports whether a line has a unit price. For a proration, the provider reports the
+// amount divided by the quantity, which is not a price and often has infinitely many decimals. Such
+// a line shows only its total. A price has at most twelve decimals.
 func hasUnitPrice(l psp.InvoiceLine) bool {
 	_, decimals, _ := strings.Cut(l.UnitAmount, ".")
 	return l.UnitAmount != "" && !l.Proration && len(decimals) <= 12
 }
 
-// withQuantity adds the quantity and the price of one to a text, where the line cannot
-// show them.
+// withQuantity appends the quantity and the unit price to the description of a line that cannot
+// show them separately.
 func (t texts) withQuantity(text string, l psp.InvoiceLine) string {
 	figures := i18n.NewFormatter(t.locale)
 	quantity := l.ExactQuantity

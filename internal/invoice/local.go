@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// local has the invoices that were issued here.
+// local is the source for invoices that this service issues.
 type local struct{ store store }
 
 func (l local) list(ctx context.Context, tenantID uuid.UUID, _ Status, q page.Query) ([]Invoice, int64, error) {
-	return l.store.page(ctx, tenantID, q) // q has the status as one of its conditions
+	return l.store.page(ctx, tenantID, q) // q already filters by status
 }
 
 func (l local) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {

@@ -29,7 +29,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// books is a provider with an invoice under every id, all of one customer.
+// books is a provider that has an invoice for every ID, all of one customer.
 type books struct{}
 
 func (books) GetInvoice(_ context.Context, id string) (psp.Invoice, error) {
@@ -65,7 +65,7 @@ func issuer(db *sqldb.DB) *invoice.Service {
 	})
 }
 
-// furnish stores the tenant whose customer the invoices are of.
+// furnish stores the tenant that owns the invoices' customer.
 func furnish(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	id, now := uuid.New(), clock.System().Now()
@@ -82,8 +82,8 @@ func furnish(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// gapless checks that the numbers of the year run from 1 to how many there are,
-// each with its line, and returns how many that is.
+// gapless checks that the numbers of the year run from 1 without gaps and that each invoice has its
+// line. It returns the number of invoices.
 func gapless(t *testing.T, db *sqldb.DB) int {
 	t.Helper()
 	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), `SELECT i.sequence, i.number, i.psp_invoice_id,
@@ -111,8 +111,7 @@ func gapless(t *testing.T, db *sqldb.DB) int {
 	return n
 }
 
-// Whoever issues at the same time, twice, or gives up half-way: no number is
-// missing and none is there twice.
+// Concurrent, repeated and aborted issuing leaves no gaps or duplicates in the numbers.
 func TestNumbersHaveNoGaps(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -123,7 +122,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		for i := range 3 * invoices {
 			wg.Go(func() {
 				ctx := t.Context()
-				if i >= 2*invoices { // the third of each gives up somewhere on the way
+				if i >= 2*invoices { // every third call is canceled midway
 					limited, cancel := context.WithTimeout(ctx, time.Duration(i%10)*time.Millisecond)
 					defer cancel()
 					_ = svc.Event(limited, psp.Event{ID: "evt", Type: "invoice.finalized", ObjectID: "in_" + strconv.Itoa(i%invoices)})
@@ -143,11 +142,11 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 
 const childVariable = "TENANTRY_TEST_ISSUE_INTO"
 
-// TestIssuing issues without end, for TestNumbersSurviveKills to end it.
+// TestIssuing issues invoices until TestNumbersSurviveKills kills the process.
 func TestIssuing(t *testing.T) {
 	url := os.Getenv(childVariable)
 	if url == "" {
-		return // only a child issues
+		return // only the child process issues
 	}
 	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.ConnTimeout})
 	if err != nil {
@@ -187,7 +186,7 @@ func TestNumbersSurviveKills(t *testing.T) {
 				for count(t, db) < before+5 && clock.System().Now().Before(deadline) {
 					time.Sleep(time.Duration(5+round) * time.Millisecond)
 				}
-				_ = child.Process.Kill() // it may have ended by itself, which the count tells
+				_ = child.Process.Kill() // the child can exit by itself; the count below detects that
 				_ = child.Wait()
 				after := gapless(t, db)
 				if after < before+5 {

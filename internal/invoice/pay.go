@@ -10,14 +10,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Pay collects an open invoice of a tenant now, with the payment method that the
-// customer has at the provider (rules: invoices#paying). One that is not open is refused
-// (invoice_not_payable), and so is a payment that fails (payment_failed), with what it
-// asks of a person.
+// Pay collects an open invoice now, with the customer's payment method at the provider
+// (rules: invoices#paying). It returns invoice_not_payable if the invoice is not open, and
+// payment_failed, with the action that the payer must take, if the payment fails.
 //
-// Invariant: however many pay at once, the provider charges once, because it pays an
-// invoice once. Each attempt has a key of its own: the provider would repeat an earlier
-// failure for the same one. What became of it is read back.
+// Invariant: concurrent calls charge the customer once, because the provider pays an invoice only
+// once. Each attempt uses a new idempotency key, because the provider replays an earlier failure
+// for a repeated key. Pay reads the outcome back from the provider.
 func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	before, err := s.source.get(ctx, tenantID, id)
 	if err != nil {
@@ -41,14 +40,14 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	switch {
 	case err != nil:
 		return Invoice{}, err
-	case declined && after.Status == StatusOpen, refused && action != nil: // refused without anything to pay with
+	case declined && after.Status == StatusOpen, refused && action != nil: // refused means that there is no payment method
 		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
 	case refused && after.Status == StatusOpen:
 		s.deps.Log.ErrorContext(ctx, "the payment provider refused to collect an open invoice", "invoice_id", id, "error", payErr)
 		return Invoice{}, errNotPayable.Wrap(payErr)
 	case refused: // another request has paid it
 		return Invoice{}, errNotPayable.Wrap(payErr)
-	case after.Status != StatusPaid: // a bank debit is under way
+	case after.Status != StatusPaid: // a bank debit is in progress
 		return after, nil
 	}
 	return after, s.deps.Audit.Record(ctx, audit.Entry{
@@ -57,8 +56,8 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	})
 }
 
-// readPaid stores the provider's current state of an invoice, and of its subscription,
-// which a payment may have changed.
+// readPaid stores the provider's current state of an invoice and of its subscription, which a
+// payment can change.
 func (s *Service) readPaid(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// The last event of an invoice that was published. An invoice from before there were events
-// has another value, and publishes nothing.
+// Values of an invoice's last published event. Invoices that predate events have another value and
+// publish nothing.
 const (
 	publishedNothing = ""
 	publishedIssued  = "issued"
@@ -18,8 +18,9 @@ const (
 	publishedVoided  = "void"
 )
 
-// pendingEvents returns the events to publish for an invoice in a status, and the last event
-// then. States that arrive late, in another order, or twice, publish nothing again.
+// pendingEvents returns the events to publish for an invoice with the given status, and the last
+// published event to store. It returns no events for statuses that arrive late, out of order or
+// repeatedly.
 func pendingEvents(lastEvent string, status Status) (events []hook.Type, next string) {
 	if lastEvent != publishedNothing && lastEvent != publishedIssued || status == StatusDraft {
 		return nil, lastEvent
@@ -37,8 +38,8 @@ func pendingEvents(lastEvent string, status Status) (events []hook.Type, next st
 	}
 }
 
-// publish hands the new events of an invoice to the outbox, under the tenant's lock, in the
-// transaction that stores its state (rules: webhooks#types).
+// publish adds the new events of an invoice to the outbox, under the tenant's lock and in the
+// transaction that stores the invoice's status (rules: webhooks#types).
 func (s *Service) publish(ctx context.Context, inv Invoice) error {
 	lastEvent, err := s.store.lastEvent(ctx, inv)
 	if err != nil {
@@ -68,13 +69,13 @@ func (s *Service) publish(ctx context.Context, inv Invoice) error {
 	return nil
 }
 
-// mailReceipt thanks the tenant for a payment, once for each invoice, where the operator wants
-// it (rules: mail#optional-mails). Where nothing was paid there is no receipt.
+// mailReceipt mails a receipt to the tenant, once per invoice, if receipts are enabled
+// (rules: mail#optional-mails). It sends no receipt if nothing was charged.
 func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
 	if !s.deps.Letters.SendsReceipts() || inv.chargedAmount().AmountCents <= 0 {
 		return nil
 	}
-	if s.deps.Issuing != nil { // with its own number
+	if s.deps.Issuing != nil { // use the invoice number of this service
 		var err error
 		if inv, err = s.store.invoice(ctx, inv.TenantID, inv.ID); err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// Each state is published once, whatever the order in which states arrive.
+// Each event is published once, whatever the order of the statuses.
 func TestPendingEvents(t *testing.T) {
 	t.Parallel()
 	issued, paid, voided := hook.InvoiceIssued, hook.InvoicePaid, hook.InvoiceVoided

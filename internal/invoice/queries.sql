@@ -1,6 +1,6 @@
 -- name: CustomersOfTenant :many
--- The present one, and those that were deleted at the provider: their invoices
--- are there still.
+-- The current customer and the customers that were deleted at the provider, whose invoices still
+-- exist there.
 SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
 UNION ALL
 SELECT psp_customer_id FROM former_psp_customers WHERE former_psp_customers.tenant_id = $1;
@@ -21,8 +21,8 @@ FROM plan_prices l JOIN plans p ON p.id = l.plan_id JOIN products o ON o.id = p.
 WHERE l.psp_price_id IS NOT NULL ORDER BY l.created_at, l.id;
 
 -- name: LinkedMeterPrices :many
--- Every price that a meter was ever linked to: subscriptions keep theirs. The feature
--- with the meter's code has names in other languages.
+-- All prices that a meter was ever linked to, because subscriptions keep their price. The feature
+-- with the meter's code has the translated names.
 SELECT l.psp_price_id, l.meter_id, m.name, f.name AS feature_name
 FROM meter_links l JOIN meters m ON m.id = l.meter_id
 LEFT JOIN features f ON f.code = m.code AND f.deleted_at IS NULL;
@@ -98,7 +98,7 @@ WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2;
 SELECT tax_rate, vat_number, is_reverse_charge, locale FROM invoices WHERE tenant_id = $1 AND id = $2;
 
 -- name: InvoicedTenants :many
--- Those with a customer or an invoice at the provider.
+-- Tenants that have a customer or an invoice at the provider.
 SELECT t.id FROM tenants t
 WHERE t.id > sqlc.arg(after) AND (
     EXISTS (SELECT 1 FROM psp_customers c WHERE c.tenant_id = t.id)
@@ -107,15 +107,15 @@ WHERE t.id > sqlc.arg(after) AND (
 ORDER BY t.id LIMIT sqlc.arg(most);
 
 -- name: KeptInvoices :many
--- What is kept of the provider's invoices of a tenant: all, or one of them. What
--- was not issued here has no status.
+-- The stored provider invoices of a tenant: all of them, or a single one. The status is null if
+-- this service did not issue the invoice.
 SELECT p.psp_invoice_id, i.status, i.currency, i.total_cents
 FROM psp_invoices p LEFT JOIN invoices i ON i.tenant_id = p.tenant_id AND i.psp_invoice_id = p.psp_invoice_id
 WHERE p.tenant_id = $1 AND (sqlc.arg(one)::text = '' OR p.psp_invoice_id = sqlc.arg(one)::text)
 ORDER BY p.psp_invoice_id;
 
 -- name: ForgetPSPInvoice :exec
--- What was issued here stays.
+-- Keeps issued invoices.
 DELETE FROM psp_invoices
 WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = psp_invoices.tenant_id AND i.psp_invoice_id = psp_invoices.psp_invoice_id);

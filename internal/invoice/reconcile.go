@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// jobReconcile compares a part of all invoices with the provider's.
+	// jobReconcile compares a portion of all invoices with the provider's.
 	jobReconcile = "invoice.reconcile"
-	// tenantPage is how many tenants are read at once.
+	// tenantPage is the number of tenants per query.
 	tenantPage = 100
 )
 
-// walk is how far a comparison has come.
+// walk is the progress of a comparison.
 type walk struct {
 	Done uuid.UUID `json:"done"` // the last tenant that was compared
 }
 
-// Comparison compares the invoices of all tenants with the provider's (rules:
-// invoices#reconciliation). Where invoices are issued here, it issues what is missing
-// and updates a state that is behind, as a notification would; nothing else of an issued
-// invoice is ever changed. Where they are the provider's, only their ids are stored, and
-// it deletes the ids of invoices that the provider does not have any more.
+// Comparison compares the invoices of all tenants with the provider's
+// (rules: invoices#reconciliation). If this service issues invoices, it issues missing ones and
+// updates outdated statuses, as an event would. It never changes anything else of an issued
+// invoice. If the provider issues them, only IDs are stored, and the comparison deletes the IDs of
+// invoices that no longer exist at the provider.
 func (s *Service) Comparison() compare.Comparison[walk] {
 	return compare.Comparison[walk]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log, Run: s.reconcile,
 	}
 }
 
-// reconcile goes on until all tenants are compared or the part is over; done reports
-// which.
+// reconcile compares tenants until all are done or the part is used up. done reports whether all
+// tenants were compared.
 func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done bool, err error) {
 	for {
 		tenants, err := s.store.invoicedTenants(ctx, w.Done, tenantPage)
@@ -60,12 +60,11 @@ func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done
 	}
 }
 
-// compareTenant compares the invoices of a tenant. Where one fails, the others are still
-// compared.
+// compareTenant compares the invoices of a tenant. If one comparison fails, the others still run.
 //
-// Invariant: an id is deleted because the provider lacks the invoice only where the
-// provider has another invoice of the tenant. Two accounts never have the same ids, so
-// that other invoice proves that the right account was asked.
+// Invariant: an ID is deleted because the provider lacks the invoice only if the provider has
+// another invoice of the tenant. IDs are unique across accounts, so the other invoice proves that
+// the configured key belongs to the right account.
 func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []compare.Difference, err error) {
 	here, err := s.store.storedInvoices(ctx, tenantID, "")
 	if err != nil {
@@ -94,8 +93,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 				break
 			}
 			seen[in.ID] = true
-			// A subscription that is not known here was refused, and so are its
-			// invoices; see take.
+			// An unknown subscription was refused, and so are its invoices; see storeFromProvider.
 			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].isIssued() {
 				note(c.compare(ctx, here[in.ID], in))
 				note(nil, c.catchUp(ctx, in, refs))

@@ -7,13 +7,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// references say what the provider's ids mean to a tenant. An id that is missing belongs
-// to something that this service did not make.
+// references maps the provider's IDs to the plans, meters and subscriptions of a tenant. An ID that
+// is missing belongs to an object that this service did not create.
 type references struct {
-	subscriptions map[string]subscriptionRef // by the provider's subscription
-	lines         map[string]lineSource      // by the provider's line, as it was when it was first seen
-	linked        map[string]lineSource      // by the provider's price, as it is linked now
-	former        map[string]lineSource      // by the provider's price, what it last billed to the tenant
+	subscriptions map[string]subscriptionRef // by the provider's subscription ID
+	lines         map[string]lineSource      // by the provider's line ID, as recorded when the line was first seen
+	linked        map[string]lineSource      // by the provider's price ID: the current link
+	former        map[string]lineSource      // by the provider's price ID: the source that it last billed to the tenant
 	minorUnits    map[string]int             // by currency
 }
 
@@ -22,15 +22,15 @@ type subscriptionRef struct {
 	plan lineSource
 }
 
-// lineSource is what a line is for: a plan or a meter, or neither where nobody knows.
+// lineSource is the plan or the meter that a line bills. Both IDs are nil if it is unknown.
 type lineSource struct {
 	planID, meterID *uuid.UUID
 	name            map[string]string // by locale
 }
 
-// sourceOf returns what a line is for. What was once said of a line holds (rules:
-// invoices#lines). For a new one the price tells: as it is linked, else what it billed
-// before it was linked to nothing, else the plan that its subscription has.
+// sourceOf returns the source of a line. The source of a known line never changes
+// (rules: invoices#lines). The source of a new line follows from its price: its current link, or
+// else its last source before it was unlinked, or else the plan of the line's subscription.
 func (r references) sourceOf(l psp.InvoiceLine) lineSource {
 	if known, ok := r.lines[l.ID]; ok {
 		return known
@@ -46,7 +46,7 @@ func (r references) sourceOf(l psp.InvoiceLine) lineSource {
 	return lineSource{}
 }
 
-// lineName is how lines name a plan: with its product.
+// lineName returns the name of a plan in lines, which includes its product.
 func lineName(product, plan map[string]string) map[string]string {
 	name := map[string]string{}
 	for _, locale := range i18n.Locales() {

@@ -18,11 +18,11 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// chunks bounds how much of one customer's list is read from the provider: 50 times 100
-// invoices. Older ones can be read by their id.
+// chunks limits the number of pages of 100 invoices that are read of one customer's list. Older
+// invoices can still be read by ID.
 const chunks = 50
 
-// remote has the provider's own invoices. Only their ids are stored here.
+// remote is the source for the provider's own invoices, of which only IDs are stored.
 type remote struct {
 	store     store
 	tenants   Tenants
@@ -32,9 +32,8 @@ type remote struct {
 	clock     clock.Clock
 }
 
-// list reads the whole list of a tenant, since the provider can neither count it nor
-// jump to a page of it. If any part fails, all fails: an outage must not look like an
-// empty or a shorter list.
+// list reads all invoices of a tenant, because the provider can neither count them nor jump to a
+// page. It fails if any part fails: an outage must not look like an empty or shorter list.
 func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error) {
 	customers, err := r.store.customersOf(ctx, tenantID)
 	if err != nil {
@@ -62,8 +61,8 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	return all[from:to], int64(len(all)), nil
 }
 
-// listInvoices iterates over a customer's invoices at the provider, the newest first, which it
-// reads in chunks. status is "" for any. It ends after an error.
+// listInvoices iterates over a customer's invoices at the provider, newest first, and reads them in
+// chunks. An empty status matches any. It stops after an error.
 func listInvoices(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
 	return func(yield func(psp.Invoice, error) bool) {
 		for after := ""; ; {
@@ -91,7 +90,7 @@ func compareNewestFirst(a, b Invoice) int {
 	return cmp.Or(b.IssueDate.Compare(a.IssueDate), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
-// translate converts the provider's invoices and stores the ids of new ones.
+// translate converts provider invoices and stores the IDs of new ones.
 func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Invoice) ([]Invoice, error) {
 	refs, err := r.store.references(ctx, tenantID, raw...)
 	if err != nil {
@@ -120,9 +119,8 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	return invoices, r.storeIDs(ctx, tenantID, unknown, refs)
 }
 
-// storeIDs stores the ids of invoices, what their lines are for, and what they come to. It
-// locks the tenant first, as does a notification that may store the same id at the same time;
-// otherwise both could deadlock.
+// storeIDs stores the IDs, line sources and payment states of invoices. It locks the tenant first,
+// as an event handler does that stores the same ID concurrently. Otherwise the two could deadlock.
 func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
 	if len(unknown) == 0 {
 		return nil
@@ -182,7 +180,7 @@ func (r remote) read(ctx context.Context, tenantID, id uuid.UUID) (psp.Invoice, 
 	}
 	in, err := r.provider.GetInvoice(ctx, pspID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return psp.Invoice{}, errNotFound // a draft that was deleted since
+		return psp.Invoice{}, errNotFound // a draft that has been deleted
 	}
 	return in, err
 }
@@ -201,7 +199,7 @@ func (r remote) document(ctx context.Context, tenantID, id uuid.UUID) (Document,
 
 // Document is the PDF of an invoice. The caller must close Body.
 type Document struct {
-	Number string // of the invoice
+	Number string // the invoice number
 	Body   io.ReadCloser
-	Length int64 // in bytes; -1 when it is not known
+	Length int64 // in bytes; -1 if unknown
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// shelf is a provider with a number of invoices of one customer, the newest first,
-// which are given out in chunks; breaksAt is the chunk that fails, from 1.
+// shelf is a provider with total invoices of one customer, newest first, which it returns in
+// chunks. The chunk breaksAt, counted from 1, fails.
 type shelf struct {
 	Provider
 	total, breaksAt, asked int
@@ -53,8 +53,7 @@ func (s *shelf) ListInvoices(_ context.Context, q psp.InvoiceQuery) (psp.Invoice
 	return page, nil
 }
 
-// Pages are right however deep they are, whatever chunks the provider gives out;
-// and a failure in any chunk is a failure, never a shorter list.
+// Deep pages are correct for any chunk size. A failed chunk is an error, never a shorter list.
 func TestDeepPages(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

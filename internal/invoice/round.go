@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// mulDivRound is a × b ÷ c, rounded half up, without overflow in between. a and b must
-// not be negative, and c must be positive and at least b.
+// mulDivRound returns a × b ÷ c, rounded half up, without intermediate overflow. a and b must not
+// be negative, and c must be positive and at least b.
 func mulDivRound(a, b, c int64) int64 {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	low, carry := bits.Add64(low, uint64(c)/2, 0)
@@ -15,9 +15,9 @@ func mulDivRound(a, b, c int64) int64 {
 	return int64(quotient)
 }
 
-// SplitAmount splits an amount in proportion to parts: each share is rounded, and they add up to the
-// amount. What rounding leaves over goes to the shares that it changes least. Where the parts
-// add up to nothing the first one has all.
+// SplitAmount splits an amount in proportion to parts. The shares are rounded and add up to the
+// amount; the rounding remainder goes to the shares that it changes least. If the parts add up to
+// zero, the first share is the whole amount.
 func SplitAmount(amount int64, parts []int64) []int64 {
 	out := make([]int64, len(parts))
 	var sum int64
@@ -32,7 +32,7 @@ func SplitAmount(amount int64, parts []int64) []int64 {
 		return out
 	}
 	left, total := amount, big.NewInt(sum)
-	rest := make([]*big.Int, len(parts)) // how much of a unit rounding down took, times the sum
+	rest := make([]*big.Int, len(parts)) // the remainder of rounding down, times the sum
 	for i, part := range parts {
 		product := new(big.Int).Mul(big.NewInt(amount), big.NewInt(part))
 		share, remainder := new(big.Int).DivMod(product, new(big.Int).Abs(total), new(big.Int))

@@ -17,7 +17,7 @@ func TestNumberFormat(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		format NumberFormat
-		want   string // "" for one that is refused
+		want   string // "" if the format is invalid
 	}{
 		{DefaultNumbers, "INV-2026-000042"},
 		{"{year}/{number}", "2026/42"},
@@ -45,7 +45,7 @@ func TestNumberFormat(t *testing.T) {
 	}
 }
 
-// The tax within a total is the nearest cent to what it is exactly.
+// The included tax is rounded to the nearest cent.
 func TestTaxWithin(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ total, rate, want int64 }{
@@ -72,8 +72,7 @@ func TestTaxWithin(t *testing.T) {
 	})
 }
 
-// A line's amount is its quantity times its unit price, whatever the provider
-// rounds.
+// A line's amount is its quantity times its unit price, even if the provider rounds.
 func TestUnitsMultiplyToTheAmount(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -88,8 +87,8 @@ func TestUnitsMultiplyToTheAmount(t *testing.T) {
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "0"}, 5, 0},
 		{psp.InvoiceLine{Amount: 0, Quantity: 5, UnitAmount: "900"}, 1, 0}, // a trial
 		{psp.InvoiceLine{Amount: 700}, 1, 700},
-		{psp.InvoiceLine{Amount: 6, Quantity: 3, ExactQuantity: "2.5", UnitAmount: "2"}, 1, 6}, // a part of a unit
-		{psp.InvoiceLine{Amount: 5, Quantity: 5, UnitAmount: "1.000000000001"}, 1, 5},          // a price of twelve decimals
+		{psp.InvoiceLine{Amount: 6, Quantity: 3, ExactQuantity: "2.5", UnitAmount: "2"}, 1, 6}, // a fractional quantity
+		{psp.InvoiceLine{Amount: 5, Quantity: 5, UnitAmount: "1.000000000001"}, 1, 5},          // a price with twelve decimals
 	} {
 		quantity, price, divides := units(test.line)
 		if quantity != test.quantity || price.AmountCents != test.price || divides && quantity != test.line.Quantity {
@@ -156,7 +155,7 @@ func TestFromProvider(t *testing.T) {
 			{ID: "il_7", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 6, Quantity: 1235, ExactQuantity: "1234.5", UnitAmount: "0.005", Currency: "JPY"},
 			{ID: "il_9", PriceID: "price_plan", SubscriptionID: "sub_1", Proration: true, Amount: -957, Quantity: 81, UnitAmount: "-11.814814814815", Currency: "JPY", PeriodStart: at},
 			{ID: "il_10", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 1, Quantity: 3, UnitAmount: "0.33333333333333331", Currency: "JPY"},
-			{ID: "il_8", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 10, Quantity: 2, UnitAmount: "7", Currency: "JPY"}, // rounded to what can be charged
+			{ID: "il_8", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 10, Quantity: 2, UnitAmount: "7", Currency: "JPY"}, // rounded to the smallest chargeable amount
 		},
 	}, refs, "fr")
 	if inv.Number != "Brouillon" || *inv.SubscriptionID != subID || inv.Total != (money.Money{AmountCents: 1200, Currency: "JPY"}) || inv.Subtotal.AmountCents != 1000 {
@@ -171,7 +170,7 @@ func TestFromProvider(t *testing.T) {
 		{SubscriptionLine, nil, &meterID, "Calls"},
 		{ProrationLine, &planID, nil, "Team (Cloud) – temps non utilisé à partir du 1er mars 2026"},
 		{AdjustmentLine, nil, nil, "By hand"},
-		{SubscriptionLine, &planID, nil, "Team (Cloud), 2 sièges – période d’essai (2 × 900\u00a0JPY)"}, // as it was when it was first seen
+		{SubscriptionLine, &planID, nil, "Team (Cloud), 2 sièges – période d’essai (2 × 900\u00a0JPY)"}, // as recorded when the line was first seen
 		{ProrationLine, &subID, nil, "Now (Cloud) – temps restant à partir du 1er mars 2026"},
 		{SubscriptionLine, nil, &meterID, "Calls (1\u202f234,5 × 0,005\u00a0JPY)"},
 		{ProrationLine, &planID, nil, "Team (Cloud), 81 sièges – temps non utilisé à partir du 1er mars 2026"},

@@ -19,7 +19,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Provider is what invoices need of the payment provider; *psp.Client is one.
+// Provider is the part of the payment provider's API that this package uses. *psp.Client implements
+// it.
 type Provider interface {
 	ListInvoices(ctx context.Context, q psp.InvoiceQuery) (psp.InvoicePage, error)
 	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
@@ -27,12 +28,12 @@ type Provider interface {
 	PayInvoice(ctx context.Context, id, key string) error
 }
 
-// Documents fetches what the provider's invoices link to; *document.Client does.
+// Documents downloads the provider's documents. *document.Client implements it.
 type Documents interface {
 	Fetch(ctx context.Context, link string) (document.Document, error)
 }
 
-// Tenants is what invoices need of the tenant domain.
+// Tenants is the part of the tenant domain that this package uses.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
@@ -40,26 +41,26 @@ type Tenants interface {
 	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 }
 
-// Subscriptions is what invoices need of the subscription domain.
+// Subscriptions is the part of the subscription domain that this package uses.
 type Subscriptions interface {
 	// SubscriptionEvent stores the provider's current state of a subscription.
 	SubscriptionEvent(ctx context.Context, e psp.Event) error
 }
 
-// Audit is the audit trail; *audit.Log is one.
+// Audit is the audit log. *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Letters sends mails to tenants; *letters.Letters does.
+// Letters sends mails to tenants. *letters.Letters implements it.
 type Letters interface {
 	PaymentFailed(ctx context.Context, locale, to string, p letters.PaymentFailed) error
-	// Receipt sends nothing unless SendsReceipts.
+	// Receipt does nothing if SendsReceipts returns false.
 	Receipt(ctx context.Context, locale, to string, r letters.Receipt) error
 	SendsReceipts() bool
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
@@ -71,32 +72,31 @@ type Deps struct {
 	Payments      *payments.Book
 	Letters       Letters
 	Audit         Audit
-	Events        hook.Outbox // nil tells nobody
-	// Issuing says how invoices are issued here; nil where they are the provider's
-	// (rules: invoices#source).
+	Events        hook.Outbox // nil publishes no events
+	// Issuing configures the invoices that this service issues. It is nil if the provider issues
+	// them (rules: invoices#source).
 	Issuing *Issuing
 	Log     *slog.Logger
 }
 
-// source is where invoices come from.
+// source is the source of invoices.
 type source interface {
-	// list returns the page that q asks for and how many there are in all, the
-	// newest issue date first. status is "" for any.
+	// list returns a page of invoices and the total count, newest issue date first. An empty status
+	// matches any.
 	list(ctx context.Context, tenantID uuid.UUID, status Status, q page.Query) ([]Invoice, int64, error)
-	// get returns errNotFound where the tenant has no such invoice.
+	// get returns errNotFound if the tenant has no such invoice.
 	get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error)
-	// document returns errNotFound where there is no such invoice or no document yet.
+	// document returns errNotFound if the invoice does not exist or has no document yet.
 	document(ctx context.Context, tenantID, id uuid.UUID) (Document, error)
 }
 
-// Service has the use cases of invoices.
+// Service implements the use cases of invoices.
 type Service struct {
 	deps   Deps
 	store  store
 	source source
 }
 
-// NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {
@@ -107,7 +107,7 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// Get returns an invoice of a tenant, a 404 error where there is none.
+// Get returns an invoice of a tenant, or a 404 error.
 func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	return s.source.get(ctx, tenantID, id)
 }

@@ -34,7 +34,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// The shares add up, and none is further than one unit from what it would be without rounding.
+// The shares add up to the amount, and each is within one unit of its exact value.
 func TestSharesAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

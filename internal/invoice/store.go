@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// store is the domain's SQL. Its methods take part in the transaction of their context.
+// store runs the domain's SQL. Its methods use the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
@@ -51,8 +51,7 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 	return inv, err
 }
 
-// page reads a page of a tenant's invoices, lines included, with a fixed number
-// of queries.
+// page reads a page of a tenant's invoices with their lines. The number of queries is constant.
 func (s store) page(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Invoice, int64, error) {
 	sel := page.Select{Columns: invoiceColumns, From: "invoices i", Where: "i.tenant_id = $1", Args: []any{tenantID}}
 	invoices, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, scanInvoice)
@@ -62,8 +61,8 @@ func (s store) page(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]In
 	return invoices, total, s.addLines(ctx, tenantID, invoices)
 }
 
-// invoice reads an issued invoice with its lines, errNotFound where the tenant has none
-// of this id.
+// invoice reads an issued invoice with its lines. It returns errNotFound if the tenant has no
+// invoice with the ID.
 func (s store) invoice(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	row := s.db.Conn(ctx).QueryRowContext(ctx, "SELECT "+invoiceColumns+" FROM invoices i WHERE i.tenant_id = $1 AND i.id = $2", tenantID, id)
 	inv, err := scanInvoice(row)
@@ -75,7 +74,7 @@ func (s store) invoice(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	return list[0], err
 }
 
-// addLines reads the lines of some invoices of a tenant, in one query.
+// addLines reads the lines of several invoices of a tenant in one query.
 func (s store) addLines(ctx context.Context, tenantID uuid.UUID, invoices []Invoice) error {
 	if len(invoices) == 0 {
 		return nil
@@ -114,11 +113,11 @@ FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) 
 	return sqldb.Wrap(rows.Err(), "read invoice lines")
 }
 
-// issuedInvoice is an invoice with what is stored but not shown.
+// issuedInvoice is an invoice with the fields that are stored but not exposed.
 type issuedInvoice struct {
 	Invoice
 	year      int
-	sequence  int64   // its number in the year
+	sequence  int64   // sequence number in the year
 	taxRate   int64   // millionths
 	vatNumber *string // the tenant's
 	locale    string
@@ -156,11 +155,11 @@ func (s store) insert(ctx context.Context, n issuedInvoice) error {
 	return nil
 }
 
-// columnsOf returns a payment action as it is stored.
+// columnsOf returns the columns of a payment action.
 func columnsOf(a money.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
 
-// nextNumber takes the next number of a year, in the transaction that stores the
-// invoice with it.
+// nextNumber takes the next number of a year. It must run in the transaction that inserts the
+// invoice.
 func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 	if err := s.q(ctx).StartNumbers(ctx, int32(year)); err != nil {
 		return 0, sqldb.Wrap(err, "start the numbers of a year")
@@ -169,7 +168,7 @@ func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 	return number, sqldb.Wrap(err, "take the next number")
 }
 
-// move stores the state of an invoice and reports whether it did: a final state stays.
+// move updates the status of an invoice and reports whether it did. A final status never changes.
 func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
 	action, url := columnsOf(inv.Action)
 	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{

@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// documentDetails is what a document shows in addition to the invoice.
+// documentDetails are the fields that a document shows in addition to the invoice.
 type documentDetails struct {
-	vatNumber string // the tenant's; empty for none
+	vatNumber string // the tenant's; empty if unset
 	taxRate   int64  // millionths
 	locale    string
 
@@ -29,7 +29,7 @@ func (s store) documentDetails(ctx context.Context, tenantID, id uuid.UUID) (doc
 	return details, sqldb.WrapAbsent(err, "read details of an invoice", errNotFound)
 }
 
-// insertDocument stores the document of an invoice unless there is one.
+// insertDocument stores the document of an invoice unless it already has one.
 func (s store) insertDocument(ctx context.Context, tenantID, invoiceID uuid.UUID, file []byte, now time.Time) error {
 	err := s.q(ctx).InsertDocument(ctx, invoicesql.InsertDocumentParams{
 		TenantID: tenantID, InvoiceID: invoiceID, Bytes: file, CreatedAt: now,
@@ -37,27 +37,27 @@ func (s store) insertDocument(ctx context.Context, tenantID, invoiceID uuid.UUID
 	return sqldb.Wrap(err, "insert document")
 }
 
-// document reads the document of an invoice, errNotFound where there is none.
+// document reads the document of an invoice. It returns errNotFound if it is missing.
 func (s store) document(ctx context.Context, tenantID, id uuid.UUID) ([]byte, error) {
 	file, err := s.q(ctx).Document(ctx, invoicesql.DocumentParams{TenantID: tenantID, InvoiceID: id})
 	return file, sqldb.WrapAbsent(err, "read document", errNotFound)
 }
 
-// minorUnits is how many decimals a currency has.
+// minorUnits returns the number of decimals of a currency.
 func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	units, err := s.q(ctx).MinorUnits(ctx, currency)
 	return int(units), sqldb.Wrap(err, "read minor units of "+currency)
 }
 
-// noteFailure stores that the notification event was about a failed payment, and reports
-// whether it is new.
+// noteFailure records that the event reported a failed payment. It returns true if the event is
+// new.
 func (s store) noteFailure(ctx context.Context, pspID, event string) (bool, error) {
 	noted, err := s.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{PSPInvoiceID: pspID, Event: &event})
 	return noted > 0, sqldb.Wrap(err, "note failed payment")
 }
 
-// billedPlan reads the name, by locale, of the plan of a provider's subscription,
-// errNoPlan where the tenant has no such subscription.
+// billedPlan reads the plan name, by locale, of a provider subscription. It returns errNoPlan if
+// the tenant has no such subscription.
 func (s store) billedPlan(ctx context.Context, tenantID uuid.UUID, pspSubscriptionID string) (map[string]string, error) {
 	name, err := s.q(ctx).PlanNameOfSubscription(ctx, invoicesql.PlanNameOfSubscriptionParams{
 		TenantID: tenantID, PSPSubscriptionID: pspSubscriptionID,

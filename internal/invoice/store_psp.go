@@ -12,27 +12,26 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// tenantOf finds the tenant of a provider's customer, errUnknownCustomer where there is
-// none.
+// tenantOf returns the tenant of a provider customer, or errUnknownCustomer.
 func (s store) tenantOf(ctx context.Context, customer string) (uuid.UUID, error) {
 	id, err := s.q(ctx).TenantOfCustomer(ctx, customer)
 	return id, sqldb.WrapAbsent(err, "find tenant of a customer", errUnknownCustomer)
 }
 
-// customersOf lists a tenant's customers at the provider, the former ones too.
+// customersOf lists the tenant's customers at the provider, including former ones.
 func (s store) customersOf(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
 	customers, err := s.q(ctx).CustomersOfTenant(ctx, tenantID)
 	return customers, sqldb.Wrap(err, "list customers of a tenant")
 }
 
-// invoicedTenants lists at most n tenants after one that have a customer or an invoice
-// at the provider.
+// invoicedTenants lists up to n tenants, after the given ID, that have a customer or an invoice at
+// the provider.
 func (s store) invoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([]uuid.UUID, error) {
 	tenants, err := s.q(ctx).InvoicedTenants(ctx, invoicesql.InvoicedTenantsParams{After: after, Most: n})
 	return tenants, sqldb.Wrap(err, "list invoiced tenants")
 }
 
-// storedIDs returns which of the provider's invoices have their ids stored.
+// storedIDs returns the provider invoices whose IDs are stored.
 func (s store) storedIDs(ctx context.Context, tenantID uuid.UUID, invoices []psp.Invoice) (map[string]bool, error) {
 	ids := make([]string, len(invoices))
 	for i, in := range invoices {
@@ -49,11 +48,11 @@ func (s store) storedIDs(ctx context.Context, tenantID uuid.UUID, invoices []psp
 	return known, sqldb.Wrap(err, "list known invoices")
 }
 
-// mostIDs is how many ids a statement looks for: databases bound its parameters.
+// mostIDs is the number of IDs per statement, because databases limit the number of parameters.
 const mostIDs = 1000
 
-// queryByIDs runs a query of a tenant's rows that ends with the column in which the ids are
-// looked for. It calls row for each.
+// queryByIDs runs query for chunks of ids and calls row for each row. The query must select by
+// tenant ($1) and end with the column to match the IDs against.
 func (s store) queryByIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
 	for some := range slices.Chunk(ids, mostIDs) {
 		wanted := make([]any, len(some))
@@ -83,7 +82,7 @@ func (s store) queryRows(ctx context.Context, query string, args []any, row func
 	return rows.Err()
 }
 
-// storeIDs stores the id that a provider's invoice has here, unless it is stored.
+// storeIDs stores the IDs of a provider invoice unless they are stored.
 func (s store) storeIDs(ctx context.Context, inv Invoice) error {
 	err := s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
 		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
@@ -91,26 +90,26 @@ func (s store) storeIDs(ctx context.Context, inv Invoice) error {
 	return sqldb.Wrap(err, "remember invoice")
 }
 
-// deleteID deletes the id of a provider's invoice unless an invoice was issued for it.
+// deleteID deletes the ID of a provider invoice unless an invoice was issued for it.
 func (s store) deleteID(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	err := s.q(ctx).ForgetPSPInvoice(ctx, invoicesql.ForgetPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
 	return sqldb.Wrap(err, "forget invoice")
 }
 
-// pspInvoice finds the provider's id of an invoice, errNotFound where there is none.
+// pspInvoice returns the provider's ID of an invoice, or errNotFound.
 func (s store) pspInvoice(ctx context.Context, tenantID, id uuid.UUID) (string, error) {
 	pspID, err := s.q(ctx).PSPInvoice(ctx, invoicesql.PSPInvoiceParams{TenantID: tenantID, ID: id})
 	return pspID, sqldb.WrapAbsent(err, "find invoice of the provider", errNotFound)
 }
 
-// tenantOfInvoice finds the tenant of a provider's invoice, errNotKept where its id is
-// not stored.
+// tenantOfInvoice returns the tenant of a provider invoice, or errNotStored if its ID is not
+// stored.
 func (s store) tenantOfInvoice(ctx context.Context, pspID string) (uuid.UUID, error) {
 	tenantID, err := s.q(ctx).TenantOfPSPInvoice(ctx, pspID)
 	return tenantID, sqldb.WrapAbsent(err, "find tenant of an invoice", errNotStored)
 }
 
-// isIssued reports whether an invoice was issued for one of the provider.
+// isIssued reports whether an invoice was issued for the provider invoice.
 func (s store) isIssued(ctx context.Context, tenantID uuid.UUID, pspID string) (bool, error) {
 	_, err := s.q(ctx).InvoiceByPSPID(ctx, invoicesql.InvoiceByPSPIDParams{TenantID: tenantID, PSPInvoiceID: pspID})
 	err = sqldb.WrapAbsent(err, "find issued invoice", errNotFound)
@@ -120,8 +119,8 @@ func (s store) isIssued(ctx context.Context, tenantID uuid.UUID, pspID string) (
 	return err == nil, err
 }
 
-// storedInvoices lists what is stored of a tenant's invoices by the provider's id: of all, or of
-// the one that is named.
+// storedInvoices returns a tenant's stored provider invoices by provider ID. If one is not empty,
+// it returns only that invoice.
 func (s store) storedInvoices(ctx context.Context, tenantID uuid.UUID, one string) (map[string]storedInvoice, error) {
 	rows, err := s.q(ctx).KeptInvoices(ctx, invoicesql.KeptInvoicesParams{TenantID: tenantID, One: one})
 	list := make(map[string]storedInvoice, len(rows))
@@ -135,7 +134,7 @@ func (s store) storedInvoices(ctx context.Context, tenantID uuid.UUID, one strin
 	return list, sqldb.Wrap(err, "list stored invoices")
 }
 
-// lastEvent returns the last event of an invoice that was published.
+// lastEvent returns the last published event of an invoice.
 func (s store) lastEvent(ctx context.Context, inv Invoice) (string, error) {
 	event, err := s.q(ctx).Told(ctx, invoicesql.ToldParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
 	return event, sqldb.WrapAbsent(err, "read last event of an invoice", errNotFound)

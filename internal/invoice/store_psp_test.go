@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// More ids than a statement can have parameters are looked for.
+// The number of IDs can exceed the parameter limit of a statement.
 func TestManyIDs(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

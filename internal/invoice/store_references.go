@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// references reads what the provider's ids mean to a tenant, those of lines only for the
-// given invoices: a tenant may have had thousands.
+// references loads the references of a tenant. It loads line sources only for the given invoices,
+// because a tenant can have thousands of lines.
 func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...psp.Invoice) (references, error) {
 	refs := references{
 		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{},
@@ -63,7 +63,7 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 	return refs, s.addFormer(ctx, tenantID, refs, invoices)
 }
 
-// addLinesSeen reads what those lines of the invoices are for that were seen before.
+// addLinesSeen loads the sources of the invoices' lines that were seen before.
 func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs references, invoices []psp.Invoice) error {
 	var ids []string
 	for _, in := range invoices {
@@ -86,8 +86,8 @@ func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs refere
 	return sqldb.Wrap(err, "list lines that were seen")
 }
 
-// addFormer reads what those prices last billed to the tenant that new lines of the
-// invoices have and that are linked to nothing any more.
+// addFormer loads the last billed source of prices that new lines use and that are no longer
+// linked.
 func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs references, invoices []psp.Invoice) error {
 	for _, in := range invoices {
 		for _, line := range in.Lines {
@@ -114,8 +114,7 @@ func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs reference
 	return nil
 }
 
-// storeLineSources stores what the lines of an invoice are for, where that is known and not
-// stored yet.
+// storeLineSources stores the sources of an invoice's new lines, if they are known.
 func (s store) storeLineSources(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, refs references, now time.Time) error {
 	for _, line := range in.Lines {
 		of := refs.sourceOf(line)
@@ -147,7 +146,7 @@ func planNameOf(product, plan sqldb.JSON) (map[string]string, error) {
 	return lineName(products, plans), nil
 }
 
-// decimals reads how many decimals each currency has.
+// decimals returns the number of decimals of each currency.
 func (s store) decimals(ctx context.Context) (map[string]int, error) {
 	rows, err := s.q(ctx).Decimals(ctx)
 	all := make(map[string]int, len(rows))

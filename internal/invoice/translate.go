@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// fromProvider converts a provider's invoice to an invoice of a tenant, with the texts of
-// its lines in a language.
+// fromProvider converts a provider invoice to an invoice of a tenant. locale is the language of the
+// line descriptions.
 func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale string) Invoice {
 	id := stableID(in.ID, in.CreatedAt)
 	amount := func(cents int64) money.Money { return money.Money{AmountCents: cents, Currency: in.Currency} }
@@ -35,7 +35,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		inv.UpdatedAt = *in.PaidAt
 	}
 	if inv.Number == "" {
-		inv.Number = lineTexts.Text(locale, "draft", nil) // it gets its number when it is finalized
+		inv.Number = lineTexts.Text(locale, "draft", nil) // the number is assigned when the invoice is finalized
 	}
 	if ref, ok := refs.subscriptions[in.SubscriptionID]; ok {
 		inv.SubscriptionID = &ref.id
@@ -48,8 +48,8 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	return inv
 }
 
-// isRefused reports whether an invoice bills a subscription that was refused, as the second
-// of two that were paid: one that is not known by now. Its payment is refunded.
+// isRefused reports whether the invoice bills a subscription that was refused, because the tenant
+// paid for two. Such a subscription is unknown here, and its payment is refunded.
 func (inv Invoice) isRefused(in psp.Invoice) bool {
 	return in.SubscriptionID != "" && inv.SubscriptionID == nil
 }

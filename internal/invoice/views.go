@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// The views are the JSON of the API, and of the events that webhooks deliver.
+// The views are the JSON representation in the API and in webhook events.
 
 // InvoiceLineView is a line of an invoice (rules: invoices#lines).
 type InvoiceLineView struct {
@@ -26,7 +26,7 @@ type InvoiceLineView struct {
 	UpdatedAt   shape.Time  `json:"updated_at"`
 }
 
-// InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
+// InvoiceView is the invoice resource (rules: invoices). It is the same for both sources.
 type InvoiceView struct {
 	ID                 uuid.UUID            `json:"id"`
 	TenantID           uuid.UUID            `json:"tenant_id"`

@@ -11,14 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Void voids a draft or open invoice of a tenant (rules: invoices#voiding), at the
-// provider first, so that nobody can pay what is void here. Final ones are refused with
-// invoice_not_voidable.
+// Void voids a draft or open invoice of a tenant (rules: invoices#voiding). It voids the invoice at
+// the provider first, so that an invoice that is void here can no longer be paid. It returns
+// invoice_not_voidable if the status is final.
 //
-// Invariant: the provider's state is read back and decides, so that where a payment
-// arrives at the same time, what the provider accepted first holds. The idempotency key
-// is made from the invoice's id, so that trying again after an unknown outcome is the
-// same operation.
+// Invariant: the provider's status decides and is read back, so if a payment arrives at the same
+// time, the operation that the provider accepted first wins. The idempotency key derives from the
+// invoice ID, so a retry after an unknown outcome repeats the same operation.
 func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error) {
 	before, err := s.source.get(ctx, tenantID, id)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 		if s.deps.Issuing != nil {
 			moved, err := s.store.move(ctx, after, s.deps.Clock.Now())
 			if err != nil || !moved {
-				return err // a notification has changed the state already
+				return err // an event has already changed the status
 			}
 		}
 		if before.Status != StatusDraft {
@@ -64,7 +63,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	}
 	now, err := s.source.get(ctx, tenantID, id)
 	if before.Status == StatusDraft && errors.Is(err, errNotFound) {
-		return after, nil // it was deleted
+		return after, nil // voiding deleted the draft
 	}
 	return now, err
 }

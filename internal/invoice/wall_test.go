@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The seller's time zone decides the date and the year, through changes of the clocks.
+// The seller's time zone decides the date and the year, also across daylight saving changes.
 func TestWall(t *testing.T) {
 	t.Parallel()
 	for zone, days := range map[string]map[string]string{

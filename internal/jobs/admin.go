@@ -10,41 +10,42 @@ import (
 	"github.com/google/uuid"
 )
 
-// What Retry and Drop refuse.
+// Errors of Retry and Drop.
 var (
-	// ErrNotDead is the error for a job that does not exist or is not dead.
+	// ErrNotDead means that the job does not exist or is not dead.
 	ErrNotDead = errors.New("no such dead job")
-	// ErrPayloadDeleted is the error of Retry for a job that has lost its payload (see Redact).
+	// ErrPayloadDeleted means that the job cannot be retried because its payload was redacted (see
+	// Redact).
 	ErrPayloadDeleted = errors.New("its payload had a token and was not kept, so it can only be dropped")
 )
 
-// DeadJob is a job that is not tried again.
+// DeadJob is a job that is no longer retried.
 type DeadJob struct {
 	Job
-	Key       string // empty if it has none
+	Key       string // empty if unset
 	LastError string
 	CreatedAt time.Time
 	DeadAt    time.Time
-	// Emptied says that the payload is not what it was, so that it cannot be tried again.
+	// Emptied reports whether the payload was redacted, so that the job cannot be retried.
 	Emptied bool
 }
 
-// Dead lists at most limit dead jobs of a kind ("" for all kinds), the latest first.
+// Dead lists up to limit dead jobs of a kind ("" for all kinds), newest first.
 func (q *Queue) Dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
 	return q.store.listDead(ctx, kind, limit)
 }
 
-// DeadIDs lists all dead jobs of a kind ("" for all kinds), the oldest first.
+// DeadIDs lists all dead jobs of a kind ("" for all kinds), oldest first.
 func (q *Queue) DeadIDs(ctx context.Context, kind string) ([]uuid.UUID, error) {
 	return q.store.deadIDs(ctx, kind)
 }
 
-// Drop deletes a dead job. The error is ErrNotDead if there is none.
+// Drop deletes a dead job. It returns ErrNotDead if the job does not exist or is not dead.
 func (q *Queue) Drop(ctx context.Context, id uuid.UUID) error { return q.store.dropDead(ctx, id) }
 
-// Retry makes a dead job due now, with all attempts left. If a job of its kind and
-// key waits already, the two become one. The error is ErrNotDead if there is no such
-// dead job, and ErrEmptied if it cannot be tried again.
+// Retry makes a dead job due now, with all attempts available again. It merges the job with a
+// waiting job of the same kind and key. It returns ErrNotDead if the job does not exist or is not
+// dead, and ErrPayloadDeleted if its payload was redacted.
 func (q *Queue) Retry(ctx context.Context, id uuid.UUID) error {
 	now := q.clock.Now()
 	err := q.db.Tx(ctx, func(ctx context.Context) error {
@@ -62,29 +63,28 @@ func (q *Queue) Retry(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// DeleteOldDead deletes at most limit jobs that died from (inclusive) to before
-// (exclusive), the oldest first, and returns when they did.
+// DeleteOldDead deletes up to limit jobs that died between from (inclusive) and before (exclusive),
+// oldest first. It returns the times of their deaths.
 func (q *Queue) DeleteOldDead(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return q.store.deleteOldDead(ctx, from, before, limit)
 }
 
-// countLimit is how many jobs are counted at most: metrics are read often, and must not cost
-// more when a great many jobs wait.
+// countLimit is the maximum number of jobs to count. Metrics are read often, and their cost must
+// not grow with the number of waiting jobs.
 const countLimit = 10_000
 
-// Stats counts jobs, for metrics; a figure of 10,000 says that there are at least as many.
+// Stats has the number of jobs, for metrics. Counts are capped at 10,000.
 type Stats struct {
-	// Waiting counts the jobs that are due now or later; periodic ones are not
-	// counted.
+	// Waiting is the number of jobs that are due now or later, except periodic ones.
 	Waiting int64
-	// Running counts the jobs that some instance holds.
+	// Running is the number of jobs that an instance holds a lease on.
 	Running int64
 	Dead    int64
-	// Lag is how long the earliest of the waiting jobs has been due; 0 if none is.
+	// Lag is the time since the earliest waiting job became due; 0 if no job is due.
 	Lag time.Duration
 }
 
-// Stats returns the present figures of all instances together.
+// Stats returns the current counts across all instances.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	stats, err := q.store.count(ctx)
 	if err != nil {
@@ -100,19 +100,19 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	return stats, nil
 }
 
-// DueJobs are the jobs of a kind that wait although they are due.
+// DueJobs are the waiting jobs of a kind that are due.
 type DueJobs struct {
 	Kind  string
 	Count int64
-	// Lag is for how long the earliest of them has been due.
+	// Lag is the time since the earliest of them became due.
 	Lag time.Duration
 }
 
-// DueByKind returns what is due in all instances together, periodic functions included. It
-// looks at the 10,000 jobs that have been due for the longest.
+// DueByKind returns the due jobs across all instances, including periodic ones. It considers only
+// the 10,000 jobs that have been due the longest.
 func (q *Queue) DueByKind(ctx context.Context) ([]DueJobs, error) {
 	return q.store.dueByKind(ctx, q.clock.Now())
 }
 
-// Kinds returns the kinds that this instance has handlers for, periodic functions included.
+// Kinds returns the kinds that this instance has handlers for, including periodic functions.
 func (q *Queue) Kinds() []string { return slices.Sorted(maps.Keys(q.handlers)) }

@@ -13,8 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A job that is done while the database is away is recorded as such when it is back: it is
-// not done once more, and nobody waits for its lease, whose clock stands still here.
+// The outcome of a job that finishes while the database is unavailable is recorded when the
+// database is back. The job does not run again, and other workers need not wait for its lease,
+// whose clock is stopped in this test.
 func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	line, address := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// A job that was due, or waited to be tried again, when the clock was set back does not wait
-// until the clock is there again. One that is for later does.
+// If the clock is set back, a job that was due or waiting for a retry runs immediately. A job
+// scheduled for later keeps waiting.
 func TestTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// What is due is told by kind, with how long the oldest has been; what is due later, runs or
-// is dead is not.
+// DueByKind counts due jobs by kind, with the lag of the oldest. It excludes jobs that are due
+// later, running or dead.
 func TestDueByKind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -43,7 +43,7 @@ func TestDueByKind(t *testing.T) {
 	})
 }
 
-// Each run is told of, with what became of it and how long it took.
+// Observe is called for each run, with its outcome and duration.
 func TestRunsAreObserved(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

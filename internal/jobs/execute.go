@@ -18,19 +18,18 @@ const (
 	maxPause   = time.Hour
 )
 
-// recordPatience is how long the end of a run is tried to be recorded: not longer than its
-// lease, less the time that the handler took.
+// recordTimeout is the maximum time for recording the outcome of a run: its lease minus the maximum
+// time of the handler. recordPause is the pause between two attempts.
 const (
 	recordTimeout = leaseTime - handlerTimeout
 	recordPause   = 250 * time.Millisecond
 )
 
-// maxErrorLength bounds a stored error, in bytes.
+// maxErrorLength is the maximum length of a stored error in bytes.
 const maxErrorLength = 2000
 
-// execute runs the handler of c and records the outcome. Each record is
-// conditional on the lease, so a worker that was too slow cannot touch a job
-// that another has taken over.
+// execute runs the handler of c and records the outcome. Recording is conditional on the lease, so
+// a slow worker cannot modify a job that another worker has taken over.
 func (q *Queue) execute(work context.Context, c claimed) {
 	began := q.lease.Now()
 	traced, end := q.tracer.Job(work, c.Kind, c.origin, c.Attempt)
@@ -47,11 +46,11 @@ func (q *Queue) execute(work context.Context, c claimed) {
 		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
 	}
 	if c.key != nil {
-		q.laneOf[c.Kind].wakeUp() // Its twin may start now.
+		q.laneOf[c.Kind].wakeUp() // its twin can start now
 	}
 }
 
-// outcome names what became of a run.
+// outcome returns the outcome of a run for metrics and traces.
 func outcome(err error, interrupted bool) string {
 	switch {
 	case err == nil:
@@ -63,11 +62,11 @@ func outcome(err error, interrupted bool) string {
 	}
 }
 
-// runHandler runs the handler; a panic becomes an error.
+// runHandler runs the handler and converts a panic to an error.
 func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
 	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
-		// The process died during the last attempt. Without this check such a job
-		// would kill one process after the other.
+		// The process died during the last attempt. Without this check, such a job would crash one
+		// process after another.
 		return MarkFatal(errors.New("jobs: the worker ended before the job did"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
@@ -80,7 +79,7 @@ func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
 	return q.handlers[c.Kind](ctx, c.Job)
 }
 
-// attemptsOf returns how often a job of a kind is tried.
+// attemptsOf returns the maximum number of attempts for jobs of a kind.
 func (q *Queue) attemptsOf(kind string) int {
 	if l := q.laneOf[kind]; l != nil && l.attempts > 0 {
 		return l.attempts
@@ -88,9 +87,9 @@ func (q *Queue) attemptsOf(kind string) int {
 	return q.maxAttempts
 }
 
-// recordPatiently records that c ended with err. While the database is away it tries again,
-// because what is not recorded is done once more when the lease ends. It gives up when the
-// lease may have ended, and after one attempt when work ends.
+// recordPatiently records that c ended with err. It retries while the database is unavailable,
+// because an unrecorded job runs again when its lease ends. It gives up when the lease can have
+// ended, and after one attempt if work is done.
 func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error) error {
 	began := q.lease.Now()
 	for again := false; ; again = true {
@@ -98,7 +97,7 @@ func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error)
 		failed := q.record(attempt, c, err, work.Err() != nil)
 		cancel()
 		if again && errors.Is(failed, errLeaseLost) {
-			return nil // an attempt before was recorded, and only its answer was lost
+			return nil // an earlier attempt succeeded, and only its response was lost
 		}
 		if !sqldb.IsUnavailable(failed) || work.Err() != nil || q.lease.Now().Sub(began) > recordTimeout {
 			return failed
@@ -110,13 +109,12 @@ func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error)
 	}
 }
 
-// record stores that c ended with err. interrupted says that it failed because the
-// service shuts down.
+// record stores that c ended with err. interrupted means that it failed because of the shutdown.
 func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bool) error {
 	now := q.clock.Now()
 	switch {
 	case err != nil && interrupted:
-		// Not the job's fault: the attempt does not count.
+		// The shutdown interrupted the job, so the attempt does not count.
 		return q.store.release(ctx, c, c.Attempt-1, c.due, nil)
 	case c.periodic:
 		return q.reschedule(ctx, c, now, err)
@@ -135,8 +133,8 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 	return q.store.release(ctx, c, c.Attempt, now.Add(backoff(c.Attempt)), &text)
 }
 
-// reschedule makes a periodic job wait for its next turn: the first one after
-// now in its rhythm, or sooner after an error.
+// reschedule sets the next due time of a periodic job: its next regular time after now, or sooner
+// after an error.
 func (q *Queue) reschedule(ctx context.Context, c claimed, now time.Time, err error) error {
 	every := q.periods[c.Kind]
 	next := c.due.Add(every)
@@ -147,16 +145,15 @@ func (q *Queue) reschedule(ctx context.Context, c claimed, now time.Time, err er
 		return q.store.release(ctx, c, 0, next, nil)
 	}
 	if soon := now.Add(backoff(c.Attempt)); soon.Before(next) {
-		// The rhythm goes on from there.
+		// later runs follow the regular schedule from here
 		next = soon
 	}
 	text := errorText(err)
 	return q.store.release(ctx, c, c.Attempt, next, &text)
 }
 
-// backoff returns the pause after the given attempt: doubled each time up to an
-// hour, and then between a half and the whole of it by chance, so that what
-// failed together does not return together.
+// backoff returns the pause after an attempt. It doubles each time, up to one hour, and is
+// randomized to between 50% and 100% so that jobs that failed together do not retry together.
 func backoff(attempt int) time.Duration {
 	pause := maxPause
 	if shift := attempt - 1; shift < 16 {

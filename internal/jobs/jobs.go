@@ -1,23 +1,21 @@
-// Package jobs is the service's background work: an outbox in the database. A
-// change and the work that follows from it are written in one transaction, so
-// that neither exists without the other; workers of any instance pick the work
-// up after the commit.
+// Package jobs runs background work from an outbox in the database. A change and the jobs that
+// follow from it are written in one transaction, so that neither exists without the other. Workers
+// on any instance run the jobs after the commit.
 //
-// What holds:
-//   - A job that was enqueued in a transaction that rolls back never runs.
-//   - A job runs at least once, and once if nothing fails. A handler may see a
-//     job again after a crash, so it must be idempotent.
-//   - A job that fails is tried again with growing pauses, and after the last
-//     attempt it is kept as dead, with its error, until somebody retries it.
-//   - Of the jobs with one kind and key at most one waits and at most one runs.
-//   - A periodic function runs in one instance at a time, once per interval.
-//   - Jobs of one lane never wait for those of another: each lane has workers of
-//     its own.
+// The guarantees:
+//   - A job that was enqueued in a rolled-back transaction never runs.
+//   - A job runs at least once, and exactly once if nothing fails. A handler can run again after a
+//     crash, so it must be idempotent.
+//   - A failed job is retried with increasing pauses. After the last attempt it is stored as dead,
+//     with its error, until an operator retries or drops it.
+//   - Of the jobs with the same kind and key, at most one waits and at most one runs.
+//   - A periodic function runs on one instance at a time, once per interval.
+//   - Jobs of one lane never wait for jobs of another, because each lane has its own workers.
 //
-// There are two clocks. The service's clock says when a job is due. The sandbox can
-// move that clock by months, and work that is due in a month then runs at once. The
-// machine's clock says how long a worker may keep a job, because a job that runs
-// while the service's clock is moved must not look abandoned and start twice.
+// There are two clocks. The service's clock decides when a job is due. The sandbox can advance it
+// by months, and work that is due within that time then runs immediately. The machine's clock
+// decides when a lease ends, because a job that is running when the service's clock moves must not
+// look abandoned and start twice.
 package jobs
 
 import (
@@ -38,41 +36,41 @@ import (
 // Defaults of Deps.
 const (
 	DefaultWorkers     = 8
-	DefaultMaxAttempts = 25 // About 15 hours, see backoff.
+	DefaultMaxAttempts = 25 // about 15 hours, see backoff
 	DefaultDrain       = 5 * time.Second
 )
 
-// Deps is what a Queue needs.
+// Deps are the dependencies and settings of a Queue.
 type Deps struct {
 	DB *sqldb.DB
-	// Clock is the service's clock, which says what is due.
+	// Clock is the service's clock, which decides when jobs are due.
 	Clock clock.Clock
-	// Lease is the machine's clock, which says what is abandoned.
+	// Lease is the machine's clock, which decides when leases end.
 	Lease clock.Clock
-	// Log receives what fails; nil discards.
+	// Log receives errors; nil discards them.
 	Log *slog.Logger
-	// Observe is called after each run, with "done", "failed" or "interrupted" (by the end of
-	// the service) and the time that it took by the machine's clock; nil is not called.
+	// Observe is called after each run with the outcome ("done", "failed", or "interrupted" by the
+	// shutdown) and the duration by the machine's clock. Can be nil.
 	Observe func(kind, outcome string, took time.Duration)
-	// Tracer makes spans of the runs; nil makes none.
+	// Tracer creates a span for each run. Nil creates no spans.
 	Tracer *tracing.Tracer
-	// Workers is how many jobs this instance runs at once in each lane.
+	// Workers is the number of jobs that this instance runs concurrently in each lane.
 	Workers int
-	// MaxAttempts is how often a job is tried before it is dead.
+	// MaxAttempts is the number of attempts before a job is dead.
 	MaxAttempts int
-	// Drain is how long Run lets running jobs finish after its context has ended.
+	// Drain is the time that Run gives running jobs to finish after its context ends.
 	Drain time.Duration
 }
 
-// Job is one piece of work, as its handler sees it.
+// Job is a job as its handler sees it.
 type Job struct {
 	ID      uuid.UUID
 	Kind    string
 	Payload []byte // JSON
-	Attempt int    // 1 at the first attempt
+	Attempt int    // from 1
 }
 
-// Decode reads the payload into v. Its error is Fatal: another attempt would fail the
+// Decode decodes the payload into v. Its error is fatal, because another attempt would fail the
 // same way.
 func (j Job) Decode(v any) error {
 	if err := json.Unmarshal(j.Payload, v); err != nil {
@@ -81,17 +79,16 @@ func (j Job) Decode(v any) error {
 	return nil
 }
 
-// Handler does a job. Its context ends after a minute, or when the service shuts
-// down and the time to drain is over; a handler must not outlive it. An error or
-// a panic means another attempt later; Fatal means none.
+// Handler runs a job. Its context ends after a minute, or when the drain time of a shutdown is
+// over. A handler must return by then. After an error or a panic, the job is retried, unless the
+// error is marked with MarkFatal.
 type Handler func(ctx context.Context, job Job) error
 
-// Redaction takes the secrets out of a payload and reports whether there were any. Its
-// result is JSON.
+// Redaction removes secrets from a JSON payload and reports whether it found any.
 type Redaction func(payload []byte) (without []byte, found bool)
 
-// Queue writes jobs and runs them. Handle, Every, Lane and Redact are called before Run;
-// the rest is safe for concurrent use.
+// Queue enqueues and runs jobs. Handle, Every, Lane and Redact must be called before Run. All other
+// methods are safe for concurrent use.
 type Queue struct {
 	db          *sqldb.DB
 	store       store
@@ -111,7 +108,7 @@ type Queue struct {
 	redactions  map[string]Redaction
 }
 
-// New returns a queue without handlers.
+// New returns a Queue without handlers.
 func New(deps Deps) *Queue {
 	if deps.Observe == nil {
 		deps.Observe = func(string, string, time.Duration) {}
@@ -136,7 +133,7 @@ func New(deps Deps) *Queue {
 	}
 }
 
-// Option changes how a job is enqueued.
+// Option configures an enqueued job.
 type Option func(*options)
 
 type options struct {
@@ -147,21 +144,20 @@ type options struct {
 // At makes the job due at t, by the service's clock, instead of now.
 func At(t time.Time) Option { return func(o *options) { o.at = t } }
 
-// Key says that one waiting job of the kind with this key is enough: jobs of one
-// kind and key are interchangeable, as in "synchronise this customer", and read
-// what they need when they run. If one waits already, nothing is added; the
-// earlier due time counts, except that a job that has failed before keeps its
+// Key deduplicates waiting jobs of a kind with the same key. Such jobs are interchangeable, as in
+// "synchronize this customer", and read the current state when they run. If one is already waiting,
+// Enqueue adds no job. The earlier due time wins, except that a job that has failed keeps its
 // pause.
 //
-// Whatever is committed before or together with Enqueue is seen by a run that
-// starts afterwards. So a job that runs at that time does not count as waiting:
-// another is added, which starts when the running one has ended. If the running
-// one fails, the two become one again and wait out the pause.
+// A run that starts after a commit sees everything that was committed before or together with
+// Enqueue. A running job therefore does not count as waiting: Enqueue adds another one, which
+// starts after the running one ends. If the running one fails, the two are merged and wait for the
+// pause.
 func Key(key string) Option { return func(o *options) { o.key = &key } }
 
-// Enqueue writes a job with payload as JSON. It takes part in the transaction of
-// ctx; workers of this instance start on it right after the commit, those of
-// others within a second. The kind need not have a handler in this instance.
+// Enqueue writes a job with payload as JSON in the transaction of ctx, if any. Workers on this
+// instance start it right after the commit, workers on other instances within a second. This
+// instance need not have a handler for the kind.
 func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...Option) error {
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -184,20 +180,20 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 	return nil
 }
 
-// Redact says how the payloads of a kind are kept once a job is dead. A dead job is kept
-// for weeks, so it must not have tokens in it; one that had cannot be tried again.
+// Redact sets the redaction for the payloads of dead jobs of a kind. Dead jobs are stored for weeks
+// and must not contain tokens. A redacted job cannot be retried.
 func (q *Queue) Redact(kind string, r Redaction) { q.redactions[kind] = r }
 
-// Wake makes this instance look for work at once, as after the clock was moved.
-// It never blocks.
+// Wake makes this instance look for work immediately, for example after the clock was moved. It
+// does not block.
 func (q *Queue) Wake() {
 	for _, l := range q.lanes {
 		l.wakeUp()
 	}
 }
 
-// MarkFatal marks an error as permanent: the job is dead at once, without another
-// attempt. Fatal(nil) is nil.
+// MarkFatal marks an error as permanent: the job is dead without further attempts. MarkFatal(nil)
+// is nil.
 func MarkFatal(err error) error {
 	if err == nil {
 		return nil

@@ -111,7 +111,7 @@ func TestTheEarliestFirst(t *testing.T) {
 	})
 }
 
-// Work begins with the commit, not with the next poll a second later.
+// Work starts right after the commit, before the next poll a second later.
 func TestWakesAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -130,7 +130,7 @@ func TestWakesAfterTheCommit(t *testing.T) {
 	})
 }
 
-// An instance leaves alone what it has no handler for.
+// An instance does not claim kinds that it has no handler for.
 func TestUnknownKindsWait(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -150,7 +150,7 @@ func TestUnknownKindsWait(t *testing.T) {
 	})
 }
 
-// Several instances share the work, and each job runs in one of them.
+// Several instances share the work, and each job runs on one of them.
 func TestInstancesShareTheWork(t *testing.T) {
 	t.Parallel()
 	const instances, total = 4, 500
@@ -211,7 +211,7 @@ func TestInstancesShareTheWork(t *testing.T) {
 	}
 }
 
-// abandon makes the one waiting job look as if a worker had taken it and died.
+// abandon makes the waiting job look as if a worker had claimed it and crashed.
 func abandon(t *testing.T, r *rig, attempt int) {
 	t.Helper()
 	exec(t, r.db, `UPDATE jobs SET lease_id = $1, leased_until = $2, attempt = $3`,
@@ -236,7 +236,7 @@ func TestACrashedWorkersJobRunsAgain(t *testing.T) {
 	})
 }
 
-// Where no other process can use the database, leases of a killed process are ended at a start.
+// If no other process can use the database, the leases of a killed process end at the start.
 func TestLeasesEndAtAStart(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -256,7 +256,7 @@ func TestLeasesEndAtAStart(t *testing.T) {
 	})
 }
 
-// A lease that a clock far ahead has made is no lease: the job would wait for years.
+// A lease from a clock far in the future is ignored. Otherwise the job would wait for years.
 func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -266,7 +266,7 @@ func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
 		enqueue(t, q, "a", nil)
 		abandon(t, r, 1)
 		now := r.lease.Now()
-		r.lease.Set(now.Add(-20 * time.Minute)) // a clock that is a little behind proves nothing
+		r.lease.Set(now.Add(-20 * time.Minute)) // a clock that is slightly behind proves nothing
 		start(t, q)
 		silent(t, attempts)
 		r.lease.Set(now.AddDate(-3, 0, 0))
@@ -277,7 +277,7 @@ func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
 	})
 }
 
-// A job that takes its process down each time ends as dead too.
+// A job that crashes its process each time is finally dead, too.
 func TestAJobThatCrashesItsWorkerDies(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -291,7 +291,7 @@ func TestAJobThatCrashesItsWorkerDies(t *testing.T) {
 	})
 }
 
-// What is due may jump by months while a job runs; it must not look abandoned.
+// The service's clock can jump by months while a job runs. The job must not look abandoned.
 func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -310,7 +310,7 @@ func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 		enqueue(t, queues[0], "slow", nil)
 		receive(t, runs)
 		r.advance(720*time.Hour, queues...)
-		time.Sleep(1200 * time.Millisecond) // Longer than the polls, which look for abandoned jobs.
+		time.Sleep(1200 * time.Millisecond) // longer than the polls that look for abandoned jobs
 		silent(t, runs)
 		close(release)
 		waitFor(t, queues[0], jobs.Stats{})
@@ -318,7 +318,7 @@ func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 	})
 }
 
-// A worker whose lease was taken over cannot finish the job for the other.
+// A worker whose lease was taken over cannot complete the job.
 func TestALateWorkerChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, result := range map[string]error{"done": nil, "failed": errOops, "fatal": jobs.MarkFatal(errOops)} {

@@ -30,7 +30,7 @@ func TestOneWaitingJobPerKindAndKey(t *testing.T) {
 	})
 }
 
-// What is enqueued while its twin runs gets a run of its own, after the twin's.
+// A job that is enqueued while its twin runs gets its own run, after the twin's.
 func TestAKeyThatRunsIsRunAgainAfterwards(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -65,9 +65,8 @@ func TestAKeyThatRunsIsRunAgainAfterwards(t *testing.T) {
 	})
 }
 
-// The transaction that finds a waiting twin keeps it from running until the
-// commit: otherwise the twin could run on the state before, and nothing would
-// run on the state after.
+// The transaction that finds a waiting twin blocks it until the commit. Otherwise the twin could
+// run on the old state, and no job would run on the new one.
 func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -80,7 +79,7 @@ func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 		})
 		enqueue(t, q, "a", nil, jobs.Key("k"))
 		err := r.db.Tx(t.Context(), func(ctx context.Context) error {
-			// The other job stands for the change that the run must see.
+			// The other job represents the change that the run must see.
 			if err := q.Enqueue(ctx, "change", nil); err != nil {
 				return err
 			}
@@ -101,8 +100,8 @@ func TestAWaitingTwinRunsAfterTheCommit(t *testing.T) {
 	})
 }
 
-// A running job that fails and the twin that was enqueued meanwhile become one,
-// which waits out the pause and keeps the count of attempts.
+// A failed job and the twin that was enqueued during its run are merged into one job, which waits
+// for the pause and keeps the number of attempts.
 func TestAFailedRunAndItsTwinBecomeOne(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -118,7 +117,7 @@ func TestAFailedRunAndItsTwinBecomeOne(t *testing.T) {
 		enqueue(t, q, "a", nil, jobs.Key("k"))
 		release <- errOops
 		waitFor(t, q, jobs.Stats{Waiting: 1})
-		// A flood of calls does not shorten the pause.
+		// Frequent calls do not shorten the pause.
 		enqueue(t, q, "a", nil, jobs.Key("k"))
 		silent(t, attempts)
 		r.advance(2*time.Second, q)
@@ -148,8 +147,8 @@ func TestTheEarlierDueTimeCounts(t *testing.T) {
 	})
 }
 
-// A twin does not run while its abandoned forerunner still holds its lease, and
-// both run one after the other in the end.
+// A twin does not run while its abandoned predecessor holds its lease. Finally, both run one after
+// the other.
 func TestATwinWaitsForACrashedWorker(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

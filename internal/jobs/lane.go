@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// mainLane is the lane of all handlers that were not given to another.
+// mainLane is the lane of handlers that are not in another lane.
 const mainLane = ""
 
-// Lane is a set of kinds of jobs with workers of their own. Jobs that may wait long
-// for another service, and pile up while it is slow, belong in a lane, so that they
-// take no worker from the rest.
+// Lane is a set of job kinds with their own workers. Jobs that wait for a remote service, and pile
+// up while it is slow, belong in a separate lane so that they do not occupy the workers of other
+// jobs.
 type Lane struct {
 	q     *Queue
 	kinds []string
 	wake  chan struct{}
-	// attempts is how often its jobs are tried; 0 is as often as any others.
+	// attempts is the maximum number of attempts; 0 means the queue's default.
 	attempts int
 }
 
-// Lane returns the lane of a name, to register handlers in it. Lanes are not stored:
-// every instance decides for itself which kinds share one.
+// Lane returns the lane with a name, for registering handlers. Lanes are not stored: each instance
+// decides which kinds share a lane.
 func (q *Queue) Lane(name string) *Lane {
 	l := q.lanes[name]
 	if l == nil {
@@ -30,16 +30,15 @@ func (q *Queue) Lane(name string) *Lane {
 	return l
 }
 
-// Handle registers the handler of a kind of job. An instance picks up only kinds that
-// it has a handler for, so that during an update the old version leaves new kinds to
-// the new one. It panics if the kind has a handler.
+// Handle registers the handler of a kind. An instance runs only kinds that it has a handler for, so
+// during an update the old version leaves new kinds to the new version. Handle panics if the kind
+// already has a handler.
 func (q *Queue) Handle(kind string, h Handler) { q.Lane(mainLane).Handle(kind, h) }
 
-// Every runs f once per interval, by the service's clock, in one of all
-// instances, and for the first time when the service first knows of it. Runs
-// that were missed, because the service was down or time was moved, are made up
-// by a single one. After an error it runs again sooner, with growing pauses up
-// to the interval. It panics if the name is taken or every is not positive.
+// Every runs f once per interval, by the service's clock, on one of the instances. The first run is
+// when an instance first registers it. Runs that were missed during downtime, or because the clock
+// moved, are made up by a single run. After an error, f runs again sooner, with pauses that
+// increase up to the interval. Every panics if the name is taken or every is not positive.
 func (q *Queue) Every(name string, every time.Duration, f func(ctx context.Context) error) {
 	q.Lane(mainLane).Every(name, every, f)
 }
@@ -53,8 +52,8 @@ func (l *Lane) Handle(kind string, h Handler) {
 	l.kinds = append(l.kinds, kind)
 }
 
-// Attempts has the jobs of the lane tried so many times before they are dead. It is for
-// those that fail while a service outside does, which can take days to mend.
+// Attempts sets the number of attempts before a job of the lane is dead. Use it for jobs that
+// depend on a remote service, whose outage can last for days.
 func (l *Lane) Attempts(n int) { l.attempts = n }
 
 // Every is Queue.Every for a function of this lane.
@@ -67,10 +66,10 @@ func (l *Lane) Every(name string, every time.Duration, f func(ctx context.Contex
 	l.q.periods[kind] = every
 }
 
-// wakeUp makes the lane look for work; it never blocks.
+// wakeUp makes the lane look for work. It does not block.
 func (l *Lane) wakeUp() {
 	select {
 	case l.wake <- struct{}{}:
-	default: // It is about to look anyway.
+	default: // a wake-up is already pending
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// Of a lane whose workers all wait for somebody outside, and of the thousands of
-// jobs behind them, another lane notices nothing.
+// A lane whose workers all wait for a remote service, with thousands of jobs queued, does not
+// affect other lanes.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -49,13 +49,13 @@ func TestLanes(t *testing.T) {
 				t.Errorf("mail %s, want %d", got, n)
 			}
 		}
-		silent(t, asked) // two workers, both busy
+		silent(t, asked) // both workers are busy
 		close(answer)
 		receive(t, asked)
 	})
 }
 
-// A kind is in one lane.
+// A kind belongs to one lane.
 func TestLanesShareNoKind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -70,7 +70,7 @@ func TestLanesShareNoKind(t *testing.T) {
 	})
 }
 
-// A lane may try its jobs more often than others are tried.
+// A lane can have more attempts than the default.
 func TestLanesHaveTheirPatience(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

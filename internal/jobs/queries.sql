@@ -2,11 +2,10 @@
 INSERT INTO jobs (id, kind, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6);
 
 -- name: InsertKeyed :exec
--- The update changes nothing but a due time, and yet it must be there: it locks
--- the waiting job until this transaction commits, so that the job cannot run on
--- what was true before and leave this change without a run of its own. A retry
--- (attempt > 0) is not brought forward, or a flood of calls would defeat its
--- backoff and use up its attempts.
+-- Even though the update changes only the due time, it is required: it locks the waiting job until
+-- this transaction commits. Otherwise the job could run on the old state and leave this change
+-- without a run. A retry (attempt > 0) is not brought forward, because frequent calls would defeat
+-- its backoff and use up its attempts.
 INSERT INTO jobs (id, kind, unique_key, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (kind, unique_key) WHERE lease_id IS NULL AND dead_at IS NULL
 DO UPDATE SET due_at = CASE
@@ -21,8 +20,8 @@ ON CONFLICT (id) DO NOTHING;
 -- name: BringForward :exec
 UPDATE jobs SET due_at = sqlc.arg(latest) WHERE id = sqlc.arg(id) AND due_at > sqlc.arg(latest);
 
--- Jobs that were due when they were made, or that wait to be tried again, and would wait for
--- longer than either can take: whoever said so had a clock that has been set back since.
+-- Makes jobs due whose due time is wrong because the clock has been set back: jobs that were due
+-- when they were created, and retries with a due time after the longest possible pause.
 -- name: Hasten :exec
 UPDATE jobs SET due_at = sqlc.arg(now)
 WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at > sqlc.arg(now)
@@ -70,7 +69,7 @@ SELECT is_emptied FROM jobs WHERE id = $1 AND dead_at IS NOT NULL;
 DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING *;
 
 -- name: Count :one
--- Each part reads one index, and no more of it than is counted.
+-- Each part reads a single index, and at most as many rows as it counts.
 SELECT
     (SELECT count(*) FROM (
         SELECT w.id FROM jobs w WHERE w.lease_id IS NULL AND w.dead_at IS NULL AND NOT w.periodic ORDER BY w.due_at LIMIT sqlc.arg(most)

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// A dead job is kept without its secrets, and is not tried again without them; one that has
-// none is.
+// The payload of a dead job is redacted. A job that contained secrets cannot be retried; other jobs
+// can.
 func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

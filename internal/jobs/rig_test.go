@@ -12,10 +12,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// while is how long a test watches for what must not happen.
+// while is how long a test waits to check that nothing happens.
 const while = 100 * time.Millisecond
 
-// rig is a database with clocks that move only when a test moves them.
+// rig is a database with clocks that move only on request.
 type rig struct {
 	db    *sqldb.DB
 	clock *clock.Fixed
@@ -31,7 +31,7 @@ func each(t *testing.T, f func(t *testing.T, r *rig)) {
 	})
 }
 
-// queue returns a queue of an instance; change may be nil.
+// queue returns the queue of one instance. change can be nil.
 func (r *rig) queue(change func(*jobs.Deps)) *jobs.Queue {
 	deps := jobs.Deps{DB: r.db, Clock: r.clock, Lease: r.lease}
 	if change != nil {
@@ -40,7 +40,7 @@ func (r *rig) queue(change func(*jobs.Deps)) *jobs.Queue {
 	return jobs.New(deps)
 }
 
-// advance moves the service's clock and tells the queue.
+// advance moves the service's clock and wakes the queues.
 func (r *rig) advance(d time.Duration, queues ...*jobs.Queue) {
 	r.clock.Set(r.clock.Now().Add(d))
 	for _, q := range queues {
@@ -48,8 +48,7 @@ func (r *rig) advance(d time.Duration, queues ...*jobs.Queue) {
 	}
 }
 
-// start runs q until the returned function is called or the test ends; both wait
-// for Run to return.
+// start runs q until the returned function is called or the test ends. Both wait for Run to return.
 func start(t *testing.T, q *jobs.Queue) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,7 +88,7 @@ func receive[T any](t *testing.T, c <-chan T) T {
 	}
 }
 
-// silent checks that nothing comes.
+// silent checks that c receives nothing.
 func silent[T any](t *testing.T, c <-chan T) {
 	t.Helper()
 	select {
@@ -99,7 +98,7 @@ func silent[T any](t *testing.T, c <-chan T) {
 	}
 }
 
-// waitFor waits until q's figures are want.
+// waitFor waits until the stats of q equal want.
 func waitFor(t *testing.T, q *jobs.Queue, want jobs.Stats) {
 	t.Helper()
 	var got jobs.Stats

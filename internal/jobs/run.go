@@ -12,35 +12,34 @@ import (
 )
 
 const (
-	// poll is how often an instance looks for what others enqueued and for what
-	// became due.
+	// poll is the interval at which an instance looks for jobs that became due or that other
+	// instances enqueued.
 	poll = time.Second
-	// handlerTimeout bounds a run. leaseTime is longer, so that a lease cannot end
-	// while its handler still runs. It is also how long the job of a crashed instance
-	// waits for another one.
+	// handlerTimeout is the time limit of a run. leaseTime is longer, so that a lease cannot end
+	// while its handler still runs. It is also how long the job of a crashed instance waits.
 	handlerTimeout = time.Minute
 	leaseTime      = 90 * time.Second
-	// statementTimeout bounds a statement of the queue's own.
+	// statementTimeout is the time limit of the queue's own statements.
 	statementTimeout = 10 * time.Second
-	// clockError is how far the clocks of instances may be apart.
+	// clockError is the maximum difference between the clocks of instances.
 	clockError = time.Hour
-	// releaseTime is what handlers get to return, after draining is over, so that
-	// their jobs can be given back at once.
+	// releaseTime is the time that canceled handlers have to return after the drain time, so that
+	// their jobs can be released immediately.
 	releaseTime = time.Second
 )
 
-// EndLeases makes jobs that a killed process was running due at once. Call it before Run, and
-// only if no other process uses the database.
+// EndLeases ends the leases of jobs that a killed process was running, so that they are due
+// immediately. Call it before Run, and only if no other process uses the database.
 func (q *Queue) EndLeases(ctx context.Context) error {
 	return sqldb.Wrap(q.store.q(ctx).EndLeases(ctx, new(time.Unix(0, 0).UTC())), "end leases of jobs")
 }
 
-// Run runs jobs until ctx ends. Then it starts no more and lets the running ones
-// finish within the time to drain. Those that do not are cancelled and given
-// back for another instance; one that ignores even that is left to its lease.
-// It returns an error only if it could not begin.
+// Run runs jobs until ctx ends. Then it stops starting jobs and waits for running ones until the
+// drain time is over. It cancels and releases the remaining jobs for other instances. A job whose
+// handler ignores the cancellation keeps its lease until it ends. Run returns an error only if it
+// cannot start.
 func (q *Queue) Run(ctx context.Context) error {
-	// A database that goes away just now is waited for, as it is later.
+	// Wait while the database is unavailable, as the running queue does.
 	for err := q.schedule(ctx); err != nil && ctx.Err() == nil; err = q.schedule(ctx) {
 		if !sqldb.IsUnavailable(err) {
 			return fmt.Errorf("jobs: schedule: %w", err)
@@ -51,8 +50,8 @@ func (q *Queue) Run(ctx context.Context) error {
 		case <-time.After(poll):
 		}
 	}
-	// Handlers and the queue's statements go on when ctx ends, so that nothing is
-	// lost between the database's commit and its answer.
+	// Handlers and the queue's own statements continue when ctx ends, so that a commit whose
+	// response is still pending is not lost.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var running, lanes sync.WaitGroup
@@ -67,14 +66,15 @@ func (q *Queue) Run(ctx context.Context) error {
 	return nil
 }
 
-// run starts the lane's jobs in the context work until ctx ends.
+// run starts the lane's jobs, with the context work, until ctx ends.
 func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 	q := l.q
 	slots := make(chan struct{}, q.workers)
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	for sweep := true; ; {
-		// Only what can start at once is claimed: a lease covers no waiting.
+		// Claim only as many jobs as can start immediately, because a lease does not allow for
+		// waiting.
 		free := acquire(ctx, slots)
 		if free == 0 {
 			return
@@ -96,16 +96,16 @@ func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// schedule writes the rows of the periodic functions, and sees to jobs that wait for a time
-// which the clock had before it was set back.
+// schedule inserts the rows of the periodic functions, and corrects due times that are wrong
+// because the clock has been set back.
 func (q *Queue) schedule(ctx context.Context) error {
 	now := q.clock.Now()
 	if err := q.store.makeDue(ctx, now, now.Add(2*maxPause)); err != nil {
 		return err
 	}
 	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {
-		// A row may be due too late, because its interval was longer before, or
-		// because the clock was moved forward before a restart.
+		// A row can be due too late, because its interval was longer before, or because the clock
+		// was moved forward before a restart.
 		if err := q.store.insertPeriodic(ctx, kind, now, now.Add(q.periods[kind])); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (q *Queue) schedule(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes as many slots as are free, waiting for the first; 0 if ctx ends.
+// acquire waits for a free slot and takes all free slots. It returns 0 if ctx ends.
 func acquire(ctx context.Context, slots chan<- struct{}) int {
 	if ctx.Err() != nil {
 		return 0
@@ -132,8 +132,8 @@ func acquire(ctx context.Context, slots chan<- struct{}) int {
 	}
 }
 
-// wait blocks until there may be work; it returns at once if more jobs are known to
-// wait. It reports whether it is time to look for abandoned jobs.
+// wait blocks until there can be work. If more is set, it returns immediately. It reports whether
+// it is time to look for abandoned jobs.
 func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (sweep bool) {
 	if more {
 		select {
@@ -153,8 +153,7 @@ func (l *Lane) wait(ctx context.Context, tick <-chan time.Time, more bool) (swee
 	}
 }
 
-// claim leases at most limit jobs: abandoned ones first, if asked to, then those
-// that are due.
+// claim leases up to limit jobs: abandoned ones first if sweep is set, then due ones.
 func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool) ([]claimed, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -174,8 +173,7 @@ func (q *Queue) claim(ctx context.Context, kinds []string, limit int, sweep bool
 	return append(abandoned, due...), err
 }
 
-// drainRunning waits for the running handlers, and cancels them when their time
-// is over.
+// drainRunning waits for the running handlers and cancels them when the drain time is over.
 func (q *Queue) drainRunning(running *sync.WaitGroup, stop context.CancelFunc) {
 	done := make(chan struct{})
 	go func() {

@@ -8,15 +8,15 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// settle waits until the end of a run is recorded, so that the clock may be
-// moved, and checks that no other follows.
+// settle waits until the outcome of a run is recorded, so that the clock can be moved, and checks
+// that no other run follows.
 func settle[T any](t *testing.T, q *jobs.Queue, runs <-chan T) {
 	t.Helper()
 	waitFor(t, q, jobs.Stats{})
 	silent(t, runs)
 }
 
-// Two instances, one run per interval.
+// Two instances together run a periodic function once per interval.
 func TestPeriodic(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -38,7 +38,7 @@ func TestPeriodic(t *testing.T) {
 				t.Errorf("run after %v, want %v", got, want)
 			}
 		}
-		// Missed runs are made up by one, and the rhythm stays.
+		// Missed runs are made up by one run, and the schedule is unchanged.
 		settle(t, queues[0], runs)
 		r.advance(10*time.Hour+30*time.Minute, queues...)
 		receive(t, runs)
@@ -49,7 +49,7 @@ func TestPeriodic(t *testing.T) {
 	})
 }
 
-// A periodic function never dies: it is tried again soon and then in its rhythm.
+// A periodic function never dies. It is retried soon and then follows its schedule.
 func TestPeriodicAfterAnError(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -75,7 +75,7 @@ func TestPeriodicAfterAnError(t *testing.T) {
 	})
 }
 
-// A shorter interval holds from the next start on.
+// A shorter interval applies from the next start.
 func TestPeriodicWithAShorterInterval(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -96,7 +96,7 @@ func TestPeriodicWithAShorterInterval(t *testing.T) {
 	})
 }
 
-// At shutdown a running job finishes and none is started.
+// On shutdown, a running job finishes and no new job starts.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -121,8 +121,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A job that does not finish in time is cancelled and given back: another
-// instance runs it at once, and the attempt does not count.
+// A job that does not finish in time is canceled and released. Another instance runs it
+// immediately, and the attempt does not count.
 func TestDrainGivesUp(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -148,7 +148,7 @@ func TestDrainGivesUp(t *testing.T) {
 	})
 }
 
-// A handler that ignores everything does not hold up the shutdown.
+// A handler that ignores the cancellation does not delay the shutdown.
 func TestDrainLeavesAStuckHandler(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -14,15 +14,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// errLeaseLost is returned when a job is not this worker's any more: it took
-// longer than its lease, and another has picked it up or finished it.
+// errLeaseLost means that this worker no longer holds the lease of the job: the run took longer
+// than the lease, and another worker has claimed or completed the job.
 var errLeaseLost = errors.New("jobs: the lease is lost")
 
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *jobssql.Queries { return jobssql.New(s.db.Conn(ctx)) }
 
-// errNoneDue is returned where no job is due.
+// errNoneDue means that no job is due.
 var errNoneDue = errors.New("jobs: none is due")
 
 // waitingJob is a job that is not running.
@@ -35,7 +35,7 @@ type waitingJob struct {
 	origin       string // see tracing.Origin
 }
 
-// insert adds a waiting job, under the rules of Key if it has one.
+// insert adds a waiting job, deduplicated by its key if it has one.
 func (s store) insert(ctx context.Context, job waitingJob) error {
 	var err error
 	if job.key != nil {
@@ -53,9 +53,8 @@ func (s store) insert(ctx context.Context, job waitingJob) error {
 	return nil
 }
 
-// insertPeriodic makes sure that a periodic job has its one row and is due at latest
-// or before. The id is derived from the kind, so that all instances use the same
-// row.
+// insertPeriodic ensures that a periodic job has its row and is due no later than latest. The ID
+// derives from the kind, so all instances use the same row.
 func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time.Time) error {
 	id := uuid.NewSHA1(uuid.Nil, []byte(kind))
 	return s.db.Tx(ctx, func(ctx context.Context) error {
@@ -67,8 +66,8 @@ func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time
 	})
 }
 
-// makeDue makes the jobs due at now that wait only because the clock was set back: those that
-// were due at once, and those that are to be tried again, which is never later than latest.
+// makeDue makes jobs due that wait only because the clock has been set back: jobs that were due
+// immediately, and retries that are due after latest.
 func (s store) makeDue(ctx context.Context, now, latest time.Time) error {
 	return sqldb.Wrap(s.q(ctx).Hasten(ctx, jobssql.HastenParams{Now: now, Latest: latest}), "hasten jobs")
 }
@@ -85,24 +84,23 @@ type claimed struct {
 
 // Conditions of claim. $1 is a time.
 const (
-	// isDue leaves out a job whose twin, of the same kind and key, still runs.
-	// That twin was committed as running before this job could be inserted (the
-	// index of waiting jobs sees to it), so whoever sees the one sees the other.
+	// isDue excludes a job whose twin, with the same kind and key, still runs. The twin was
+	// committed as running before the job could be inserted (the index of waiting jobs guarantees
+	// this), so a transaction that sees the job also sees its twin.
 	isDue = `lease_id IS NULL AND dead_at IS NULL AND due_at <= $1
 		AND NOT EXISTS (SELECT 1 FROM jobs twin
 			WHERE twin.kind = jobs.kind AND twin.unique_key = jobs.unique_key AND twin.lease_id IS NOT NULL)`
-	// isAbandoned also finds leases that end after $5, which is later than any clock
-	// can be right: whoever made one had the wrong time, and would keep the job for
-	// as long.
+	// isAbandoned also matches leases that end after $5, which is later than any correct clock can
+	// set. An instance with a wrong clock created them, and the job would be stuck until then.
 	isAbandoned = `lease_id IS NOT NULL AND (leased_until < $1 OR leased_until > $5)`
 )
 
-// claim leases at most limit jobs of the given kinds that meet the condition at the
-// time t, earliest first. more are what the condition needs from $5 on. Jobs that other workers claim at the same moment are
-// skipped. The query is written by hand because the list of kinds has no fixed
-// length. The cast of kind makes SQLite follow the index by time instead of sorting
-// all jobs of the kinds. The inner query is MATERIALIZED because it must run once:
-// a second run would lock other rows and lease more than limit.
+// claim leases up to limit jobs of the kinds that meet the condition at time t, earliest first.
+// more are the arguments of the condition from $5 on. It skips jobs that other workers are
+// claiming. The query is not generated because the list of kinds has a variable length. The cast of
+// kind makes SQLite use the index by time instead of sorting all jobs of the kinds. The inner query
+// is MATERIALIZED because it must run only once: a second run would lock other rows and lease more
+// than limit.
 func (s store) claim(ctx context.Context, condition string, t, until time.Time, kinds []string, limit int, more ...any) ([]claimed, error) {
 	lease := sqldb.NewID()
 	args := append([]any{t, limit, lease, until}, more...)
@@ -137,15 +135,14 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, arg
 	return list, sqldb.Wrap(rows.Err(), "claim jobs")
 }
 
-// complete removes a job that is done.
+// complete deletes a finished job.
 func (s store) complete(ctx context.Context, c claimed) error {
 	n, err := s.q(ctx).Complete(ctx, jobssql.CompleteParams{ID: c.ID, LeaseID: &c.lease})
 	return checkLease(n, err, "complete job")
 }
 
-// release makes a job wait again until due. If a job of the same kind and key was
-// enqueued meanwhile, this job replaces it, as Key would have done if this one had
-// been waiting.
+// release makes a job wait until due. It replaces a job with the same kind and key that was
+// enqueued during the run, as Key would have merged them.
 func (s store) release(ctx context.Context, c claimed, attempt int, due time.Time, lastError *string) error {
 	try := func() error {
 		return s.db.Tx(ctx, func(ctx context.Context) error {
@@ -164,8 +161,8 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 			return checkLease(n, err, "release job")
 		})
 	}
-	// A twin that is committed in between is not seen by the delete and violates the
-	// unique index in the update. The next try sees it.
+	// The delete does not see a twin that commits concurrently, and the update then violates the
+	// unique index. The next attempt sees it.
 	err := try()
 	for range 2 {
 		if !sqldb.IsUnique(err) {
@@ -176,7 +173,7 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 	return err
 }
 
-// markDead keeps a job as dead; emptied says that its payload is not what it was.
+// markDead stores a job as dead. emptied reports whether its payload was redacted.
 func (s store) markDead(ctx context.Context, c claimed, now time.Time, lastError string, emptied bool) error {
 	n, err := s.q(ctx).Bury(ctx, jobssql.BuryParams{
 		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError, Payload: string(c.Payload), IsEmptied: emptied,
@@ -184,8 +181,8 @@ func (s store) markDead(ctx context.Context, c claimed, now time.Time, lastError
 	return checkLease(n, err, "bury job")
 }
 
-// deleteOldDead deletes jobs that died in a time, the oldest first, and returns when they
-// did.
+// deleteOldDead deletes jobs that died in the period, oldest first, and returns the times of their
+// deaths.
 func (s store) deleteOldDead(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
 	rows, err := s.q(ctx).DeleteOldDead(ctx, jobssql.DeleteOldDeadParams{Earliest: earliest, Before: before, Most: most})
 	at := make([]time.Time, len(rows))
@@ -195,7 +192,7 @@ func (s store) deleteOldDead(ctx context.Context, earliest, before time.Time, mo
 	return at, sqldb.Wrap(err, "delete old dead jobs")
 }
 
-// checkLease returns errLeaseLost where a change that depends on the lease changed no row.
+// checkLease returns errLeaseLost if a change that is conditional on the lease affected no rows.
 func checkLease(rows int64, err error, doing string) error {
 	if err == nil && rows == 0 {
 		return errLeaseLost
@@ -203,7 +200,7 @@ func checkLease(rows int64, err error, doing string) error {
 	return sqldb.Wrap(err, doing)
 }
 
-// listDead lists at most limit dead jobs of a kind ("" for all), the latest first.
+// listDead lists up to limit dead jobs of a kind ("" for all kinds), newest first.
 func (s store) listDead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
 	rows, err := s.q(ctx).Dead(ctx, jobssql.DeadParams{Kind: kind, Most: int32(min(limit, 1<<20))})
 	if err != nil {
@@ -223,7 +220,7 @@ func (s store) listDead(ctx context.Context, kind string, limit int) ([]DeadJob,
 	return list, nil
 }
 
-// deadIDs lists all dead jobs of a kind ("" for all), the oldest first.
+// deadIDs lists all dead jobs of a kind ("" for all kinds), oldest first.
 func (s store) deadIDs(ctx context.Context, kind string) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).DeadIDs(ctx, kind)
 	return ids, sqldb.Wrap(err, "list ids of dead jobs")
@@ -238,7 +235,8 @@ func (s store) dropDead(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(err, "drop dead job")
 }
 
-// takeDead removes a dead job and returns it, or ErrNotDead or ErrEmptied.
+// takeDead deletes and returns a dead job. It returns ErrNotDead or ErrPayloadDeleted if that is
+// not possible.
 func (s store) takeDead(ctx context.Context, id uuid.UUID) (waitingJob, error) {
 	row, err := s.q(ctx).TakeDead(ctx, id)
 	if err != nil {
@@ -250,7 +248,7 @@ func (s store) takeDead(ctx context.Context, id uuid.UUID) (waitingJob, error) {
 	return waitingJob{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil
 }
 
-// count returns how many jobs there are, without Lag.
+// count returns the numbers of jobs, without Lag.
 func (s store) count(ctx context.Context) (Stats, error) {
 	row, err := s.q(ctx).Count(ctx, countLimit)
 	if err != nil {
@@ -259,7 +257,7 @@ func (s store) count(ctx context.Context) (Stats, error) {
 	return Stats{Waiting: row.Waiting, Running: row.Running, Dead: row.Dead}, nil
 }
 
-// dueByKind returns what is due at now.
+// dueByKind returns the jobs that are due at now.
 func (s store) dueByKind(ctx context.Context, now time.Time) ([]DueJobs, error) {
 	rows, err := s.q(ctx).DueByKind(ctx, jobssql.DueByKindParams{Now: now, Most: countLimit})
 	if err != nil {
@@ -272,14 +270,13 @@ func (s store) dueByKind(ctx context.Context, now time.Time) ([]DueJobs, error) 
 	return list, nil
 }
 
-// oldestDue returns since when the earliest job that is due at now has been due, or
-// errNoneDue.
+// oldestDue returns the earliest due time up to now, or errNoneDue.
 func (s store) oldestDue(ctx context.Context, now time.Time) (time.Time, error) {
 	due, err := s.q(ctx).OldestDue(ctx, now)
 	return due, sqldb.WrapAbsent(err, "read oldest due job", errNoneDue)
 }
 
-// deref returns what p points to, or the zero value.
+// deref returns *p, or the zero value if p is nil.
 func deref[T any](p *T) T {
 	var zero T
 	if p == nil {

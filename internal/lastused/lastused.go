@@ -1,5 +1,6 @@
-// Package lastused stores when things were last used, such as keys and logins, beside the
-// requests that use them: to the minute, and at most once a minute for each thing.
+// Package lastused records when objects such as API keys and sessions were last used, outside of
+// the requests that use them. Times are truncated to the minute, and each object is written at most
+// once per minute.
 package lastused
 
 import (
@@ -11,10 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// interval is how often uses are stored.
+// interval is the time between two flushes.
 const interval = 2 * time.Second
 
-// Recorder collects uses and stores them. It is safe for concurrent use.
+// Recorder collects last-used times and stores them in batches. It is safe for concurrent use.
 type Recorder struct {
 	store func(ctx context.Context, id uuid.UUID, at time.Time) error
 	log   *slog.Logger
@@ -23,12 +24,12 @@ type Recorder struct {
 	at map[uuid.UUID]time.Time
 }
 
-// New returns a Recorder. store stores one use; it is called outside of a transaction.
+// New returns a Recorder. It calls store, outside of a transaction, for each last-used time.
 func New(store func(ctx context.Context, id uuid.UUID, at time.Time) error, log *slog.Logger) *Recorder {
 	return &Recorder{store: store, log: log}
 }
 
-// Add notes that something is used now. last is the use that is stored, nil for none.
+// Add records that the object id is used now. last is its stored last-used time, or nil.
 func (r *Recorder) Add(id uuid.UUID, last *time.Time, now time.Time) {
 	minute := now.Truncate(time.Minute)
 	if last != nil && !last.Before(minute) {
@@ -42,7 +43,7 @@ func (r *Recorder) Add(id uuid.UUID, last *time.Time, now time.Time) {
 	r.at[id] = minute
 }
 
-// takePending returns what is not stored yet, and forgets it.
+// takePending returns and clears the pending times.
 func (r *Recorder) takePending() map[uuid.UUID]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +52,7 @@ func (r *Recorder) takePending() map[uuid.UUID]time.Time {
 	return at
 }
 
-// Run stores uses until ctx ends, so that no request waits for it.
+// Run stores the pending times periodically until ctx ends.
 func (r *Recorder) Run(ctx context.Context) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -66,9 +67,9 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// flush stores what was used since the last time, each row by itself, so that nobody who
-// has locked one of them waits for another. What fails is left out: the next use says it
-// again.
+// flush stores the pending times, each in its own statement, so that a transaction that has locked
+// one row does not wait for another row. Times that fail to be stored are dropped; the next use
+// records a new one.
 func (r *Recorder) flush(ctx context.Context) {
 	for id, at := range r.takePending() {
 		if err := r.store(ctx, id, at); err != nil {

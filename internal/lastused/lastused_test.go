@@ -25,10 +25,10 @@ func TestRecorder(t *testing.T) {
 	for range 3 {
 		r.Add(one, nil, noon)
 	}
-	r.Add(other, &minute, noon) // stored already
+	r.Add(other, &minute, noon) // already stored
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.Run(ctx); err != nil { // stores what is left when it ends
+	if err := r.Run(ctx); err != nil { // stores the pending times before it returns
 		t.Fatal(err)
 	}
 	if len(stored) != 1 || len(stored[one]) != 1 || !stored[one][0].Equal(minute) {

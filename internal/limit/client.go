@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// ClientIP returns the address of the client that a request comes from. That is the
-// peer of the connection, unless the peer is a trusted proxy. Then X-Forwarded-For is
-// read from its right end, where the nearest proxy wrote, and the first address that
-// is no trusted proxy is the client. The client could forge what is left of it, so
-// that is ignored, as is everything left of an entry that is no address. If all are
-// trusted proxies, the leftmost is the client.
+// ClientIP returns the client address of a request. It is the peer of the connection, unless the
+// peer is a trusted proxy. In that case it is the last address in X-Forwarded-For that is not a
+// trusted proxy. Entries further left are ignored, because the client could have forged them, and
+// so are entries left of an invalid address. If all entries are trusted proxies, the first one is
+// the client.
 //
-// The zero Addr is returned when the connection has no IP address.
+// It returns the zero Addr if the connection has no IP address.
 func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	client, ok := parseAddr(r.RemoteAddr)
 	if !ok || !isTrusted(client, trusted) {
@@ -37,9 +36,9 @@ func ClientIP(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return client
 }
 
-// AddrKey returns the key by which an address is limited: an IPv4 address itself, the
-// /64 network of an IPv6 address. An IPv6 client commonly owns a whole /64, and could
-// otherwise evade its limit by changing addresses.
+// AddrKey returns the rate limit key of an address: the IPv4 address, or the /64 network of an IPv6
+// address. An IPv6 client usually has a whole /64 network and could otherwise evade its limit by
+// changing addresses.
 func AddrKey(addr netip.Addr) string {
 	if addr.Is6() && !addr.Is4In6() {
 		if network, err := addr.WithZone("").Prefix(64); err == nil {
@@ -49,7 +48,7 @@ func AddrKey(addr netip.Addr) string {
 	return addr.Unmap().String()
 }
 
-// cutLast returns what is before and after the last comma.
+// cutLast slices s around its last comma. more reports whether it has one.
 func cutLast(s string) (before, last string, more bool) {
 	if i := strings.LastIndexByte(s, ','); i >= 0 {
 		return s[:i], s[i+1:], true
@@ -57,8 +56,8 @@ func cutLast(s string) (before, last string, more bool) {
 	return "", s, false
 }
 
-// parseAddr reads an address with or without a port. An IPv4 address that is
-// written as IPv6 is the IPv4 address.
+// parseAddr parses an address with or without a port. It converts an IPv4-mapped IPv6 address to
+// IPv4.
 func parseAddr(s string) (netip.Addr, bool) {
 	if ap, err := netip.ParseAddrPort(s); err == nil {
 		return ap.Addr().Unmap(), true
@@ -68,7 +67,7 @@ func parseAddr(s string) (netip.Addr, bool) {
 }
 
 func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
-	addr = addr.WithZone("") // a prefix never contains an address with a zone
+	addr = addr.WithZone("") // prefixes never contain an address with a zone
 	for _, prefix := range trusted {
 		if prefix.Contains(addr) {
 			return true

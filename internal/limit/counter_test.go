@@ -17,13 +17,13 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 )
 
-// timed is a counter whose time the test sets.
+// timed is a counter whose clock the test sets.
 type timed struct {
 	limit.Counter
 	set func(time.Time)
 }
 
-// counters has every counter, each starting empty at a full minute.
+// counters returns all counters, each empty and starting at a full minute.
 func counters() map[string]func(t testing.TB) timed {
 	return map[string]func(t testing.TB) timed{
 		"memory": func(testing.TB) timed {
@@ -36,15 +36,15 @@ func counters() map[string]func(t testing.TB) timed {
 			server.SetTime(now)
 			return timed{newRedis(t, "redis://"+server.Addr()), func(at time.Time) {
 				server.SetTime(at)
-				server.FastForward(at.Sub(now)) // lets keys expire
+				server.FastForward(at.Sub(now)) // expires keys
 				now = at
 			}}
 		},
 	}
 }
 
-// newRedis returns a counter that waits for a busy machine too, so that a test knows of
-// each hit whether it counted.
+// newRedis returns a counter with a long timeout, so that on a busy machine the test still knows
+// whether each hit counted.
 func newRedis(t testing.TB, url string) *limit.Redis {
 	t.Helper()
 	r, err := limit.NewPatientRedis(url)
@@ -83,21 +83,21 @@ func TestCounters(t *testing.T) {
 func countsHits(t *testing.T, c timed) {
 	const s = time.Second
 	for _, step := range []struct {
-		at    time.Duration // since the first minute began
+		at    time.Duration // since the start of the first minute
 		limit int
 		want  limit.Count
 	}{
 		{0, 2, limit.Count{Taken: true, Current: 1}},
 		{1 * s, 2, limit.Count{Taken: true, Current: 2, Elapsed: 1 * s}},
-		{2 * s, 2, limit.Count{Current: 2, Elapsed: 2 * s}}, // refused and not counted
+		{2 * s, 2, limit.Count{Current: 2, Elapsed: 2 * s}}, // rejected and not counted
 		{2 * s, 3, limit.Count{Taken: true, Current: 3, Elapsed: 2 * s}},
 		{60*s - 1000, 3, limit.Count{Current: 3, Elapsed: 60*s - 1000}},
-		{60 * s, 3, limit.Count{Previous: 3}}, // all three lie within the last minute
+		{60 * s, 3, limit.Count{Previous: 3}}, // all three are within the last minute
 		{80*s - 1000, 3, limit.Count{Previous: 3, Elapsed: 20*s - 1000}},
 		{80 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 3, Elapsed: 20 * s}}, // two of three
 		{80 * s, 3, limit.Count{Current: 1, Previous: 3, Elapsed: 20 * s}},
 		{179 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 1, Elapsed: 59 * s}},
-		{300 * s, 1, limit.Count{Taken: true, Current: 1}}, // two minutes without a hit: all forgotten
+		{300 * s, 1, limit.Count{Taken: true, Current: 1}}, // two minutes without a hit reset the key
 		{299 * s, 2, limit.Count{Taken: true, Current: 1, Elapsed: 59 * s}},
 	} {
 		c.set(minute.Add(step.at))
@@ -108,7 +108,8 @@ func countsHits(t *testing.T, c timed) {
 	}
 }
 
-// With a limit of one the next hit passes exactly a minute after the last one.
+// passesAfterAMinute checks that, with a limit of one, the next hit is allowed exactly a minute
+// after the last one.
 func passesAfterAMinute(t *testing.T, c timed) {
 	const s = time.Second
 	for _, step := range []struct {
@@ -143,7 +144,7 @@ func keepsKeysApart(t *testing.T, c timed) {
 	}
 }
 
-// isExact hits a counter from many sides: of 200 hits exactly 50 may pass.
+// isExact sends 200 concurrent hits and checks that exactly 50 are allowed.
 func isExact(t *testing.T, c limit.Counter, callers int) {
 	var passed atomic.Int64
 	var wg sync.WaitGroup
@@ -165,13 +166,13 @@ func isExact(t *testing.T, c limit.Counter, callers int) {
 	}
 }
 
-// However hits and pauses follow each other, both counters count the same.
+// Both counters agree for any sequence of hits and pauses.
 func TestCountersAgree(t *testing.T) {
 	t.Parallel()
 	memory, redis := counters()["memory"](t), counters()["redis"](t)
 	at, round := minute, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		round++ // the counters are kept: each round has keys of its own
+		round++ // the counters persist, so each round uses its own keys
 		most := rapid.IntRange(1, 12).Draw(rt, "limit")
 		for range rapid.IntRange(1, 40).Draw(rt, "hits") {
 			pause := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 30e6), rapid.Int64Range(0, 200e6)).Draw(rt, "pause")

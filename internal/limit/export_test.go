@@ -2,12 +2,12 @@ package limit
 
 import "time"
 
-// NewPatientRedis returns a counter that waits a minute for Redis, for tests that
-// count every hit: on a busy machine an answer may take longer than a request waits.
+// NewPatientRedis returns a counter that waits up to a minute for Redis, for tests that count every
+// hit: on a busy machine, a response can take longer than a request would wait.
 func NewPatientRedis(url string) (*Redis, error) { return newRedis(url, time.Minute) }
 
-// Room shows the arithmetic that all counters share.
+// Room exposes the arithmetic that all counters share.
 func Room(c Count, limit int) bool { return c.hasRoom(limit) }
 
-// RedisKey shows under which name a key is stored.
+// RedisKey exposes the name of a key in Redis.
 func RedisKey(key string) string { return redisKey(key) }

@@ -2,14 +2,14 @@ package limit
 
 import "maps"
 
-// The groups of requests that share a limit. Public groups are keyed by the
-// client's address (AddrKey), authenticated ones by the user unless they say otherwise.
+// Groups of requests that share a limit. Public groups are keyed by the client address (AddrKey)
+// and authenticated groups by user, unless noted otherwise.
 const (
 	Login           = "login"            // by address and lower-cased email
-	LoginAddress    = "login_address"    // every login of an address, whatever the email
-	LoginAccount    = "login_account"    // wrong passwords of one account in 15 minutes, counted by package account
-	AccountMail     = "account_mail"     // mails about an account that anybody can cause, by the address
-	AccountPassword = "account_password" // what asks for the present password, by the user
+	LoginAddress    = "login_address"    // all logins of an address, whatever the email
+	LoginAccount    = "login_account"    // wrong passwords of an account within 15 minutes, counted by package account
+	AccountMail     = "account_mail"     // account mails that anonymous requests can trigger, by recipient
+	AccountPassword = "account_password" // requests that require the current password, by user
 	Register        = "register"
 	Password        = "password" // forgot and reset
 	Refresh         = "refresh"
@@ -17,21 +17,21 @@ const (
 	OnboardingStart = "onboarding_start"
 	Onboarding      = "onboarding"  // status, retry, complete
 	Invitations     = "invitations" // public: view, accept, accept with registration
-	InvitationMails = "inviting"    // what mails an invitation, by the caller's tenant
+	InvitationMails = "inviting"    // requests that mail an invitation, by tenant
 	Catalog         = "catalog"     // public: products, plans, features, currencies
-	APIKeys         = "api_keys"    // making and rotating API keys, by the caller's tenant
+	APIKeys         = "api_keys"    // creating and rotating API keys, by tenant
 	Avatar          = "avatar"
 	Push            = "push"
 	PSPPrices       = "psp_prices" // admin: price operations at the payment provider
 	Studio          = "studio"
 	Usage           = "usage" // recording usage
-	// UsageWithoutPlan is how many events a day a tenant can record that never had a plan. Package
-	// usage counts them.
+	// UsageWithoutPlan is the number of events per day that a tenant can record if it never had a
+	// plan. Package usage counts them.
 	UsageWithoutPlan = "usage_without_plan"
-	Default          = "default" // authenticated requests without a group of their own
+	Default          = "default" // authenticated requests of other groups
 )
 
-// perMinute has every group and its figure (rules: http#rate-limits).
+// perMinute maps every group to its requests per minute (rules: http#rate-limits).
 var perMinute = map[string]int{
 	Login:            5,
 	LoginAddress:     30,
@@ -57,17 +57,17 @@ var perMinute = map[string]int{
 	Default:          1_200,
 }
 
-// Defaults returns every group with its requests per minute.
+// Defaults returns the default requests per minute of every group.
 func Defaults() map[string]int { return maps.Clone(perMinute) }
 
-// IsPerTenant reports whether all members of a tenant share a group's figure.
+// IsPerTenant reports whether all members of a tenant share the limit of a group.
 func IsPerTenant(group string) bool { return group == InvitationMails || group == APIKeys }
 
-// KeysOfTenant is how many times a group's figure the API keys of one tenant have together. Each
-// key has the figure alone.
+// KeysOfTenant is the multiple of a group's limit that all API keys of a tenant share. Each single
+// key has the group's limit.
 const KeysOfTenant = 5
 
-// IsGroup reports whether there is a group of that name.
+// IsGroup reports whether a group with the name exists.
 func IsGroup(group string) bool {
 	_, ok := perMinute[group]
 	return ok

@@ -1,8 +1,8 @@
-// Package limit decides whether a request of a group may pass: a number per minute
-// and key, over a sliding window (rules: http#rate-limits).
+// Package limit implements rate limits: a number of requests per minute for each group and key,
+// over a sliding window (rules: http#rate-limits).
 //
-// Its windows follow the machine's clock, not the service's, so that moving the
-// sandbox's clock neither ends nor prolongs them.
+// Windows follow the machine's clock, not the service's, so that moving the sandbox's clock does
+// not affect them.
 package limit
 
 import (
@@ -14,53 +14,53 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Window is the time that a group's figure applies to.
+// Window is the period that a group's limit applies to.
 const Window = time.Minute
 
-// warnEvery is the least time between two warnings that counting fails.
+// warnEvery is the minimum interval between warnings about a failing counter.
 const warnEvery = 10 * time.Second
 
-// Counter keeps the hits of every key. It must be safe for concurrent use, and
-// Take must be atomic: of two hits that compete for the last place one gets it.
+// Counter counts the hits of each key. It must be safe for concurrent use, and Take must be atomic:
+// of two hits that compete for the last slot, one is taken.
 type Counter interface {
-	// Take counts hits of key, from 1 to limit, unless more than limit would be in the sliding
-	// window: hits that are refused are not counted. Its windows are aligned to the minute.
+	// Take counts hits of key, from 1 to limit, unless they would exceed limit in the sliding
+	// window. Rejected hits are not counted. Windows are aligned to the minute.
 	Take(ctx context.Context, key string, limit, hits int) (Count, error)
 }
 
-// Count is what a counter has for a key once it has taken or refused a hit.
+// Count is the state of a key after Take.
 type Count struct {
 	Taken    bool
-	Current  int           // hits since the current window began, this one included if taken
-	Previous int           // hits in the window before
-	Elapsed  time.Duration // since the current window began
+	Current  int           // hits since the start of the current window, including this one if taken
+	Previous int           // hits in the previous window
+	Elapsed  time.Duration // time since the start of the current window
 }
 
-// Decision is the answer to one request.
+// Decision is the decision about a request.
 type Decision struct {
 	Allowed    bool
-	Limit      int           // per minute; 0 when the request was not counted
-	Remaining  int           // how many more would pass right now
-	RetryAfter time.Duration // of a refused one: whole seconds, at least one
+	Limit      int           // per minute; 0 if the request was not counted
+	Remaining  int           // number of further requests allowed now
+	RetryAfter time.Duration // for a rejected request: whole seconds, at least one
 }
 
-// Config is what a Limiter works with.
+// Config configures a Limiter.
 type Config struct {
-	Groups  map[string]int // requests per minute; 0 or absent is off
+	Groups  map[string]int // requests per minute; 0 or absent disables the limit
 	Counter Counter        // nil counts in memory
 	Log     *slog.Logger
 }
 
-// Limiter holds the groups' limits. It is safe for concurrent use.
+// Limiter enforces the limits of the groups. It is safe for concurrent use.
 type Limiter struct {
 	groups  map[string]int
 	counter Counter
 	log     *slog.Logger
 	started time.Time
-	warned  atomic.Int64 // when, since started; 0 is never
+	warned  atomic.Int64 // time of the last warning since started; 0 if never
 }
 
-// New makes a limiter.
+// New returns a Limiter.
 func New(c Config) *Limiter {
 	if c.Counter == nil {
 		c.Counter = NewMemory(clock.System())
@@ -68,16 +68,15 @@ func New(c Config) *Limiter {
 	return &Limiter{groups: c.Groups, counter: c.Counter, log: c.Log, started: clock.System().Now()}
 }
 
-// Allow counts a request of group under key and returns whether it may pass. When
-// the counter fails, the request passes and a warning is logged: the service does not
-// depend on its rate limits.
+// Allow counts a request of group under key and returns whether to allow it. If the counter fails,
+// Allow allows the request and logs a warning: the service does not depend on its rate limits.
 func (l *Limiter) Allow(ctx context.Context, group, key string) Decision {
 	return l.AllowMany(ctx, group, key, 1, 1)
 }
 
-// AllowMany counts several requests of group under key together: all of them pass or none. The
-// limit is the group's figure times share, for a key that stands for several callers. More hits
-// than the limit count as the limit.
+// AllowMany counts several requests of group under key, and allows either all of them or none.
+// share multiplies the group's limit, for a key that represents several callers. hits is capped at
+// the limit.
 func (l *Limiter) AllowMany(ctx context.Context, group, key string, hits, share int) Decision {
 	limit := l.groups[group] * share
 	if limit <= 0 {
@@ -91,14 +90,14 @@ func (l *Limiter) AllowMany(ctx context.Context, group, key string, hits, share 
 	}
 	d := Decision{Allowed: count.Taken, Limit: limit, Remaining: count.remaining(limit)}
 	if !d.Allowed {
-		d.RetryAfter = count.retryAfter(limit - hits + 1) // Room for all hits is room for one under this limit.
+		d.RetryAfter = count.retryAfter(limit - hits + 1) // room for all hits is room for one under this limit
 	}
 	return d
 }
 
 func (l *Limiter) warn(ctx context.Context, group string, err error) {
 	if ctx.Err() != nil {
-		return // the caller is gone, which says nothing about the counter
+		return // the caller canceled, so the error does not come from the counter
 	}
 	now := int64(clock.System().Now().Sub(l.started)) + 1
 	last := l.warned.Load()

@@ -36,7 +36,7 @@ func TestAllowCountsDownAndRefuses(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	// In 40 s the window ends; a third of its hits must leave the sliding one then.
+	// The window ends in 40 s. Then a third of its hits must leave the sliding window.
 	want := limit.Decision{Limit: 3, RetryAfter: 60 * time.Second}
 	if diff := cmp.Diff(want, l.Allow(t.Context(), limit.Login, "a")); diff != "" {
 		t.Error(diff)
@@ -68,8 +68,7 @@ func TestAllowOfAGroupThatIsOff(t *testing.T) {
 	}
 }
 
-// A caller who waits as long as it was told passes; one who comes a second
-// earlier does not.
+// A request after RetryAfter is allowed, and a request one second earlier is rejected.
 func TestRetryAfterIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,8 +96,8 @@ func TestRetryAfterIsExact(t *testing.T) {
 	})
 }
 
-// However the hits are spread, about a minute never sees twice the limit, and a
-// steady caller below the limit is never refused.
+// For any distribution of hits, no minute sees twice the limit, and a steady caller below the limit
+// is never rejected.
 func TestSlidingWindow(t *testing.T) {
 	t.Parallel()
 	l, now := newLimiter(map[string]int{limit.Default: 10})

@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// shards is how many locks the keys are spread over.
+// shards is the number of locks that the keys are distributed over.
 const shards = 64
 
-// Memory counts in this process. What it holds is bounded by the keys of the
-// last two minutes, eight bytes and a count each.
+// Memory counts in this process. It stores the keys of the last two minutes, with eight bytes and a
+// count each.
 type Memory struct {
 	clock  clock.Clock
 	seed   maphash.Seed
@@ -26,13 +26,13 @@ type Memory struct {
 type shard struct {
 	mu      sync.Mutex
 	counter httprate.LimitCounter
-	once    map[string]time.Time // the last hits of keys whose limit is one
-	swept   time.Time            // when once was last rid of old hits
-	_       [8]byte              // one cache line each, so that neighbours don't slow each other
+	once    map[string]time.Time // last hits of keys with a limit of one
+	swept   time.Time            // last removal of old hits from once
+	_       [8]byte              // pads to a cache line to avoid false sharing
 }
 
-// NewMemory makes a counter whose windows follow c, which is the machine's clock
-// outside of tests.
+// NewMemory returns a counter whose windows follow c, which is the machine's clock outside of
+// tests.
 func NewMemory(c clock.Clock) *Memory {
 	m := &Memory{clock: c, seed: maphash.MakeSeed()}
 	for i := range m.shards {
@@ -42,12 +42,12 @@ func NewMemory(c clock.Clock) *Memory {
 	return m
 }
 
-// Take implements Counter; it never fails.
+// Take implements Counter. It never fails.
 func (m *Memory) Take(_ context.Context, key string, limit, hits int) (Count, error) {
 	s := &m.shards[maphash.String(m.seed, key)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := m.clock.Now() // under the lock: httprate's counter forgets everything when time goes back
+	now := m.clock.Now() // under the lock, because httprate's counter is reset if time goes back
 	if limit == one {
 		return s.takeOne(key, now), nil
 	}
@@ -68,8 +68,8 @@ func (m *Memory) Take(_ context.Context, key string, limit, hits int) (Count, er
 	return count, nil
 }
 
-// takeOne counts a hit of a key whose limit is one. A hit that lies in the future, because the
-// clock was set back since, does not count.
+// takeOne counts a hit of a key with a limit of one. It ignores a previous hit in the future, which
+// means that the clock has been set back.
 func (s *shard) takeOne(key string, now time.Time) Count {
 	isOld := func(_ string, at time.Time) bool { return now.Sub(at) >= Window || at.After(now) }
 	if at, found := s.once[key]; found && !isOld(key, at) {

@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// redisPrefix is before every key, as a Redis often has several users.
+	// redisPrefix is the prefix of every key, because applications often share a Redis.
 	redisPrefix = "tenantry:limit:"
-	// redisTimeout is the longest that a request waits for Redis.
+	// redisTimeout is the maximum time that a request waits for Redis.
 	redisTimeout = 100 * time.Millisecond
-	// redisPause is how long Redis is left alone once redisFailures questions in
-	// a row have failed.
+	// redisPause is how long the circuit breaker stays open after redisFailures consecutive
+	// failures.
 	redisPause    = 3 * time.Second
 	redisFailures = 3
 )
@@ -36,28 +36,27 @@ var redisTake string
 //go:embed redis_one.lua
 var redisOne string
 
-// ErrRedisURL is the error for a URL that has not the form redis:// or rediss://. It
-// repeats nothing of the URL, which may have a password.
+// ErrRedisURL means that the URL is not a valid redis:// or rediss:// URL. It does not include the
+// URL, which can contain a password.
 var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port][/database] or rediss://…")
 
-// Redis counts in a Redis that several instances of the service share, by
-// Redis's own clock. Each hit is one script, which Redis runs at once and alone.
+// Redis counts in a Redis that several instances share, by the clock of Redis. Each hit runs one
+// script, which Redis executes atomically.
 //
-// A Redis that is down costs a request at most 100 ms; after three failures in a
-// row it is left alone for three seconds at a time, and Take fails immediately.
+// If Redis is down, a request waits at most 100 ms. After three consecutive failures a circuit
+// breaker opens for three seconds at a time, and Take fails immediately.
 type Redis struct {
 	client  *redis.Client
 	take    *redis.Script
 	takeOne *redis.Script // for a limit of one
 	circuit circuitbreaker.CircuitBreaker[any]
-	failure atomic.Pointer[error] // the last one
-	timeout time.Duration         // the longest that Take waits
+	failure atomic.Pointer[error] // the last failure
+	timeout time.Duration         // maximum duration of Take
 }
 
-// NewRedis makes a counter on the Redis of a redis:// or rediss:// (TLS) URL,
-// with the options in its query that go-redis knows, but for timeouts. It does
-// not connect: a Redis that is down must not keep the service from starting. The
-// error is ErrRedisURL.
+// NewRedis returns a counter on the Redis of a redis:// or rediss:// (TLS) URL. The query can set
+// the options of go-redis, except timeouts. NewRedis does not connect, so that the service can
+// start while Redis is down. It returns ErrRedisURL if the URL is invalid.
 func NewRedis(rawURL string) (*Redis, error) { return newRedis(rawURL, redisTimeout) }
 
 func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
@@ -65,7 +64,7 @@ func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	logging.Disable() // it would write around the service's log; every failure is an error of Take anyway
+	logging.Disable() // it would bypass the service's log, and Take returns every failure anyway
 	return &Redis{
 		timeout: timeout,
 		client:  redis.NewClient(options),
@@ -76,7 +75,7 @@ func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
 	}, nil
 }
 
-// CheckRedisURL checks whether NewRedis accepts a URL. The error is ErrRedisURL.
+// CheckRedisURL returns ErrRedisURL if NewRedis would reject the URL.
 func CheckRedisURL(rawURL string) error {
 	_, err := redisOptions(rawURL, redisTimeout)
 	return err
@@ -89,21 +88,21 @@ func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) 
 	}
 	options, err := redis.ParseURL(rawURL)
 	if err != nil {
-		return nil, ErrRedisURL // the library's error may repeat a part of the URL
+		return nil, ErrRedisURL // the library's error can contain part of the URL
 	}
 	options.DialTimeout = timeout
 	options.ReadTimeout = timeout
 	options.WriteTimeout = timeout
 	options.PoolTimeout = timeout
 	options.ContextTimeoutEnabled = true
-	options.MaxRetries = -1 // a script that was not answered may have counted
+	options.MaxRetries = -1 // a script without a response can have counted
 	options.DialerRetries = 1
 	options.DisableIdentity = true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return options, nil
 }
 
-// Take implements Counter. Hits count even if their caller goes away meanwhile.
+// Take implements Counter. Hits count even if ctx is canceled during the call.
 func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, error) {
 	if !r.circuit.TryAcquirePermit() {
 		return Count{}, r.outageError()
@@ -112,7 +111,7 @@ func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, e
 	defer cancel()
 	script := r.take
 	if limit == one {
-		script, key = r.takeOne, "one:"+key // the two scripts store different things
+		script, key = r.takeOne, "one:"+key // the two scripts use different data types
 	}
 	answer, err := script.Run(ctx, r.client, []string{redisKey(key)}, limit, hits).Int64Slice()
 	if err == nil && len(answer) != 4 {
@@ -133,13 +132,13 @@ func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, e
 	}, nil
 }
 
-// Ping asks for a sign of life.
+// Ping checks the connection to Redis.
 func (r *Redis) Ping(ctx context.Context) error { return r.client.Ping(ctx).Err() }
 
-// Close closes the connections. Take fails from then on.
+// Close closes the connections. Afterwards, Take fails.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// outageError returns the error while Redis is left alone, with the last failure.
+// outageError returns the error for an open circuit breaker, including the last failure.
 func (r *Redis) outageError() error {
 	if last := r.failure.Load(); last != nil {
 		return fmt.Errorf("left alone after: %w", *last)
@@ -147,8 +146,8 @@ func (r *Redis) outageError() error {
 	return circuitbreaker.ErrOpen
 }
 
-// redisKey returns the name of a key in Redis. It is a short hash, because a key may
-// have an email address of any length.
+// redisKey returns the name of a key in Redis. It contains a short hash, because a key can include
+// an email address of any length.
 func redisKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return redisPrefix + base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// redisServer is a real Redis of this test's own.
+// redisServer is a real Redis server for one test.
 type redisServer struct {
 	addr string
 	cmd  *exec.Cmd
 }
 
-// startRedis starts a Redis on a free port.
+// startRedis starts a Redis server on a free port.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
 	testkit.Program(t, "redis", "redis-server")
@@ -32,7 +32,7 @@ func startRedis(t *testing.T) *redisServer {
 	return s
 }
 
-// start starts it, again after kill, and waits until it answers.
+// start starts the server, also after kill, and waits until it responds.
 func (s *redisServer) start(t *testing.T) {
 	t.Helper()
 	_, port, _ := net.SplitHostPort(s.addr)
@@ -44,7 +44,7 @@ func (s *redisServer) start(t *testing.T) {
 	testkit.Eventually(t, "an answer of redis-server", func() bool { return client.Ping(t.Context()).Err() == nil })
 }
 
-// kill ends it without a goodbye.
+// kill kills the server process.
 func (s *redisServer) kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
@@ -57,7 +57,7 @@ func (s *redisServer) client(t *testing.T) *redis.Client {
 	return client
 }
 
-// eachRedis runs f on the imitation and on a real Redis.
+// eachRedis runs f with miniredis and with a real Redis server.
 func eachRedis(t *testing.T, f func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("miniredis", func(t *testing.T) {

@@ -53,7 +53,7 @@ func TestLimitersOnOneRedisShareTheirCounts(t *testing.T) {
 	})
 }
 
-// What lies in Redis: keys under the prefix that tell nothing and expire.
+// Keys in Redis have the prefix, reveal nothing about the caller, and expire.
 func TestRedisKeys(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, addr string) {
@@ -72,8 +72,7 @@ func TestRedisKeys(t *testing.T) {
 	})
 }
 
-// The script's arithmetic is the package's own, to the microsecond-hit, whatever
-// the figures.
+// The script computes the same result as the package, to the microsecond, for any limits.
 func TestRedisDecidesLikeTheMemory(t *testing.T) {
 	t.Parallel()
 	eachRedis(t, func(t *testing.T, addr string) {
@@ -99,7 +98,7 @@ func TestRedisDecidesLikeTheMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Previous != previous {
-				continue // another minute has begun in between
+				continue // a new minute began in between
 			}
 			before := limit.Count{Current: current, Previous: previous, Elapsed: got.Elapsed}
 			if want := limit.Room(before, most); got.Taken != want {
@@ -115,8 +114,8 @@ func TestRedisDecidesLikeTheMemory(t *testing.T) {
 	})
 }
 
-// At the very boundary: a product that is one microsecond-hit off a whole number
-// of windows, and beyond what a float tells apart.
+// Exactly at the boundary: the product differs by one from a whole number of windows, which a float
+// cannot represent.
 func TestRedisIsExactAtTheBoundary(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
@@ -131,12 +130,12 @@ func TestRedisIsExactAtTheBoundary(t *testing.T) {
 			continue
 		}
 		tries++
-		off := rand.Int64N(3) - 1 // previous × left is so much more than whole windows
+		off := rand.Int64N(3) - 1 // how far previous × left differs from whole windows
 		previous := (inverse.Int64()*off+window)%window + window*rand.Int64N(limit.MaxPerMinute/window)
 		state := limit.Count{Current: rand.IntN(3), Previous: int(previous), Elapsed: time.Duration(window-left) * time.Microsecond}
 		most := state.Current + 1 + int((previous*left-off)/window)
 		if most == 1 {
-			continue // counted without windows
+			continue // a limit of one does not use windows
 		}
 		server.SetTime(minute.Add(state.Elapsed))
 		seed(t, client, minute.Unix()/60, state)
@@ -189,8 +188,8 @@ func TestRequestsPassWhileRedisIsDown(t *testing.T) {
 	testkit.Eventually(t, "counting again", func() bool { return passed(3) < 3 })
 }
 
-// A Redis that accepts and never answers costs three requests 100 ms, and then
-// none.
+// A Redis that accepts connections and never responds delays three requests by 100 ms, and later
+// requests not at all.
 func TestRedisThatHangs(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -217,12 +216,12 @@ func TestRedisThatHangs(t *testing.T) {
 			slow++
 		}
 	}
-	if slow > 8 { // some may be, on a machine with other work
+	if slow > 8 { // a few can be slow on a busy machine
 		t.Errorf("%d of 17 requests waited after three failures", slow)
 	}
 }
 
-// A caller that goes away says nothing about Redis.
+// A canceled request is not a failure of Redis.
 func TestRedisCountsForCallersWhoLeave(t *testing.T) {
 	t.Parallel()
 	counter := newRedis(t, "redis://"+miniredis.RunT(t).Addr())
@@ -270,7 +269,7 @@ func TestNewRedis(t *testing.T) {
 	}
 }
 
-// The password goes to Redis and nowhere else, not even when it is wrong.
+// The password is sent only to Redis and never appears in errors, not even if it is wrong.
 func TestRedisPassword(t *testing.T) {
 	t.Parallel()
 	server := miniredis.RunT(t)
@@ -284,8 +283,8 @@ func TestRedisPassword(t *testing.T) {
 	}
 }
 
-// awayFromTheMinute waits over the end of a minute that is near, as the time of
-// a real Redis cannot be set.
+// awayFromTheMinute waits until the next minute has begun if the current one is about to end,
+// because the clock of a real Redis cannot be set.
 func awayFromTheMinute() {
 	now := clock.System().Now()
 	if left := now.Truncate(time.Minute).Add(time.Minute).Sub(now); left < 8*time.Second {

@@ -8,13 +8,12 @@ import (
 	"strings"
 )
 
-// MaxPerMinute is the highest figure that a group can be set to.
+// MaxPerMinute is the maximum value of a group's limit.
 const MaxPerMinute = 1_000_000_000
 
-// ParseSetting reads the setting of the rate limits: "on" (or nothing) is every
-// group at its default, "off" is every group off, and "login=5,default=1200"
-// changes the groups that it names, 0 turning one off. The error names the part
-// that is wrong.
+// ParseSetting parses the rate limit setting. "on" or "" means the defaults, "off" disables all
+// groups, and "login=5,default=1200" overrides the named groups, where 0 disables a group. The
+// error names the invalid part.
 func ParseSetting(text string) (map[string]int, error) {
 	groups := Defaults()
 	switch strings.TrimSpace(text) {

@@ -51,7 +51,7 @@ func TestParseSettingNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The figures of the specification's table.
+// The values of the table in the specification.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	want := map[string]int{

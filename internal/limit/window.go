@@ -2,9 +2,9 @@ package limit
 
 import "time"
 
-// The sliding window is estimated from two fixed ones: the hits of the current
-// one plus the share of the previous one that still lies within the last minute.
-// Everything is computed in microsecond-hits, so that it is exact.
+// The sliding window is estimated from two fixed windows: the hits of the current window, plus the
+// part of the previous window's hits that falls within the last minute. All values are exact
+// integers: hits times microseconds.
 
 const windowMicros = int64(Window / time.Microsecond)
 
@@ -18,24 +18,24 @@ func (c Count) hasRoom(limit int) bool {
 	return c.weightedHits()+windowMicros <= int64(limit)*windowMicros
 }
 
-// remaining returns how many more hits fit right now.
+// remaining returns how many more hits fit now.
 func (c Count) remaining(limit int) int {
 	return int(max(0, int64(limit)*windowMicros-c.weightedHits()) / windowMicros)
 }
 
-// one is the limit of a group that counts exactly: a window begins with the hit itself, so
-// the next hit passes after exactly Window. An estimate from aligned windows would refuse it
+// one is the limit of a group that is counted exactly: its window begins with the hit itself, so
+// the next hit is allowed after exactly Window. The estimate from aligned windows would reject it
 // for up to twice as long.
 const one = 1
 
-// retryAfter returns how long to wait, in whole seconds, until one more hit fits if
-// there are no others meanwhile.
+// retryAfter returns the time, in whole seconds, until one more hit fits if no others arrive in
+// between.
 func (c Count) retryAfter(limit int) time.Duration {
 	wait := int64(0)
 	switch {
-	case limit == one && c.Current >= limit: // Elapsed is since the hit
+	case limit == one && c.Current >= limit: // Elapsed is the time since the hit
 		return seconds(windowMicros - c.Elapsed.Microseconds())
-	case c.Current >= limit: // not in this window: in the next, this one is the previous
+	case c.Current >= limit: // not in the current window; in the next one, the current window is the previous
 		wait = windowMicros - c.Elapsed.Microseconds()
 		c = Count{Previous: c.Current}
 	}

@@ -30,14 +30,15 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// New returns a logger that writes each line to w at once. A line has the request_id, trace_id and
-// span_id of its context.
+// New returns a logger that writes each line to w immediately. A line has the request_id, trace_id
+// and span_id of its context.
 func New(w io.Writer, cfg Config) *slog.Logger {
 	return slog.New(newHandler(w, cfg))
 }
 
-// NewBuffered returns a logger like New that writes lines below WARN within 5 ms. Lines from WARN
-// on are written at once, after the lines before them. Call flush before the process exits.
+// NewBuffered returns a logger like New, but lines below WARN are written within 5 ms. Lines at
+// WARN and above are written immediately, after the lines before them. Call flush before the
+// process exits.
 func NewBuffered(w io.Writer, cfg Config) (log *slog.Logger, flush func() error) {
 	b := &buffer{out: w}
 	h := newHandler(b, cfg)
@@ -66,7 +67,7 @@ type handler struct {
 	slog.Handler
 
 	filter *filter
-	buffer *buffer // nil writes each line at once
+	buffer *buffer // nil writes each line immediately
 }
 
 // Handle implements slog.Handler.

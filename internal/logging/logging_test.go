@@ -68,7 +68,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Expected warnings are logged at INFO, and not at all above that level.
+// Expected warnings are logged at INFO, or not at all at a higher level.
 func TestExpectedWarnings(t *testing.T) {
 	t.Parallel()
 	for _, level := range []slog.Level{slog.LevelInfo, slog.LevelWarn} {

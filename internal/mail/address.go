@@ -8,16 +8,16 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ErrAddress says that a text is not an email address that the service accepts.
+// ErrAddress means that the text is not an email address that the service accepts.
 var ErrAddress = errors.New("not a valid email address")
 
-// maxAddress is the longest address, in bytes.
+// maxAddress is the maximum length of an address in bytes.
 const maxAddress = 255
 
-// NormalizeAddress returns the form in which an address is stored and compared: ASCII
-// letters in lower case, an international domain in punycode. It refuses, with
-// ErrAddress, local parts that are not ASCII, quoted local parts and address literals,
-// which nobody uses to sign up (rules: account#emails).
+// NormalizeAddress returns the form in which an address is stored and compared: ASCII letters in
+// lower case, and an international domain in punycode. It returns ErrAddress for non-ASCII local
+// parts, quoted local parts and address literals, which are not used in practice
+// (rules: account#emails).
 func NormalizeAddress(text string) (string, error) {
 	at := strings.LastIndexByte(text, '@')
 	if at < 1 || len(text) > 4*maxAddress || !utf8.ValidString(text) {
@@ -38,8 +38,8 @@ func NormalizeAddress(text string) (string, error) {
 	return address, nil
 }
 
-// envelopeAddress returns an address with an international domain in punycode, as every
-// server takes it: not all know SMTPUTF8 (RFC 6531). An address in another form stays.
+// envelopeAddress converts an international domain to punycode, because not all servers support
+// SMTPUTF8 (RFC 6531). It returns invalid addresses unchanged.
 func envelopeAddress(address string) string {
 	if ascii, ok := asciiAddress(address); ok {
 		return ascii
@@ -47,8 +47,8 @@ func envelopeAddress(address string) string {
 	return address
 }
 
-// CanSend reports whether an address can be the sender of mail at every server: it has an ASCII
-// form, which a domain of one label such as localhost has too.
+// CanSend reports whether all servers accept the address as a sender, which means that it has an
+// ASCII form. The domain can be a single label such as localhost.
 func CanSend(address string) bool {
 	_, ok := asciiAddress(address)
 	return ok
@@ -77,8 +77,8 @@ func validLocal(local string) bool {
 	return true
 }
 
-// validDomain reports whether a domain is a host name of at least two labels. The last
-// must not be a number: that would be an IP address.
+// validDomain reports whether a domain is a host name of at least two labels. The last label must
+// not be numeric, as in an IP address.
 func validDomain(domain string) bool {
 	labels := strings.Split(domain, ".")
 	if len(labels) < 2 || len(domain) > 253 || strings.Trim(labels[len(labels)-1], "0123456789") == "" {

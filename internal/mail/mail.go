@@ -1,6 +1,5 @@
-// Package mail sends the service's mail. A message is queued in the transaction of the
-// change that it is about, and handed to a Sender in the background (rules:
-// mail#outbox).
+// Package mail sends the service's mail. A message is queued in the transaction of the change that
+// it is about, and passed to a Sender in the background (rules: mail#outbox).
 package mail
 
 import (
@@ -11,9 +10,9 @@ import (
 	"strings"
 )
 
-// Message is one mail. To is one address without a name. Text is required; HTML has the
-// same content and may be empty. ID is the same at every attempt to send the message;
-// the Outbox sets it.
+// Message is a mail. To is a single address without a name. Text is required. HTML has the same
+// content and can be empty. ID is the same for all attempts to send the message, and is set by the
+// Outbox.
 type Message struct {
 	ID      string `json:"id,omitempty"`
 	To      string `json:"to"`
@@ -24,20 +23,19 @@ type Message struct {
 
 // Sender sends messages.
 type Sender interface {
-	// Send sends a message. An error that matches ErrRefused is final. After any
-	// other error the message may be sent again, and then may arrive twice.
+	// Send sends a message. An error that matches ErrRefused is permanent. After any other error,
+	// the message can be sent again, and can then arrive twice.
 	Send(ctx context.Context, m Message) error
 }
 
-// ErrRefused says that a message can never be delivered: it is malformed, or the server
-// refused it permanently.
+// ErrRefused means that a message can never be delivered: it is malformed, or the server rejected
+// it permanently.
 var ErrRefused = errors.New("mail: refused")
 
 const idRunes = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// Validate returns an error that matches ErrRefused if the message cannot be sent. Above
-// all it keeps a message from adding headers to a mail. Every Sender and the Outbox call
-// it first.
+// Validate returns an error that matches ErrRefused if the message cannot be sent. In particular,
+// it prevents header injection. All Senders and the Outbox call it first.
 func (m Message) Validate() error {
 	address, err := netmail.ParseAddress(m.To)
 	switch {

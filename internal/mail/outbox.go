@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobSend is the kind of the jobs that send a message (see Outbox.HandleSend).
+// JobSend is the kind of job that sends a message (see Outbox.HandleSend).
 const JobSend = "mail.send"
 
-// Jobs is what the outbox needs from the job queue.
+// Jobs is the part of the job queue that the outbox uses.
 type Jobs interface {
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
@@ -28,11 +28,11 @@ type Outbox struct {
 	lastSent atomic.Pointer[bool]
 }
 
-// NewOutbox returns an outbox whose messages sender sends.
+// NewOutbox returns an outbox that sends messages with sender.
 func NewOutbox(queue Jobs, sender Sender) *Outbox { return &Outbox{jobs: queue, sender: sender} }
 
-// Enqueue queues a message in the transaction of ctx; it is sent once that commits. A
-// message that can never be sent is ErrRefused.
+// Enqueue queues a message in the transaction of ctx. It is sent after the commit. Enqueue returns
+// ErrRefused if the message can never be sent.
 func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -43,12 +43,12 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	return o.jobs.Enqueue(ctx, JobSend, m)
 }
 
-// LastSent reports whether the mail server took the last message of this process; nil before the
-// first message.
+// LastSent reports whether the mail server accepted the last message of this process. It is nil
+// before the first message.
 func (o *Outbox) LastSent() *bool { return o.lastSent.Load() }
 
-// HandleSend is the handler of JobSend: it sends a message, to a domain in punycode. A
-// message that is refused (ErrRefused) is not tried again.
+// HandleSend handles JobSend: it sends a message, with an international domain in punycode. It does
+// not retry a message that was rejected permanently (ErrRefused).
 func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	var m Message
 	if err := job.Decode(&m); err != nil {
@@ -56,7 +56,7 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	}
 	m.To = envelopeAddress(m.To)
 	err := o.sender.Send(ctx, m)
-	sent := err == nil || errors.Is(err, ErrRefused) // a server that refuses a message works
+	sent := err == nil || errors.Is(err, ErrRefused) // a server that rejects a message works
 	o.lastSent.Store(&sent)
 	if errors.Is(err, ErrRefused) {
 		return jobs.MarkFatal(err)
@@ -64,12 +64,12 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	return err
 }
 
-// tokens are what links in mails authenticate with: long words of letters, digits, dashes
-// and underscores. Ids, which have 36 characters, are shorter.
+// tokens matches the tokens in mail links: long words of letters, digits, dashes and underscores.
+// IDs have only 36 characters and do not match.
 var tokens = regexp.MustCompile(`[A-Za-z0-9_-]{40,}`)
 
-// RedactTokens is the Redaction of JobSend: whoever reads the payload later cannot follow
-// its links.
+// RedactTokens is the Redaction of JobSend. It removes the tokens from the links, so that they
+// cannot be used by readers of the payload.
 func RedactTokens(payload []byte) (without []byte, found bool) {
 	var m Message
 	if json.Unmarshal(payload, &m) != nil {

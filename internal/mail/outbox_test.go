@@ -19,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// collector is a sender that fails as often as it is told to.
+// collector is a sender that fails with the given errors first.
 type collector struct {
 	mu       sync.Mutex
 	failures []error
@@ -91,13 +91,12 @@ func TestOutboxRefusesWhatCannotBeSent(t *testing.T) {
 	}
 }
 
-// noQueue takes messages and forgets them.
+// noQueue discards messages.
 type noQueue struct{}
 
 func (noQueue) Enqueue(context.Context, string, any, ...jobs.Option) error { return nil }
 
-// What no attempt can deliver is not tried again; anything else is, as the same
-// message.
+// Permanent errors are not retried. Other errors are retried with the same message.
 func TestOutboxHandler(t *testing.T) {
 	t.Parallel()
 	unreachable := errors.New("unreachable")

@@ -12,26 +12,25 @@ import (
 	gomail "github.com/wneessen/go-mail"
 )
 
-// sendTimeout limits each step of sending a message: connecting, and then the whole
-// exchange.
+// sendTimeout limits the time to connect, and the time of the whole exchange that follows.
 const sendTimeout = 15 * time.Second
 
-// SMTPConfig is what SMTP needs.
+// SMTPConfig configures an SMTP.
 type SMTPConfig struct {
 	Server SMTPServer
-	From   string      // an address, maybe with a name
-	TLS    *tls.Config // nil trusts the system's authorities
+	From   string      // an address, optionally with a name
+	TLS    *tls.Config // nil trusts the system's certificate authorities
 }
 
-// SMTP sends mail through a server, with a new connection for each message. It is safe
-// for concurrent use.
+// SMTP sends mail through a server, with a new connection for each message. It is safe for
+// concurrent use.
 type SMTP struct {
 	server  SMTPServer
 	from    *netmail.Address
 	options []gomail.Option
 }
 
-// NewSMTP returns a sender without connecting. It fails when From is not an address.
+// NewSMTP returns a sender without connecting. It fails if From is not an address.
 func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	from, err := netmail.ParseAddress(c.From)
 	if err != nil {
@@ -42,8 +41,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	s.options = append(s.options,
 		gomail.WithPort(c.Server.Port),
 		gomail.WithTimeout(sendTimeout),
-		// Without these commands nothing can fail after the server has accepted a message,
-		// which would look as if it had not.
+		// Without these commands nothing can fail after the server has accepted a message, which
+		// would look like a failure to send it.
 		gomail.WithoutRset(),
 		gomail.WithoutNoop(),
 	)
@@ -69,9 +68,8 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	return s, nil
 }
 
-// Send implements Sender. The end of ctx stops an attempt to connect. An exchange that
-// has begun goes on until its time limit, because after an interruption nobody would
-// know whether the server has accepted the message.
+// Send implements Sender. The end of ctx aborts connecting, but not an exchange in progress,
+// because after an interruption it would be unknown whether the server accepted the message.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -94,7 +92,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
-// Greet connects to the server and logs in, as sending does, and sends nothing.
+// Greet connects to the server and logs in, as Send does, without sending anything.
 func (s *SMTP) Greet(ctx context.Context) error {
 	client, err := gomail.NewClient(s.server.Host, s.options...)
 	if err != nil {
@@ -115,7 +113,7 @@ func (s *SMTP) compose(m Message) *gomail.Msg {
 	msg.FromMailAddress(s.from)
 	msg.ToMailAddress(&netmail.Address{Address: m.To})
 	msg.Subject(m.Subject)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // keeps out-of-office replies away
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // suppresses out-of-office replies
 	if m.ID != "" {
 		_, domain, _ := strings.Cut(s.from.Address, "@")
 		msg.SetMessageIDWithValue(m.ID + "@" + domain)
@@ -127,8 +125,8 @@ func (s *SMTP) compose(m Message) *gomail.Msg {
 	return msg
 }
 
-// isFinal reports whether the server refused the recipient or the message permanently.
-// Other errors may be temporary or mended, such as a sender that is not allowed.
+// isFinal reports whether the server rejected the recipient or the message permanently. Other
+// errors can be temporary or fixable, such as a rejected sender.
 func isFinal(err error) bool {
 	sent, ok := errors.AsType[*gomail.SendError](err)
 	if !ok || sent.ErrorCode() < 500 {

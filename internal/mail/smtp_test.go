@@ -25,10 +25,10 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// catcher is a mail server that keeps what it is given.
+// catcher is a mail server that stores all mails.
 type catcher struct {
-	refuse error // the answer to every recipient
-	auth   bool  // whether it wants user:secret
+	refuse error // response to every recipient
+	auth   bool  // requires user:secret
 
 	mu    sync.Mutex
 	mails []caught
@@ -92,11 +92,11 @@ func (s *session) Data(r io.Reader) (err error) {
 func (s *session) Reset()        {}
 func (s *session) Logout() error { return nil }
 
-// listen starts a catcher: "starttls", "tls" or "none" is what it offers. It
-// returns its host:port and whom its clients have to trust.
+// listen starts a catcher that offers "starttls", "tls" or "none". It returns its host:port and the
+// TLS configuration for clients.
 func listen(t *testing.T, c *catcher, security string) (address string, trust *tls.Config) {
 	t.Helper()
-	https := httptest.NewTLSServer(nil) // for its certificate alone
+	https := httptest.NewTLSServer(nil) // only for its certificate
 	t.Cleanup(https.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(https.Certificate())
@@ -121,7 +121,7 @@ func listen(t *testing.T, c *catcher, security string) (address string, trust *t
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
-		_ = listener.Close() // which the server does not know yet if the test was quick
+		_ = listener.Close() // the server does not know the listener yet if the test was quick
 		<-done
 	})
 	return listener.Addr().String(), &tls.Config{RootCAs: roots}
@@ -192,7 +192,7 @@ func TestSMTPDelivers(t *testing.T) {
 	}
 }
 
-// read gives the headers that matter and the parts by their type.
+// read returns the relevant headers, and the parts by type.
 func read(t *testing.T, data []byte) map[string]string {
 	t.Helper()
 	m, err := netmail.ReadMessage(bytes.NewReader(data))
@@ -309,7 +309,7 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 	}
 }
 
-// A sender at an international domain is written in punycode.
+// The envelope sender has an international domain in punycode.
 func TestSMTPSenderIsPunycode(t *testing.T) {
 	t.Parallel()
 	c := &catcher{}
@@ -365,7 +365,7 @@ func TestParseSMTPURL(t *testing.T) {
 	}
 }
 
-// A greeting connects and logs in as sending does, sends nothing, and says what is wrong.
+// Greet connects and logs in as Send does, sends nothing, and returns errors.
 func TestGreeting(t *testing.T) {
 	t.Parallel()
 	c := &catcher{}

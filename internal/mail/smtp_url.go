@@ -13,22 +13,21 @@ type SMTPServer struct {
 	Host     string
 	Port     int
 	Security Security
-	Username string // empty: no authentication
+	Username string // empty disables authentication
 	Password string
 }
 
-// Security is how the connection to the server is protected.
+// Security is the protection of the connection to the server.
 type Security uint8
 
-// NoTLS is only allowed with a server on this machine.
+// NoTLS is allowed only for a server on this machine.
 const (
-	STARTTLS Security = iota // begins in clear text and must switch to TLS
+	STARTTLS Security = iota // starts in clear text and must switch to TLS
 	TLS                      // encrypted from the first byte
 	NoTLS                    // never encrypted
 )
 
-// What can be wrong with a server's URL. The messages contain no part of the URL,
-// because it has a password.
+// Errors of ParseSMTPURL. They do not include the URL, which contains a password.
 var (
 	errNotSMTP      = errors.New("not of the form smtp://[user:password@]host[:port] or smtps://…")
 	errHalfLogin    = errors.New("has a user without a password, or a password without a user")
@@ -36,10 +35,9 @@ var (
 	errClearText    = errors.New("asks for tls=none with a server that is not on this machine, or with smtps://")
 )
 
-// ParseSMTPURL parses a server's URL. smtp:// (port 587 unless given) requires
-// STARTTLS; smtps:// (port 465) is encrypted from the start; smtp://…?tls=none is only
-// for a server on this machine. The user and the password are percent-encoded. Errors
-// contain no part of the URL.
+// ParseSMTPURL parses the URL of a server. smtp:// (default port 587) requires STARTTLS. smtps://
+// (default port 465) is encrypted from the start. smtp://…?tls=none is only for a server on this
+// machine. The user and the password are percent-encoded. Errors do not include the URL.
 func ParseSMTPURL(text string) (SMTPServer, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Path != "" && u.Path != "/") || u.Fragment != "" {

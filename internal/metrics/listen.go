@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// The limits of a connection to a listener.
+// Timeouts of connections to a listener.
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 120 * time.Second
 )
 
-// Listen opens the listeners of GET /metrics and of Go's profiles under /debug/pprof/, and
-// returns what serves each until its context ends. "" is none. They are apart from the
-// public address, which does not expose them.
+// Listen opens the listeners for GET /metrics and for Go's profiles under /debug/pprof/. It returns
+// functions that serve them until their context ends. An empty address opens no listener. The
+// public address exposes neither.
 //
-// Profiles show what is in memory: they are on a loopback address of the metrics, or on the
-// address that is named for them, which may be that of the metrics.
+// Profiles reveal memory contents. They are served on metricsAddr if it is a loopback address, and
+// on profilesAddr, which can be equal to metricsAddr.
 func (m *Metrics) Listen(ctx context.Context, metricsAddr, profilesAddr string) (serving []func(context.Context) error, err error) {
 	if metricsAddr != "" {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", metricsAddr)
@@ -39,7 +39,7 @@ func (m *Metrics) Listen(ctx context.Context, metricsAddr, profilesAddr string) 
 	return serving, nil
 }
 
-// isLoopback reports whether only this machine reaches a listener.
+// isLoopback reports whether a listener is reachable only from this machine.
 func isLoopback(l net.Listener) bool {
 	at, ok := l.Addr().(*net.TCPAddr)
 	return ok && at.IP.IsLoopback()

@@ -1,7 +1,6 @@
-// Package metrics keeps the service's metrics for Prometheus. Label values come
-// from the program only, such as route templates and operation names, never from
-// callers, such as ids and addresses, so that their number is bounded. What each of them
-// means is in docs/metrics.md.
+// Package metrics provides the service's metrics for Prometheus. Label values come only from the
+// program (route templates, operation names), never from callers (IDs, addresses), so that their
+// number is bounded. docs/metrics.md documents each metric.
 package metrics
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// Metrics are the metrics of one process, safe for concurrent use.
+// Metrics are the metrics of a process. It is safe for concurrent use.
 type Metrics struct {
 	clock    clock.Clock
 	registry *prometheus.Registry
@@ -32,14 +31,14 @@ type Metrics struct {
 	commits  commitMetrics
 }
 
-// usageMetrics are about what is recorded. The counters are by outcome, of which there are
-// few, so that recording looks none of them up.
+// usageMetrics are the metrics of usage recording. The counters of the few outcomes are resolved in
+// advance, so that recording needs no label lookup.
 type usageMetrics struct {
 	accepted, duplicate, overQuota, failed prometheus.Counter
 	batch                                  prometheus.Histogram
 }
 
-// commitMetrics are about how SQLite's transactions share commits.
+// commitMetrics are the metrics of SQLite's group commit.
 type commitMetrics struct{ transactions, took, waited prometheus.Histogram }
 
 // New returns metrics that start at zero. c measures durations.
@@ -81,7 +80,7 @@ func (m *Metrics) newUsage() usageMetrics {
 	}
 }
 
-// Build says which program this is, on which kind of database.
+// Build sets the build information: the version of the program and the type of its database.
 func (m *Metrics) Build(version, commit, goVersion, database string) {
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "tenantry_build_info", Help: "Always 1; the labels say which program this is.",
@@ -90,8 +89,8 @@ func (m *Metrics) Build(version, commit, goVersion, database string) {
 	m.registry.MustRegister(build)
 }
 
-// ObserveCommits adds the metrics of a database whose transactions share commits. It is called
-// at most once, before Committed and CommitWaited.
+// ObserveCommits registers the metrics of group commit. Call it at most once, before RecordCommit
+// and CommitWaited.
 func (m *Metrics) ObserveCommits() {
 	m.commits = commitMetrics{
 		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -109,17 +108,17 @@ func (m *Metrics) ObserveCommits() {
 	m.registry.MustRegister(m.commits.transactions, m.commits.took, m.commits.waited)
 }
 
-// RecordCommit records a commit that a number of transactions shared.
+// RecordCommit records a commit shared by the given number of transactions.
 func (m *Metrics) RecordCommit(transactions int, took time.Duration) {
 	m.commits.transactions.Observe(float64(transactions))
 	m.commits.took.Observe(took.Seconds())
 }
 
-// CommitWaited records that a transaction waited for its turn.
+// CommitWaited records the time that a transaction waited for its turn.
 func (m *Metrics) CommitWaited(d time.Duration) { m.commits.waited.Observe(d.Seconds()) }
 
-// Request records an answered request. route is the template of its path, "" if no
-// route matched. A request that is traced leaves its trace as an example of its duration.
+// Request records a request. route is the template of its path, or "" if no route matched. A traced
+// request adds its trace ID as an exemplar.
 func (m *Metrics) Request(ctx context.Context, method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
@@ -134,11 +133,11 @@ func (m *Metrics) Request(ctx context.Context, method, route string, status int,
 	o.Observe(took.Seconds())
 }
 
-// CountPanic counts a request that a panic ended.
+// CountPanic counts a request that panicked.
 func (m *Metrics) CountPanic() { m.panics.Inc() }
 
-// ProviderCall starts timing a call to the payment provider. The function that it
-// returns records the call with its outcome.
+// ProviderCall starts timing a call to the payment provider. The returned function records the call
+// with its outcome.
 func (m *Metrics) ProviderCall(operation string) func(outcome string) {
 	start := m.clock.Now()
 	return func(outcome string) {
@@ -151,12 +150,12 @@ func (m *Metrics) Job(kind, outcome string, took time.Duration) {
 	m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
 }
 
-// WebhookAttempt records an attempt to deliver an event.
+// WebhookAttempt records a webhook delivery attempt.
 func (m *Metrics) WebhookAttempt(outcome string, took time.Duration) {
 	m.webhooks.WithLabelValues(outcome).Observe(took.Seconds())
 }
 
-// Usage records a batch of usage events by what became of them.
+// Usage records a batch of usage events by outcome.
 func (m *Metrics) Usage(accepted, duplicate, overQuota, failed int) {
 	u := &m.usage
 	u.batch.Observe(float64(accepted + duplicate + overQuota + failed))
@@ -168,6 +167,6 @@ func (m *Metrics) Usage(accepted, duplicate, overQuota, failed int) {
 
 // Handler returns the handler of GET /metrics.
 func (m *Metrics) Handler() http.Handler {
-	// Examples are told only in the format of OpenMetrics, to those who ask for it.
+	// Exemplars are exposed only in the OpenMetrics format, which clients must request.
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }

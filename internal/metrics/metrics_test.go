@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/metrics"
 )
 
-// scrape reads the metrics.
+// scrape returns the metrics.
 func scrape(m *metrics.Metrics) string {
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -26,8 +26,8 @@ func wantLines(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// What is observed is counted under its labels; an outcome that has not happened is 0, so
-// that its first time shows as a growth.
+// Observations are counted under their labels. An outcome that has not occurred is 0, so that its
+// first occurrence is visible as an increase.
 func TestObserved(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(clock.NewFixed(time.Unix(0, 0)))
@@ -56,7 +56,7 @@ func TestObserved(t *testing.T) {
 	)
 }
 
-// What a reading puts is there with its kind and labels, and what it does not put is absent.
+// Values from Read have the right type and labels, and missing values are absent.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(clock.System())

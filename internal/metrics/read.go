@@ -5,18 +5,17 @@ import "github.com/prometheus/client_golang/prometheus"
 // Family describes a metric that is computed when the metrics are read.
 type Family struct {
 	Name, Help string
-	// Labels are the names of its labels; nil for none.
+	// Labels are the names of its labels.
 	Labels []string
-	// Total marks a counter, whose value only grows.
+	// Total marks a counter, whose value never decreases.
 	Total bool
 }
 
-// Put gives a value of a family, with a value of each of its labels. It panics on a name
-// that is not among the families.
+// Put sets a value of a family, given its label values. It panics if the family is unknown.
 type Put func(name string, value float64, labels ...string)
 
-// Read adds families that one function computes together each time that the metrics are
-// read. What it does not put, because there is none or it cannot be read, is absent then.
+// Read registers families that a single function computes each time the metrics are read. Values
+// that the function does not put are absent from that read.
 func (m *Metrics) Read(families []Family, read func(put Put)) {
 	r := &reader{read: read, families: map[string]family{}}
 	for _, f := range families {

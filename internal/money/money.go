@@ -1,9 +1,9 @@
-// Package money has the service's exact numbers: amounts of money in minor units,
-// quantities of usage in millionths, and prices of one unit of usage
-// (rules: money#amounts). No rule computes with floats; only a percentage for display is one.
+// Package money provides the service's exact numbers: amounts of money in minor units, usage
+// quantities in millionths, and unit prices of usage (rules: money#amounts). Calculations never use
+// floats, except percentages for display.
 package money
 
-// Money is an amount in the minor units of its currency: cents for EUR, whole yen for
+// Money is an amount in the minor units of its currency, such as cents for EUR and whole yen for
 // JPY.
 type Money struct {
 	AmountCents int64  `json:"amount_cents"`

@@ -2,14 +2,14 @@ package money
 
 import "math"
 
-// ParseQuantity reads a JSON number exactly: 2.5, 100, 1e3, 1.5e-2. Zeros beyond the
-// sixth decimal are accepted. So are negative numbers: callers that allow none must
-// check that themselves.
+// ParseQuantity parses a JSON number exactly, such as 2.5, 100, 1e3 or 1.5e-2. Zeros beyond the
+// sixth decimal are accepted. Negative numbers are accepted too, so callers must check the sign if
+// necessary.
 //
 // Errors: ErrNotNumber, ErrTooPrecise, ErrTooLarge (by magnitude).
 func ParseQuantity(text string) (Quantity, error) { return parse(text) }
 
-// maxDigits is how many digits the largest quantity has in millionths (10^18).
+// maxDigits is the number of digits of the largest quantity in millionths (10^18).
 const maxDigits = 19
 
 func parse[T string | []byte](text T) (Quantity, error) {
@@ -40,9 +40,9 @@ func parse[T string | []byte](text T) (Quantity, error) {
 	return Quantity(value), nil
 }
 
-// decimal is value × 10^exponent. value has count digits, of which the first and the
-// last are not zero. It is only correct while count is at most maxDigits, which parse
-// checks before it uses value: a longer number is too large or too precise.
+// decimal is value × 10^exponent. value has count digits, and its first and last digits are not
+// zero. It is correct only if count is at most maxDigits, which parse checks before it uses value:
+// longer numbers are too large or too precise.
 type decimal struct {
 	negative bool
 	value    uint64
@@ -65,7 +65,7 @@ func (d *decimal) digit(c byte, zeros *int) {
 	*zeros = 0
 }
 
-// scan reads a JSON number (RFC 8259, section 6); ok is false for any other text.
+// scan parses a JSON number (RFC 8259, section 6). ok is false for any other text.
 func scan[T string | []byte](text T) (d decimal, ok bool) {
 	i, zeros := 0, 0
 	if i < len(text) && text[i] == '-' {
@@ -101,9 +101,9 @@ func scan[T string | []byte](text T) (d decimal, ok bool) {
 	return d, i == len(text)
 }
 
-// scanExponent reads the exponent that begins at i and returns where it ends. A very
-// large exponent is cut to a limit, so that it cannot overflow. The limit is far beyond
-// any number of digits that fits in memory, so the result is out of range either way.
+// scanExponent parses the exponent at i and returns its end. It caps very large exponents to avoid
+// an overflow. The cap is far beyond any number of digits that fits into memory, so the result is
+// out of range either way.
 func scanExponent[T string | []byte](text T, i int) (exponent int64, end int, ok bool) {
 	negative := false
 	if i < len(text) && (text[i] == '+' || text[i] == '-') {

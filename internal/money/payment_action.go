@@ -1,19 +1,20 @@
 package money
 
-// The types of payment actions.
+// Payment action types.
 const (
 	ActionConfirm = "confirm" // confirm the payment at the bank (3-D Secure)
-	ActionPay     = "pay"     // pay in another way
+	ActionPay     = "pay"     // pay with another method
 )
 
-// PaymentAction is what a person has to do so that an invoice is paid, and the payment
-// provider's page for it; zero for nothing. Anyone who has the link can pay.
+// PaymentAction is the action that the payer must take to pay an invoice, with the payment
+// provider's page for it. The zero value means that no action is required. Anyone with the link can
+// pay.
 type PaymentAction struct {
 	Type string `json:"type" enum:"confirm,pay"`
 	URL  string `json:"url" format:"uri"`
 }
 
-// OrNil returns nil for nothing.
+// OrNil returns nil for the zero value.
 func (a PaymentAction) OrNil() *PaymentAction {
 	if a == (PaymentAction{}) {
 		return nil

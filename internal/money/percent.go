@@ -2,9 +2,9 @@ package money
 
 import "math/big"
 
-// Percent returns a total as a percentage of a limit in whole units, rounded half up to
-// two decimals. It is computed with integers, and only for display. If limit is zero or
-// less, the result is 0 for a total of 0, else 100.
+// Percent returns a total as a percentage of a limit in whole units, for display, rounded half up
+// to two decimals. It is computed with integers. If limit is zero or less, it returns 0 for a total
+// of 0, and 100 otherwise.
 func Percent(current Total, limit int64) float64 {
 	if limit <= 0 {
 		if current == (Total{}) {
@@ -12,7 +12,7 @@ func Percent(current Total, limit int64) float64 {
 		}
 		return 100
 	}
-	// floor(10000 × current ÷ limit + ½), over a common denominator.
+	// floor(10000 × current ÷ limit + ½), over a common denominator
 	most := Total{Units: limit}.bigMillionths()
 	numerator := current.bigMillionths()
 	numerator.Mul(numerator, big.NewInt(20_000))

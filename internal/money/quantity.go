@@ -6,31 +6,31 @@ import (
 	"strconv"
 )
 
-// Quantity is an exact amount of usage in millionths, which fits a bigint and can be
-// added without rounding (rules: money#quantities). Quantities compare with < and ==.
+// Quantity is an exact amount of usage in millionths. It fits into a bigint and can be added
+// without rounding (rules: money#quantities). Compare quantities with < and ==.
 type Quantity int64
 
 const (
 	// One is the quantity 1.
 	One Quantity = 1_000_000
 
-	// Max is the largest quantity that is accepted from outside: 10^12. Sums may be
-	// larger, up to what an int64 of millionths can hold.
+	// Max is the largest quantity in a request, 10^12. Sums can be larger, up to the range of an
+	// int64 of millionths.
 	Max Quantity = 1_000_000_000_000 * One
 
-	// Decimals is how many decimals a quantity keeps.
+	// Decimals is the number of decimals of a quantity.
 	Decimals = 6
 )
 
-// Errors of reading a quantity or a unit price.
+// Errors of parsing a quantity or a unit price.
 var (
 	ErrNotNumber  = errors.New("money: not a JSON number")
 	ErrTooPrecise = errors.New("money: more decimals than are kept")
 	ErrTooLarge   = errors.New("money: larger than 10^12")
 )
 
-// WholeUnits returns the quantity of n whole units; ok is false when it does not fit, which
-// is beyond nine times Max.
+// WholeUnits returns the quantity of n whole units. ok is false on overflow, which is beyond nine
+// times Max.
 func WholeUnits(n int64) (q Quantity, ok bool) {
 	if n > math.MaxInt64/int64(One) || n < math.MinInt64/int64(One) {
 		return 0, false
@@ -38,7 +38,7 @@ func WholeUnits(n int64) (q Quantity, ok bool) {
 	return Quantity(n) * One, true
 }
 
-// Add returns the sum. When it does not fit, ok is false and the sum is q unchanged.
+// Add returns the sum. On overflow, ok is false and the sum is q.
 func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
 	sum = q + other
 	if (other > 0 && sum < q) || (other < 0 && sum > q) {
@@ -47,7 +47,7 @@ func (q Quantity) Add(other Quantity) (sum Quantity, ok bool) {
 	return sum, true
 }
 
-// String returns the shortest JSON number that is equal to q: 2.5, 100, -0.000001.
+// String returns the shortest JSON number equal to q, such as 2.5, 100 or -0.000001.
 func (q Quantity) String() string {
 	var buf [24]byte
 	return string(q.Append(buf[:0]))
@@ -58,8 +58,8 @@ func (q Quantity) MarshalJSON() ([]byte, error) {
 	return q.Append(make([]byte, 0, 24)), nil
 }
 
-// UnmarshalJSON reads a number as ParseQuantity does; null leaves q unchanged, as
-// everywhere in encoding/json.
+// UnmarshalJSON parses a number as ParseQuantity does. null leaves q unchanged, as usual in
+// encoding/json.
 func (q *Quantity) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
@@ -75,7 +75,7 @@ func (q *Quantity) UnmarshalJSON(data []byte) error {
 // MarshalText writes q as MarshalJSON does.
 func (q Quantity) MarshalText() ([]byte, error) { return q.MarshalJSON() }
 
-// UnmarshalText reads a number as ParseQuantity does.
+// UnmarshalText parses a number as ParseQuantity does.
 func (q *Quantity) UnmarshalText(text []byte) error {
 	v, err := parse(text)
 	if err != nil {
@@ -85,7 +85,7 @@ func (q *Quantity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Append appends the shortest JSON number that is equal to q.
+// Append appends the shortest JSON number equal to q.
 func (q Quantity) Append(dst []byte) []byte {
 	// The smallest int64 has no positive counterpart.
 	magnitude := uint64(q)
@@ -96,7 +96,7 @@ func (q Quantity) Append(dst []byte) []byte {
 	return appendMillionths(dst, magnitude/uint64(One), magnitude%uint64(One))
 }
 
-// appendMillionths writes whole units and millionths of one, without zeros at the end.
+// appendMillionths appends whole units and millionths, without trailing zeros.
 func appendMillionths(dst []byte, units, fraction uint64) []byte {
 	dst = strconv.AppendUint(dst, units, 10)
 	if fraction == 0 {
@@ -110,7 +110,7 @@ func appendMillionths(dst []byte, units, fraction uint64) []byte {
 	return dst
 }
 
-// Ceil returns the smallest number of whole units that is not less than q.
+// Ceil returns q rounded up to whole units.
 func (q Quantity) Ceil() int64 {
 	whole := int64(q / One)
 	if q%One > 0 {

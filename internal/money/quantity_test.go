@@ -184,7 +184,7 @@ func TestWhole(t *testing.T) {
 	}
 }
 
-// Text and quantity stand for each other one to one.
+// The conversion between text and quantity is one-to-one.
 func TestQuantityRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -202,8 +202,7 @@ func TestQuantityRoundTrip(t *testing.T) {
 	})
 }
 
-// Any JSON number is read as the rational number that it is, or refused for the
-// reason that holds of that rational number.
+// Any JSON number is either parsed exactly or rejected for the right reason.
 func TestParseQuantityIsExact(t *testing.T) {
 	t.Parallel()
 	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?([eE][+-]?[0-9]{1,2})?`)

@@ -5,22 +5,20 @@ import (
 	"math/big"
 )
 
-// Total is what quantities add up to, exactly: from 0 to MaxTotal, with the decimals of
-// a quantity. It has more digits than an int64 of millionths (rules: money#quantities).
-// Totals compare with ==.
+// Total is an exact sum of quantities, from 0 to MaxTotal, with the decimals of a quantity. It has
+// more digits than an int64 of millionths (rules: money#quantities). Compare totals with ==.
 type Total struct {
 	Units      int64 // whole units
-	Millionths int64 // of a unit besides them, 0 to 999,999
+	Millionths int64 // of a unit, 0 to 999,999
 }
 
-// MaxTotal is the largest total: 10^18, so a thousand petabytes in bytes.
+// MaxTotal is the largest total: 10^18, which is a thousand petabytes in bytes.
 const MaxTotal = 1_000_000_000_000_000_000
 
-// TotalOf returns the total of one quantity, which must not be negative.
+// TotalOf returns a quantity, which must not be negative, as a total.
 func TotalOf(q Quantity) Total { return Total{int64(q / One), int64(q % One)} }
 
-// NewTotal puts whole units and any number of millionths together. One that would be
-// larger than MaxTotal is MaxTotal.
+// NewTotal returns the total of whole units and any number of millionths, capped at MaxTotal.
 func NewTotal(units, millionths int64) Total {
 	carry := millionths / int64(One)
 	if units >= MaxTotal-carry {
@@ -29,8 +27,7 @@ func NewTotal(units, millionths int64) Total {
 	return Total{units + carry, millionths % int64(One)}
 }
 
-// Add returns the sum. When it would be larger than MaxTotal, ok is false and the sum is
-// MaxTotal.
+// Add returns the sum. If it would exceed MaxTotal, ok is false and the sum is MaxTotal.
 func (t Total) Add(o Total) (sum Total, ok bool) {
 	sum = Total{t.Units + o.Units, t.Millionths + o.Millionths} // at most twice MaxTotal
 	if sum.Millionths >= int64(One) {
@@ -42,7 +39,7 @@ func (t Total) Add(o Total) (sum Total, ok bool) {
 	return sum, true
 }
 
-// Sub returns the difference from a total that is not larger.
+// Sub returns t - o. o must not be larger than t.
 func (t Total) Sub(o Total) Total {
 	t.Units, t.Millionths = t.Units-o.Units, t.Millionths-o.Millionths
 	if t.Millionths < 0 {
@@ -51,7 +48,7 @@ func (t Total) Sub(o Total) Total {
 	return t
 }
 
-// Compare orders totals by size.
+// Compare compares totals by size.
 func (t Total) Compare(o Total) int {
 	return cmp.Or(cmp.Compare(t.Units, o.Units), cmp.Compare(t.Millionths, o.Millionths))
 }
@@ -61,7 +58,7 @@ func (t Total) Exceeds(units int64) bool {
 	return t.Units > units || t.Units == units && t.Millionths > 0
 }
 
-// Quantity returns the total as a quantity; ok is false for one beyond all quantities.
+// Quantity returns the total as a quantity. ok is false on overflow.
 func (t Total) Quantity() (q Quantity, ok bool) {
 	whole, ok := WholeUnits(t.Units)
 	if !ok {
@@ -70,7 +67,7 @@ func (t Total) Quantity() (q Quantity, ok bool) {
 	return whole.Add(Quantity(t.Millionths))
 }
 
-// String returns the shortest JSON number that is equal to t.
+// String returns the shortest JSON number equal to t.
 func (t Total) String() string {
 	var buf [32]byte
 	return string(t.Append(buf[:0]))
@@ -79,12 +76,12 @@ func (t Total) String() string {
 // MarshalJSON writes t as a number, never as a string.
 func (t Total) MarshalJSON() ([]byte, error) { return t.Append(make([]byte, 0, 32)), nil }
 
-// Append appends the shortest JSON number that is equal to t.
+// Append appends the shortest JSON number equal to t.
 func (t Total) Append(dst []byte) []byte {
 	return appendMillionths(dst, uint64(t.Units), uint64(t.Millionths))
 }
 
-// Ceil returns the smallest number of whole units that is not less than t.
+// Ceil returns t rounded up to whole units.
 func (t Total) Ceil() int64 {
 	if t.Millionths > 0 {
 		return t.Units + 1
@@ -92,7 +89,7 @@ func (t Total) Ceil() int64 {
 	return t.Units
 }
 
-// bigMillionths is the total in millionths.
+// bigMillionths returns the total in millionths.
 func (t Total) bigMillionths() *big.Int {
 	n := new(big.Int).Mul(big.NewInt(t.Units), big.NewInt(int64(One)))
 	return n.Add(n, big.NewInt(t.Millionths))

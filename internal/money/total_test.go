@@ -21,7 +21,7 @@ func anyTotal(t *rapid.T, name string) money.Total {
 	return money.NewTotal(units, rapid.OneOf(rapid.Int64Range(0, 2), rapid.Int64Range(999_998, 1_000_001)).Draw(t, name+" millionths"))
 }
 
-// Totals add, subtract, compare and are written like the numbers that they are.
+// Totals are added, subtracted, compared and formatted exactly.
 func TestTotalIsExact(t *testing.T) {
 	t.Parallel()
 	most := exact(money.Total{Units: money.MaxTotal})

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// UnitPrice is what one unit of usage costs: an exact decimal of minor units of a
-// currency, 0 to MaxUnitPrice with at most twelve decimals (rules: money#unit-prices).
-// The zero value is free of charge. Unit prices compare with ==.
+// UnitPrice is the price of one unit of usage: an exact decimal of minor units of a currency, from
+// 0 to MaxUnitPrice, with at most twelve decimals (rules: money#unit-prices). The zero value is
+// free of charge. Compare unit prices with ==.
 type UnitPrice struct {
 	cents       int64
 	trillionths int64 // of a minor unit, 0 to 10^12 - 1
 }
 
 const (
-	// UnitPriceDecimals is how many decimals a unit price keeps.
+	// UnitPriceDecimals is the number of decimals of a unit price.
 	UnitPriceDecimals = 12
 	// MaxUnitPrice is the largest unit price in minor units.
 	MaxUnitPrice = 1_000_000_000_000
@@ -27,14 +27,13 @@ const (
 	trillion = 1_000_000_000_000
 )
 
-// ErrNegative says that a number is negative where that is not allowed.
+// ErrNegative means that a number is negative where this is not allowed.
 var ErrNegative = errors.New("money: negative")
 
-// number is the form of a JSON number (RFC 8259, section 6): sign, digits,
-// decimals, exponent.
+// number matches a JSON number (RFC 8259, section 6): sign, digits, decimals, exponent.
 var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
-// ParseUnitPrice reads a JSON number exactly: 25, 0.0025, 1e-12. Zeros beyond the
+// ParseUnitPrice parses a JSON number exactly, such as 25, 0.0025 or 1e-12. Zeros beyond the
 // twelfth decimal are accepted.
 //
 // Errors: ErrNotNumber, ErrNegative, ErrTooLarge, ErrTooPrecise.
@@ -53,14 +52,14 @@ func ParseUnitPrice(text string) (UnitPrice, error) {
 		return UnitPrice{}, ErrNegative
 	}
 	power, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" { // so large that no number of digits can make up for it
+	if err != nil && exponent != "" { // too large to be offset by any number of digits
 		if strings.HasPrefix(exponent, "-") {
 			return UnitPrice{}, ErrTooPrecise
 		}
 		return UnitPrice{}, ErrTooLarge
 	}
-	// The price is significant × 10^shift. The bounds keep the sum from overflowing
-	// when the exponent is near the largest int.
+	// The price is significant × 10^shift. The bounds prevent an overflow of the sum if the
+	// exponent is near the largest int.
 	const far = math.MaxInt32
 	shift := min(max(power, -far), far) - decimals + len(digits) - len(significant)
 	switch {
@@ -69,7 +68,7 @@ func ParseUnitPrice(text string) (UnitPrice, error) {
 	case shift < -UnitPriceDecimals:
 		return UnitPrice{}, ErrTooPrecise
 	}
-	// As a count of trillionths it has at most 25 digits.
+	// The number of trillionths has at most 25 digits.
 	all := significant + strings.Repeat("0", shift+UnitPriceDecimals)
 	all = strings.Repeat("0", max(0, UnitPriceDecimals+1-len(all))) + all
 	var p UnitPrice
@@ -86,8 +85,8 @@ func ParseUnitPrice(text string) (UnitPrice, error) {
 	return p, nil
 }
 
-// String returns the shortest JSON number that is equal to p: 25, 0.0025. It is unique,
-// and it is what the database stores.
+// String returns the shortest JSON number equal to p, such as 25 or 0.0025. The text is unique and
+// is the database value.
 func (p UnitPrice) String() string {
 	whole := strconv.FormatInt(p.cents, 10)
 	if p.trillionths == 0 {
@@ -96,16 +95,16 @@ func (p UnitPrice) String() string {
 	return whole + "." + strings.TrimRight(fmt.Sprintf("%012d", p.trillionths), "0")
 }
 
-// Amount returns what a total costs in minor units, rounded half up to a multiple of
-// step. Call it once for each line of a bill, never for each event. A result that does not
-// fit an int64 is cut to the largest or smallest int64.
+// Amount returns the price of a total in minor units, rounded half up to a multiple of step. Call
+// it once per invoice line, never per event. It caps the result to the range of an int64.
 func (p UnitPrice) Amount(t Total, step int64) int64 {
 	exact := big.NewInt(p.cents)
 	exact.Mul(exact, big.NewInt(trillion))
 	exact.Add(exact, big.NewInt(p.trillionths))
 	exact.Mul(exact, t.bigMillionths())
 
-	// exact counts units of 1 ÷ (10^12 × 10^6); floor(exact ÷ one + ½), where one is a step.
+	// exact is in units of 1 ÷ (10^12 × 10^6); computes floor(exact ÷ one + ½), where one is a
+	// step.
 	one := new(big.Int).Mul(big.NewInt(trillion), big.NewInt(int64(One)))
 	one.Mul(one, big.NewInt(step))
 	exact.Lsh(exact, 1).Add(exact, one)
@@ -124,7 +123,7 @@ func (p UnitPrice) Amount(t Total, step int64) int64 {
 // MarshalJSON writes p as a number, never as a string.
 func (p UnitPrice) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalJSON reads a number as ParseUnitPrice does; null leaves p unchanged.
+// UnmarshalJSON parses a number as ParseUnitPrice does. null leaves p unchanged.
 func (p *UnitPrice) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -111,20 +111,20 @@ func TestUnitPriceAmount(t *testing.T) {
 		{"0", money.Max, 0},
 		{"1", 0, 0},
 		{"12", 3 * money.One, 36},
-		{"0.5", money.One, 1},            // half a cent is up
-		{"0.499999999999", money.One, 0}, // a trillionth less is not
+		{"0.5", money.One, 1},            // half a cent rounds up
+		{"0.499999999999", money.One, 0}, // a trillionth less rounds down
 		{"1.5", money.One, 2},
-		{"2.5", money.One, 3}, // up, not to even
+		{"2.5", money.One, 3}, // half up, not half to even
 		{"0.000001", 499_999 * money.One, 0},
 		{"0.000001", 500_000 * money.One, 1},
 		{"1", 499_999, 0}, // millionths of a unit
 		{"1", 500_000, 1},
-		{"0.0025", 1000 * money.One, 3}, // 2.5 cents, once for the line
+		{"0.0025", 1000 * money.One, 3}, // 2.5 cents, rounded once per line
 		{"0.000000000001", money.Max, 1},
 		{"0.1", 3 * money.One, 0},
 		{"0.7", money.One, 1},
 		{"1000000000000", 9_000_000 * money.One, 9_000_000_000_000_000_000},
-		{"1000000000000", money.Max, math.MaxInt64}, // stays at the limit
+		{"1000000000000", money.Max, math.MaxInt64}, // capped at the limit
 		{"999999999999.999999999999", math.MaxInt64, math.MaxInt64},
 	}
 	for _, tt := range tests {
@@ -160,7 +160,7 @@ func TestUnitPriceJSON(t *testing.T) {
 	}
 }
 
-// drawUnitPrice draws a price, as a price and as the exact number that it is.
+// drawUnitPrice draws a price and returns it with its exact value.
 func drawUnitPrice(t *rapid.T) (money.UnitPrice, *big.Rat) {
 	units := big.NewInt(rapid.Int64Range(0, money.MaxUnitPrice-1).Draw(t, "cents"))
 	units.Mul(units, big.NewInt(1e12))
@@ -169,7 +169,7 @@ func drawUnitPrice(t *rapid.T) (money.UnitPrice, *big.Rat) {
 	return unitPrice(t, exact.FloatString(12)), exact
 }
 
-// Text and price stand for each other one to one, and the text is the number.
+// The conversion between text and price is one-to-one and exact.
 func TestUnitPriceRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,8 +187,7 @@ func TestUnitPriceRoundTrip(t *testing.T) {
 	})
 }
 
-// Any JSON number is read as the rational number that it is, or refused for a
-// reason that holds of that rational number.
+// Any JSON number is either parsed exactly or rejected for a right reason.
 func TestParseUnitPriceIsExact(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,16})?([eE][+-]?[0-9]{1,2})?`)
@@ -216,8 +215,8 @@ func TestParseUnitPriceIsExact(t *testing.T) {
 	})
 }
 
-// An amount is within half a minor unit of the exact product, and never exactly
-// half below it.
+// An amount differs from the exact product by at most half a minor unit, and by exactly half only
+// upwards.
 func TestUnitPriceAmountIsRoundedHalfUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -260,7 +259,7 @@ func TestUnitPriceAmountByStep(t *testing.T) {
 			t.Errorf("%d × 7 is %d, want %d", quantity, got, want)
 		}
 	}
-	if got := unitPrice(t, "7.25").Amount(money.NewTotal(2, 0), 10); got != 10 { // 14.5 is not 15 first
+	if got := unitPrice(t, "7.25").Amount(money.NewTotal(2, 0), 10); got != 10 { // 14.5 is not rounded to 15 first
 		t.Errorf("2 × 7.25 is %d", got)
 	}
 	if got := unitPrice(t, "1000000000000").Amount(money.NewTotal(1_000_000_000_000, 0), 100); got != math.MaxInt64 {

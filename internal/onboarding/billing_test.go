@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// The first invoice has the buyer's address and tax, so the country is needed before the
-// payment where the service issues the invoices.
+// If the service issues invoices, the country is required before the payment, because the first
+// invoice shows the buyer's address and tax.
 func TestCountryBeforePayment(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -63,7 +63,8 @@ func TestCountryBeforePayment(t *testing.T) {
 	}
 }
 
-// Where the provider issues the invoices, the details are optional, and its document has them.
+// If the provider issues invoices, billing details are optional, and the provider's invoice shows
+// them.
 func TestStartPassesBillingDetailsToProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// An onboarding sets the preferred currency when it begins, and later every checkout
-// that is paid does; one that is only opened, or is refused, does not.
+// The preferred currency is set at the start of an onboarding and by every paid checkout. A
+// checkout that is only opened, or whose payment is refused, does not change it.
 func TestPreferredCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,7 +31,7 @@ func TestPreferredCurrency(t *testing.T) {
 		o = s.Register("ada@example.com", true)
 		prefers("a new tenant", "EUR")
 		late := open("EUR")
-		page := open("usd") // in either case
+		page := open("usd") // case-insensitive
 		prefers("with an open checkout", "EUR")
 		s.Pay(page, apptest.CardDeclined).Want(402)
 		prefers("after a declined card", "EUR")
@@ -39,7 +39,7 @@ func TestPreferredCurrency(t *testing.T) {
 		prefers("after a payment", "USD")
 		s.Subscription(o).WantAt("data.currency", "USD").WantAt("data.status", "trialing")
 		end()
-		s.Pay(late, apptest.CardPays).Want(303) // its trial was had
+		s.Pay(late, apptest.CardPays).Want(303) // it has used its trial
 		prefers("after a refused checkout", "USD")
 		s.Pay(open("EUR"), apptest.CardPays).Want(303)
 		prefers("after another payment", "EUR")
@@ -56,13 +56,13 @@ func TestPreferredCurrency(t *testing.T) {
 		prefers("after a retry", "USD")
 		s.Pay(page, apptest.CardPays).Want(303)
 		prefers("after the retry's payment", "EUR")
-		// The list of plans reads a currency in either case too.
+		// The currency of the plan list is case-insensitive, too.
 		prices := s.Call("GET", o.Path("/plans?currency=usd"), o.Token, nil).Want(200)
 		prices.WantAt("data.0.prices.0.currency", "USD")
 	})
 }
 
-// Nothing is sold in an inactive currency.
+// Plans cannot be bought in an inactive currency.
 func TestOnboardingInAnInactiveCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,5 +1,5 @@
-// Package onboarding takes a new customer from registration to the first
-// subscription (rules: onboarding).
+// Package onboarding takes a new customer from registration to the first subscription
+// (rules: onboarding).
 package onboarding
 
 import (
@@ -23,7 +23,7 @@ type HTTP struct {
 	accounts *account.HTTP
 }
 
-// NewHTTP returns the handlers. accounts writes the answer to a login.
+// NewHTTP returns the handlers. accounts writes the login response.
 func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc, accounts: accounts} }
 
 type startInput struct {
@@ -51,7 +51,7 @@ type BillingFields struct {
 	BillingEmail shape.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 }
 
-// apply changes billing details. It refuses a VAT number of the wrong form.
+// apply changes billing details. It returns an error if the VAT number is invalid.
 func (f BillingFields) apply(tenants *tenant.Service, b *tenant.BillingDetails) error {
 	b.LegalName, b.Address, b.City = f.LegalName.Or(b.LegalName), f.Address.Or(b.Address), f.City.Or(b.City)
 	b.PostalCode, b.Country = f.PostalCode.Or(b.PostalCode), f.Country.Or(b.Country)
@@ -59,7 +59,7 @@ func (f BillingFields) apply(tenants *tenant.Service, b *tenant.BillingDetails) 
 	return tenants.SetVATNumber(b, f.VATNumber)
 }
 
-// dropInvalidVATNumber returns the fields without a VAT number if its country is broken.
+// dropInvalidVATNumber drops the VAT number if its country is invalid.
 func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	if rest.IsBroken(ctx, "country") {
 		f.VATNumber = shape.Opt[string]{}
@@ -75,15 +75,15 @@ func choice(plan, currency string, quantity *int64) Choice {
 	return c
 }
 
-// StartedOnboarding is the answer to a start, without a data envelope (rules:
-// onboarding#start). It has no tokens in cookie mode.
+// StartedOnboarding is the response to a start, without a data envelope (rules: onboarding#start).
+// In cookie mode it omits the tokens.
 type StartedOnboarding struct {
 	account.Session
 	Tenant      tenant.TenantView `json:"tenant"`
 	CheckoutURL *string           `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
 }
 
-// CheckStart is the check behind rest.Checks for Start.
+// CheckStart is the rest.Checks check for Start.
 func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
 	b := in.Body
 	wrongNumber := b.dropInvalidVATNumber(ctx).apply(h.svc.deps.Tenants, new(tenant.BillingDetails))
@@ -126,7 +126,7 @@ type OnboardingCheckout struct {
 	CheckoutURL *string `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
 }
 
-// CheckRetry is the check behind rest.Checks for RetryCheckout.
+// CheckRetry is the rest.Checks check for RetryCheckout.
 func (h *HTTP) CheckRetry(ctx context.Context, in *retryInput) error {
 	_, err := h.svc.checkFields(ctx, choice(in.Body.PlanSlug, in.Body.Currency, nil), "", nil)
 	return err
@@ -152,7 +152,7 @@ type OnboardingBilling struct {
 	BillingEmail *string `json:"billing_email"`
 }
 
-// OnboardingStatus is how far an onboarding is, answered without a data envelope.
+// OnboardingStatus is the progress of an onboarding, without a data envelope.
 type OnboardingStatus struct {
 	TenantID            uuid.UUID         `json:"tenant_id"`
 	OnboardingCompleted bool              `json:"onboarding_completed"`
@@ -182,7 +182,7 @@ type completeSetupInput struct {
 	Body struct{ BillingFields }
 }
 
-// CheckSetup is the check behind rest.Checks for CompleteSetup.
+// CheckSetup is the rest.Checks check for CompleteSetup.
 func (h *HTTP) CheckSetup(ctx context.Context, in *completeSetupInput) error {
 	t, err := h.svc.deps.Tenants.Get(ctx, authz.TenantID(ctx))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 type object = apptest.Object
 
-// wantErrors wants a 422 with exactly these fields, each with one message.
+// wantErrors checks for a 422 with exactly these fields, each with one message.
 func wantErrors(t *testing.T, name string, a apptest.Reply, want map[string]string) {
 	t.Helper()
 	fields := object{}
@@ -25,8 +25,7 @@ func wantErrors(t *testing.T, name string, a apptest.Reply, want map[string]stri
 	}
 }
 
-// What is wrong with a start is told field by field, and a refused start leaves
-// nothing behind.
+// A start returns an error for each invalid field, and a rejected start leaves nothing behind.
 func TestStartMessages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -37,7 +36,7 @@ func TestStartMessages(t *testing.T) {
 			upTo255                     = "This must have at most 255 characters."
 		)
 		for name, tt := range map[string]struct {
-			body   object // replaces what is right
+			body   object // overrides valid fields
 			locale string
 			want   map[string]string
 		}{
@@ -91,7 +90,7 @@ func TestStartMessages(t *testing.T) {
 	})
 }
 
-// A start answers the whole tenant and the session of its owner.
+// A start returns the tenant and the owner's session.
 func TestStartAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -120,7 +119,7 @@ func TestStartAnswer(t *testing.T) {
 			s.Call("GET", path, a.Str("accessToken"), nil).WantRefused(403, "ONBOARDING_INCOMPLETE")
 		}
 
-		// In cookie mode there is a session, and no token to keep.
+		// In cookie mode, there is a session but no token in the response.
 		browser := s.Frontend()
 		browser.Fetch("POST", "/api/v1/onboarding/start", "", newcomer("ada@example.com", nil)).WantRefused(419, "")
 		browser.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
@@ -132,7 +131,7 @@ func TestStartAnswer(t *testing.T) {
 	})
 }
 
-// The other steps are for members, and a body is read last.
+// The other steps require a member. The body is validated last.
 func TestStepsRefuse(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -148,8 +147,8 @@ func TestStepsRefuse(t *testing.T) {
 			s.Call("DELETE", path, ada.Token, nil).WantRefused(405, "")
 		}
 
-		// Whoever may not pay opens no checkout, and whoever may not change the tenant
-		// writes no billing details. The status is open to each member.
+		// Opening a checkout requires the billing permission, and changing billing details the
+		// permission to update the tenant. Every member can read the status.
 		retry := func(token string, body any) apptest.Reply {
 			return s.Call("POST", "/api/v1/onboarding/retry-checkout", token, body)
 		}
@@ -196,7 +195,7 @@ func TestStepsRefuse(t *testing.T) {
 	})
 }
 
-// Completing the setup takes what it is given, and counts from the first time.
+// Completing the setup stores the given fields. The first completion time is kept.
 func TestCompleteSetup(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -242,7 +241,7 @@ func TestCompleteSetup(t *testing.T) {
 			t.Errorf("after refusals: %s", diff)
 		}
 
-		// Nothing completes it, too; what else a tenant has is not changed here.
+		// An empty request completes the setup, too. Other fields of the tenant do not change here.
 		first := complete(object{"name": "Other", "slug": "other", "settings": object{}, "onboarding_completed_at": nil}).Want(200)
 		first.WantAt("message", "onboarding.setup_completed")
 		first.WantAt("data.name", "Ada's Organization")
@@ -267,7 +266,7 @@ func TestCompleteSetup(t *testing.T) {
 			t.Error("updated_at stays")
 		}
 
-		// What is absent stays, null and blanks clear.
+		// Absent fields are unchanged. Null and blank values clear a field.
 		third := complete(object{"vat_number": nil, "billing_email": " ", "city": " Roma "}).Want(200)
 		full["vat_number"], full["billing_email"], full["city"] = nil, nil, "Roma"
 		want["onboarding_completed"], want["has_billing_details"], want["billing_details"] = true, true, full

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// newcomer is the body of a start, with changes; nil takes a key out.
+// newcomer returns the body of a start request, with changes. A nil value removes a key.
 func newcomer(email string, changes map[string]any) map[string]any {
 	body := map[string]any{
 		"name": "Grace Hopper", "email": email, "password": "correct horse", "password_confirmation": "correct horse",
@@ -115,7 +115,7 @@ func TestOnboardingStartRefuses(t *testing.T) {
 		if got, _ := gbp.At("available_currencies").([]any); !slices.Equal(got, []any{"EUR", "USD"}) {
 			t.Errorf("available %v", got)
 		}
-		// Nothing was made on the way.
+		// The rejected requests created nothing.
 		s.Call("POST", "/api/v1/onboarding/start", "", newcomer("grace@example.com", nil)).Want(201)
 	})
 }
@@ -148,7 +148,7 @@ func TestRetryCheckout(t *testing.T) {
 		page := retry(map[string]any{"plan_slug": "team", "currency": "USD", "quantity": 2}).Want(200).Str("data.checkout_url")
 		s.Pay(page, apptest.CardPays).Want(303)
 		s.AwaitNotifications()
-		// The first page can still be paid: the second payment is given back.
+		// The first page can still be paid. The second payment is refunded.
 		s.Pay(started.Str("checkout_url"), apptest.CardPays).Want(303)
 		s.Call("PATCH", "/api/v1/onboarding/complete-setup", token, apptest.BillingDetails).Want(200)
 		sub := s.Call("GET", "/api/v1/tenant/"+started.Str("tenant.id")+"/subscription", token, nil).Want(200)
@@ -184,8 +184,7 @@ func TestOnboardingInCookieMode(t *testing.T) {
 	})
 }
 
-// One email gets one account, however many start at once, and everybody else is
-// told.
+// If many requests start with the same email, one creates an account and the others get an error.
 func TestOnboardingStartsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -213,7 +212,7 @@ func TestOnboardingStartsAtOnce(t *testing.T) {
 	})
 }
 
-// Nobody who has paid is shown as unpaid because a notification is late.
+// A late event must not make a paid tenant look unpaid.
 func TestPaymentWithoutNotification(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -225,7 +224,7 @@ func TestPaymentWithoutNotification(t *testing.T) {
 			t.Errorf("before the payment: %v", got)
 		}
 		s.Pay(started.Str("checkout_url"), apptest.CardPays).Want(303)
-		// It was looked at a moment ago; the next look is due in seconds.
+		// The checkout was read a moment ago, and the next read is due in seconds.
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "4s"}).Want(200)
 		if got := status().At("subscription_status"); got != "active" {
 			t.Errorf("after the payment: %v", got)
@@ -239,8 +238,8 @@ func TestPaymentWithoutNotification(t *testing.T) {
 	})
 }
 
-// While a notification is late, the provider is asked once every few seconds at
-// most, however many wait; and what is known is shown while it does not answer.
+// While an event is late, the provider is queried at most once every few seconds for all waiting
+// requests. If it does not respond, the known state is returned.
 func TestPaymentWithoutNotificationIsLookedAtSparingly(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -19,11 +19,11 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// undoTimeout bounds undoing a registration, which goes on when the request has
+// undoTimeout limits the time for undoing a registration, which continues after the request has
 // ended.
 const undoTimeout = 10 * time.Second
 
-// Pages are the URLs that the hosted checkout leads back to.
+// Pages are the return URLs of the hosted checkout.
 type Pages struct{ Success, Cancel string }
 
 // Deps are the dependencies of the service.
@@ -38,10 +38,10 @@ type Deps struct {
 	Log           *slog.Logger
 }
 
-// Service has the use cases of onboarding.
+// Service implements the use cases of onboarding.
 type Service struct{ deps Deps }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d} }
 
 // Choice is the plan that a new customer chose.
@@ -51,8 +51,8 @@ type Choice struct {
 	Quantity int64  // seats of a seat plan
 }
 
-// Billing are the billing details of a new customer. Wrong is the refusal of its VAT number,
-// nil for a good one.
+// Billing has the billing details of a new customer. Wrong is the validation error of the VAT
+// number, or nil.
 type Billing struct {
 	tenant.BillingDetails
 	Wrong error
@@ -67,11 +67,11 @@ type StartResult struct {
 }
 
 // Start registers an account with its tenant and opens the checkout of a plan
-// (rules: onboarding#start). It checks the choice before it creates anything.
+// (rules: onboarding#start). It validates the choice before it creates anything.
 //
-// Invariant: if the checkout cannot be opened, the registration is undone, so that
-// the caller can start again with the same email. If the process ends in between,
-// the account stays; its owner can log in and retry the checkout.
+// Invariant: if the checkout cannot be opened, the registration is undone, so that the caller can
+// start again with the same email. If the process ends in between, the account remains, and its
+// owner can log in and retry the checkout.
 func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, c Choice, grant account.Grant) (StartResult, error) {
 	plan, err := s.check(ctx, c, r.Email, b.Wrong)
 	if err != nil {
@@ -135,9 +135,9 @@ func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan cat
 	return &session.URL, err
 }
 
-// check returns the plan of a choice. It refuses all fields that name nothing at
-// once, together with an email that already has an account ("" is not checked) and with
-// other wrong fields; after that a plan without a price in the currency.
+// check returns the plan of a choice. Its error combines unknown plans and currencies, an email
+// that is already registered (unless email is "") and the errors in other. Otherwise, it checks
+// that the plan has a price in the currency.
 func (s *Service) check(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
 	plan, err := s.checkFields(ctx, c, email, other)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Service) check(ctx context.Context, c Choice, email string, other error
 	return plan, nil
 }
 
-// checkFields is the part of check that is about single fields.
+// checkFields is the part of check that validates single fields.
 func (s *Service) checkFields(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
 	taken := s.deps.Accounts.CheckEmail(ctx, email)
 	plan, noPlan := s.deps.Catalog.PlanBySlug(ctx, c.PlanSlug)
@@ -170,7 +170,7 @@ func (s *Service) checkFields(ctx context.Context, c Choice, email string, other
 	return plan, fault.Join(other, taken, noPlan, noCurrency)
 }
 
-// undo removes what Start created. Nobody has seen any of it yet.
+// undo deletes everything that Start created. No caller has seen it yet.
 func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
@@ -190,8 +190,8 @@ func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) er
 	return nil
 }
 
-// Status returns the tenant and its subscription, if any. It asks the payment
-// provider about open checkouts, in case the notification of a payment is late.
+// Status returns the tenant and its subscription, if any. It reads open checkouts from the payment
+// provider, in case a payment event is late.
 func (s *Service) Status(ctx context.Context, tenantID uuid.UUID) (tenant.Tenant, tenant.Overview, error) {
 	s.deps.Subscriptions.ReadOpenCheckouts(ctx, tenantID)
 	t, err := s.deps.Tenants.Get(ctx, tenantID)

@@ -7,17 +7,17 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// MaxBytes is how large the texts of one page may be together, in bytes. Encoding a page
-// takes some five times of that in memory.
+// MaxBytes is the maximum total size of the texts of a page in bytes. Encoding a page takes about
+// five times as much memory.
 const MaxBytes = 8 << 20
 
-// Budget counts the bytes of a page's entries, so that a list of large entries is refused
-// while it is read and not once it fills the memory. Its zero value is ready.
+// Budget counts the bytes of a page's entries, so that a list of large entries is rejected during
+// the read, before it fills the memory. The zero value is ready to use.
 type Budget struct{ entries, bytes int64 }
 
-// Add counts one more entry. Its error, a 422 on per_page that says how many entries fit,
-// comes with the entry that is too much. The first entry always fits: what was stored can
-// be read one by one.
+// Add counts an entry. If the entry exceeds MaxBytes, Add returns a 422 error on per_page with the
+// number of entries that fit. The first entry always fits, so that every stored entry can be read
+// on its own.
 func (b *Budget) Add(bytes int64) error {
 	b.bytes += bytes
 	if b.bytes > MaxBytes && b.entries > 0 {
@@ -29,12 +29,12 @@ func (b *Budget) Add(bytes int64) error {
 
 type byteLimitKey struct{}
 
-// byteLimit is what a page's related records may take, in all queries for them.
+// byteLimit limits the size of the related records of a page, across all queries for them.
 type byteLimit struct{ entries, bytes int64 }
 
-// WithByteLimit returns a context in which Among reads at most MaxBytes of texts in all, for
-// the records that come along with a page of some entries. More is refused as Budget says,
-// but for a single entry.
+// WithByteLimit returns a context in which FetchByIDs reads at most MaxBytes of texts in total, for
+// the related records of a page with the given number of entries. It returns the same error as
+// Budget. A page with a single entry is not limited.
 func WithByteLimit(ctx context.Context, entries int) context.Context {
 	return context.WithValue(ctx, byteLimitKey{}, &byteLimit{entries: int64(entries)})
 }
@@ -44,7 +44,7 @@ func (b *byteLimit) add(bytes int64) error {
 		return nil
 	}
 	if b.bytes += bytes; b.bytes > MaxBytes {
-		return tooLargeError(b.entries / 2) // how many fit is not known before all is read
+		return tooLargeError(b.entries / 2) // the exact number is unknown before everything is read
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func tooLargeError(fitting int64) error {
 	}}}
 }
 
-// weigher is a row that counts the bytes of the texts that are read from it.
+// weigher is a row that counts the bytes of the texts scanned from it.
 type weigher struct {
 	row   Scanner
 	bytes int64
@@ -72,7 +72,7 @@ func (w *weigher) Scan(dest ...any) error {
 	return nil
 }
 
-// size returns the bytes of the text that a column was read into.
+// size returns the size in bytes of the text that a column was scanned into.
 func size(dest any) int64 {
 	switch text := dest.(type) {
 	case *string:

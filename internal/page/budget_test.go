@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// refusedFor returns the number of entries that a refusal of a large page names, -1 for no
-// refusal.
+// refusedFor returns the number of entries in the error for a page that is too large, or -1 if err
+// is nil.
 func refusedFor(t *testing.T, err error) any {
 	t.Helper()
 	if err == nil {
@@ -30,11 +30,11 @@ func refusedFor(t *testing.T, err error) any {
 	return refused.Fields[0].Args["max"]
 }
 
-// A page is refused once its texts are too large together, and says how many entries would
-// fit. One entry is always read.
+// A page is rejected if its texts are too large in total, and the error has the number of entries
+// that fit. A single entry can always be read.
 func TestPagesAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
-	large := page.MaxBytes/3 + 1 // bytes of each entry
+	large := page.MaxBytes/3 + 1 // bytes per entry
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		ctx := t.Context()
 		if _, err := db.Conn(ctx).ExecContext(ctx, `CREATE TABLE large (id integer, a text, b text, c jsonb)`); err != nil {
@@ -79,7 +79,7 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 			t.Errorf("what belongs to one entry: %v", err)
 		}
 		bounded := page.WithByteLimit(ctx, 10)
-		if err := among(bounded); err != nil { // 5 halves of a third
+		if err := among(bounded); err != nil { // five halves of a third
 			t.Errorf("the first query: %v", err)
 		}
 		if got := refusedFor(t, among(bounded)); got != int64(5) {

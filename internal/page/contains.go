@@ -5,19 +5,18 @@ import (
 	"unicode"
 )
 
-// escapeLike escapes the characters that have a meaning in LIKE. The escape character
-// is not the backslash, because the databases treat backslashes differently.
+// escapeLike escapes the special characters of LIKE. The escape character is not the backslash,
+// because the databases treat backslashes differently.
 var escapeLike = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
 
-// contains returns a function that writes the search for a text in an expression. The
-// search ignores case, and no character of the text has a special meaning.
+// contains returns a function that builds the condition that an expression contains text. The
+// search ignores case, and no character of text is special.
 //
-// The databases disagree on case: on SQLite lower() knows only ASCII, on PostgreSQL it
-// depends on the database's locale. So lower() is used for ASCII alone. For each other
-// character of the text, its forms in the column are first replaced by one of them;
-// characters that the text does not contain cannot matter. Texts that differ in more
-// than the case of single characters do not match: é as one and as two code points, or
-// ß and ss.
+// The databases disagree on case: lower() handles only ASCII on SQLite, and depends on the
+// database's locale on PostgreSQL. Therefore contains uses lower() for ASCII only. For each other
+// character of text, it first replaces its other forms in the column with the folded form.
+// Characters that are not in text cannot affect the result. Texts that differ in more than the case
+// of single characters do not match, such as é as one or two code points, or ß and ss.
 func (b *builder) contains(text string) func(expr string) string {
 	folded := strings.Map(fold, text)
 	var replacements []string
@@ -39,8 +38,8 @@ func (b *builder) contains(text string) func(expr string) string {
 	return func(expr string) string { return head + expr + tail }
 }
 
-// fold returns the lower-case form that stands for all forms of c that differ only in
-// case. The Turkish İ and ı count as forms of i, as in some of PostgreSQL's locales.
+// fold returns the lower-case form that represents all forms of c that differ only in case. The
+// Turkish İ and ı count as forms of i, as in some of PostgreSQL's locales.
 func fold(c rune) rune {
 	least := c
 	for form := unicode.SimpleFold(c); form != c; form = unicode.SimpleFold(form) {
@@ -49,7 +48,7 @@ func fold(c rune) rune {
 	return unicode.ToLower(unicode.ToUpper(least))
 }
 
-// otherForms lists the forms of a folded c that lower() does not reliably turn into c.
+// otherForms lists the forms of a folded c that lower() does not reliably convert to c.
 func otherForms(c rune) []rune {
 	if c == 'i' {
 		return []rune{'İ', 'ı'}

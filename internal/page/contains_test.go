@@ -14,13 +14,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// one is a list of a single text, the argument of the statement.
+// one is a list with a single text, which is an argument of the statement.
 var one = page.Spec{
 	Filters:  map[string]page.Filter{"text": {Kind: page.PartialMatch, Exprs: []string{"x"}}},
 	Tiebreak: "x",
 }
 
-// finds asks the database whether needle is found in text.
+// finds reports whether the database finds needle in text.
 func finds(ctx context.Context, t rapid.TB, db *sqldb.DB, text, needle string) bool {
 	t.Helper()
 	q, err := one.Parse(url.Values{"filter[text]": {needle}})
@@ -70,8 +70,8 @@ func TestPartialIsLiteralAndCaseBlind(t *testing.T) {
 			{"ΣΊΣΥΦΟΣ", "σίσυφος", true},
 			{"σίσυφος", "ΣΊΣΥΦΟΣ", true},
 			{"Тариф", "тАРИФ", true},
-			{"Kelvin", "KELVIN", true}, // the sign of the unit in the text
-			{"kelvin", "Kelvin", true}, // and in the needle
+			{"Kelvin", "KELVIN", true}, // the Kelvin sign in the text
+			{"kelvin", "Kelvin", true}, // the Kelvin sign in the needle
 			{"groß", "GROẞ", true},
 			{"groß", "gross", false},
 			{"İstanbul", "ist", true},
@@ -85,7 +85,7 @@ func TestPartialIsLiteralAndCaseBlind(t *testing.T) {
 	})
 }
 
-// The databases agree with the rule, and so with each other, for any text.
+// Both databases follow the rule for any text, and therefore agree with each other.
 func TestPartialFollowsSimpleFolding(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -105,7 +105,7 @@ func TestPartialFollowsSimpleFolding(t *testing.T) {
 	})
 }
 
-// simpleFold replaces every character by the least of its forms.
+// simpleFold replaces every character with the smallest of its forms.
 func simpleFold(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c == 'İ' || c == 'ı' {
@@ -119,8 +119,8 @@ func simpleFold(text string) string {
 	}, text)
 }
 
-// The longest text with as many different letters as possible is still a
-// statement that both databases take, over many expressions.
+// Both databases accept the statement for the longest text with as many different letters as
+// possible, over many expressions.
 func TestPartialAtItsLongest(t *testing.T) {
 	t.Parallel()
 	var letters []rune

@@ -11,15 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Scanner reads the columns of one row.
+// Scanner scans the columns of a row.
 type Scanner interface {
 	Scan(dest ...any) error
 }
 
-// Fetch counts a list and reads the page that q asks for. These are two statements: an
-// entry that is added or removed in between may show in only one of the results. scan
-// reads the columns of sel. A page whose texts are larger than MaxBytes is refused as
-// Budget says.
+// Fetch returns the page of a list for q, and the number of entries in the list. It runs two
+// statements, so an entry that is added or removed between them can affect only one of the results.
+// scan scans the columns of sel. If the texts of the page exceed MaxBytes, Fetch returns the error
+// of Budget.
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
@@ -40,7 +40,7 @@ func Fetch[T any](
 	if err != nil {
 		return nil, 0, fmt.Errorf("page: list: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	var budget Budget
 	for rows.Next() {
 		row := weigher{row: rows}
@@ -59,9 +59,8 @@ func Fetch[T any](
 	return items, total, nil
 }
 
-// FetchByIDs runs a query whose text ends before a list of ids, of which there must be at
-// least one ("… WHERE id IN"), and reads its rows with scan. How much is bounded where
-// ctx is of Bounding.
+// FetchByIDs runs a query that ends before a list of IDs ("… WHERE id IN") and scans its rows. ids
+// must not be empty. The size is limited if ctx comes from WithByteLimit.
 func FetchByIDs(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
 	places, args := make([]string, len(ids)), make([]any, len(ids))
 	for i, id := range ids {
@@ -71,7 +70,7 @@ func FetchByIDs(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.U
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	budget, _ := ctx.Value(byteLimitKey{}).(*byteLimit)
 	for rows.Next() {
 		row := weigher{row: rows}

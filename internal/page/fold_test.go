@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Every form of a character folds to the same one, which lower() leaves alone.
+// All forms of a character fold to the same form, which lower() does not change.
 func TestFold(t *testing.T) {
 	t.Parallel()
 	for c := rune(0); c <= unicode.MaxRune; c++ {
@@ -16,7 +16,7 @@ func TestFold(t *testing.T) {
 		if next := unicode.SimpleFold(c); fold(next) != folded {
 			t.Errorf("%U and %U differ only in case and fold to %U and %U", c, next, folded, fold(next))
 		}
-		if c <= unicode.MaxASCII || c == folded { // lower() knows these
+		if c <= unicode.MaxASCII || c == folded { // lower() handles these
 			continue
 		}
 		found := false

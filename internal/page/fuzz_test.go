@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// FuzzParse holds that no query makes a list panic, that what it takes becomes arguments and
-// never SQL, and that everything else is refused.
+// FuzzParse checks that no query causes a panic, that accepted values become arguments and never
+// SQL, and that all other values are rejected.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "page=2&per_page=100&sort=-name,id&include=a,b.c&filter[name]=x&search=%25", "per_page=0", "page=9223372036854775807", "sort=';--",

@@ -1,7 +1,6 @@
-// Package page has what all lists share: pagination, and the filters, sorts and
-// includes that a list allows (rules: http#lists). A list declares what it allows as a
-// Spec. Parse turns a query string into a Query, which writes SQL that both databases
-// run.
+// Package page implements the common behavior of lists: pagination, filters, sort orders and
+// includes (rules: http#lists). A list declares the parameters that it supports as a Spec. Parse
+// turns a query string into a Query, which builds SQL for both databases.
 package page
 
 import (
@@ -9,14 +8,14 @@ import (
 	"strconv"
 )
 
-// Page is the body of a paginated answer.
+// Page is the body of a paginated response.
 type Page[T any] struct {
 	Data  []T   `json:"data"`
 	Meta  Meta  `json:"meta"`
 	Links Links `json:"links"`
 }
 
-// Meta says which part of the list a page is.
+// Meta is the position of a page in the list.
 type Meta struct {
 	CurrentPage int64 `json:"current_page"`
 	LastPage    int64 `json:"last_page"` // at least 1
@@ -24,8 +23,8 @@ type Meta struct {
 	Total       int64 `json:"total"`
 }
 
-// Links are the URLs of other pages of the same list: absolute, with the rest of the
-// query. Prev and Next are null at the ends.
+// Links are the absolute URLs of other pages of the list, including the other query parameters.
+// Prev is null on the first page, Next on the last.
 type Links struct {
 	First string  `json:"first"`
 	Last  string  `json:"last"`
@@ -33,8 +32,8 @@ type Links struct {
 	Next  *string `json:"next"`
 }
 
-// New returns the page that q asks for. address is the absolute URL of the list,
-// without a query; total is the number of entries in the whole list.
+// New returns the page for q. address is the absolute URL of the list without a query. total is the
+// number of entries in the list.
 func New[T any](q Query, address string, items []T, total int64) Page[T] {
 	if items == nil {
 		items = []T{}
@@ -46,7 +45,7 @@ func New[T any](q Query, address string, items []T, total int64) Page[T] {
 		Links: Links{First: q.link(address, 1), Last: q.link(address, last)},
 	}
 	if q.page > 1 {
-		// Beyond the end, the previous page is the last one that exists.
+		// Beyond the end of the list, the previous page is the last page.
 		prev := q.link(address, min(q.page-1, last))
 		p.Links.Prev = &prev
 	}
@@ -66,8 +65,8 @@ func (q Query) link(address string, number int64) string {
 	return address + "?" + values.Encode()
 }
 
-// Window returns which part of a list that is in memory already is the page: from
-// (inclusive) to (exclusive), of total entries.
+// Window returns the page's range in a list in memory with total entries: from (inclusive), to
+// (exclusive).
 func (q Query) Window(total int) (from, to int) {
 	from = int(min(q.offset(), int64(total)))
 	return from, int(min(int64(from)+q.perPage, int64(total)))

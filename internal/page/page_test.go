@@ -60,7 +60,7 @@ func TestEnds(t *testing.T) {
 		query              string
 		total              int64
 		lastPage           int64
-		prevPage, nextPage string // "" is null
+		prevPage, nextPage string // "" means null
 	}{
 		"the default is page 1 of 25":   {"", 26, 2, "", "2"},
 		"one page has no neighbours":    {"", 25, 1, "", ""},

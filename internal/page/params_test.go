@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// plainly is a list that filters by plain names, and by a number.
+// plainly is a list with plain filter names and a numeric filter.
 var plainly = page.Spec{
 	Params:   map[string]page.Filter{"search": {Kind: page.ExactMatch, Exprs: []string{"name", "slug"}}, "active": {Kind: page.Bool, Exprs: []string{"active"}}},
 	Filters:  map[string]page.Filter{"user": {Kind: page.Integer, Exprs: []string{"user_id"}}},
@@ -49,14 +49,14 @@ func TestParams(t *testing.T) {
 			t.Errorf("%q: %v, want %+v", query, err, want)
 		}
 	}
-	// A plain name is no filter, and a filter no plain name.
+	// A plain name is not accepted as a filter, and vice versa.
 	if _, err := parse(t, plainly, "filter[search]=a"); err == nil {
 		t.Error("filter[search] is taken")
 	}
 }
 
-// The windows of all pages are the whole list, each entry once and in order, and the
-// links lead from one to the next.
+// The windows of all pages together are the whole list, each entry once and in order, and the links
+// connect the pages.
 func TestPagesCoverTheList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -13,17 +13,17 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// Query is what a caller asks of a list, checked against its Spec.
+// Query is a validated request for a page of a list.
 type Query struct {
 	page, perPage int64
 	conditions    []condition
 	orders        []order
 	includes      map[string]bool
-	values        url.Values // as the caller wrote them, for the links
+	values        url.Values // original values, for the links
 }
 
-// condition is a filter with the caller's value, whose type depends on the filter's
-// kind: string, bool, int64, uuid.UUID or time.Time.
+// condition is a filter with its value, whose type depends on the kind of filter: string, bool,
+// int64, uuid.UUID or time.Time.
 type condition struct {
 	path   string // such as "filter.action"
 	filter Filter
@@ -35,24 +35,23 @@ type order struct {
 	desc bool
 }
 
-// Includes reports whether the caller asked for an include, by itself or as a part of
-// a nested one.
+// Includes reports whether an include was requested, alone or as part of a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
 
-// HasFilter reports whether the caller gave a filter.
+// HasFilter reports whether any filter was given.
 func (q Query) HasFilter() bool { return len(q.conditions) > 0 }
 
-// OnlyFiltered reports whether the caller gave no other filter than one.
+// OnlyFiltered reports whether no filter except the named one was given.
 func (q Query) OnlyFiltered(name string) bool {
 	return !slices.ContainsFunc(q.conditions, func(c condition) bool { return c.path != "filter."+name })
 }
 
-// Param returns the value of a parameter as Parse read it: the last one given, without
-// blanks around it, or "" if there is none.
+// Param returns the value of a parameter as Parse reads it: the last one, without surrounding
+// spaces, or "" if absent.
 func (q Query) Param(name string) string { return lastValue(q.values, name) }
 
-// Parse checks the query of a request. The error is a 400 for a filter, sort or include
-// that the list does not have, and one 422 for all values that are invalid.
+// Parse validates the query of a request. It returns a 400 error for a filter, sort or include that
+// the list does not support, and a single 422 error for all invalid values.
 func (s Spec) Parse(query url.Values) (Query, error) {
 	q := Query{values: query}
 	names, err := s.filterNames(query)
@@ -81,8 +80,8 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	return q, nil
 }
 
-// add adds a condition for the text of a filter, if there is one. If the text is
-// invalid it adds the field path to broken.
+// add adds a condition for the text of a filter, unless the text is empty. If the text is invalid,
+// add adds the field path to broken.
 func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
 	if text == "" {
 		return
@@ -96,8 +95,8 @@ func (q *Query) add(filter Filter, text, path string, broken *fault.Fields) {
 	q.conditions = append(q.conditions, condition{path: path, filter: filter, value: value})
 }
 
-// filterNames lists the filters of a query, sorted, and refuses those that the
-// list does not have.
+// filterNames returns the sorted names of the filters in a query, or an error for a filter that the
+// list does not support.
 func (s Spec) filterNames(query url.Values) ([]string, error) {
 	var names []string
 	for key := range query {
@@ -166,9 +165,8 @@ func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {
 	return includes, nil
 }
 
-// list reads a parameter that takes several values, separated by commas or given
-// repeatedly. The forms with brackets that some clients write are not part of the
-// contract.
+// list reads a multi-valued parameter, separated by commas or repeated. The bracket notation that
+// some clients use is not supported.
 func list(query url.Values, name, message string) ([]string, error) {
 	for key := range query {
 		if strings.HasPrefix(key, name+"[") {
@@ -186,7 +184,7 @@ func list(query url.Values, name, message string) ([]string, error) {
 	return items, nil
 }
 
-// parseCount reads page or per_page: 1 to most, where 0 means no maximum.
+// parseCount parses page or per_page, from 1 to most. If most is 0, there is no maximum.
 func parseCount(query url.Values, name string, otherwise, most int64, broken *fault.Fields) int64 {
 	text := lastValue(query, name)
 	if text == "" {
@@ -204,7 +202,8 @@ func parseCount(query url.Values, name string, otherwise, most int64, broken *fa
 	return n
 }
 
-// lastValue reads a parameter that takes one value. If it is repeated, the last one counts.
+// lastValue returns the value of a single-valued parameter. If it is repeated, the last value
+// counts.
 func lastValue(query url.Values, name string) string {
 	values := query[name]
 	if len(values) == 0 {
@@ -213,7 +212,7 @@ func lastValue(query url.Values, name string) string {
 	return strings.TrimSpace(values[len(values)-1])
 }
 
-// maxEcho is how many bytes of a caller's text an error repeats.
+// maxEcho is the maximum number of bytes of user input in an error.
 const maxEcho = 64
 
 func notAllowedError(message, name string) error {

@@ -54,7 +54,7 @@ func TestNotAllowedIsMalformed(t *testing.T) {
 		"include=plans.nope":            {"error.include_not_allowed", "plans.nope"},
 		"include=PLANS":                 {"error.include_not_allowed", "PLANS"},
 		"include[]=plans":               {"error.include_not_allowed", "include[]"},
-		"page=zero&sort=nope&include=x": {"error.sort_not_allowed", "nope"}, // 400 goes before 422
+		"page=zero&sort=nope&include=x": {"error.sort_not_allowed", "nope"}, // 400 takes precedence over 422
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestNotAllowedIsMalformed(t *testing.T) {
 	}
 }
 
-// What an error repeats must fit into JSON and must not be endless.
+// User input in an error must be valid in JSON and limited in length.
 func TestNotAllowedRepeatsSanely(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{"filter[%ff%fe]=1", "sort=" + strings.Repeat("é", 500), "include=a%00b"} {

@@ -6,16 +6,16 @@ import (
 	"net/url"
 )
 
-// Part describes the body of a list that is answered whole unless the caller asks for a page
-// of it, with page or per_page: without Meta and Links, or as a Page.
+// Part is the body of a list that is complete by default, and paginated if page or per_page is
+// given. Only a paginated body has Meta and Links.
 type Part[T any] struct {
 	Data  []T    `json:"data"`
 	Meta  *Meta  `json:"meta,omitempty" doc:"Only if page or per_page was given."`
 	Links *Links `json:"links,omitempty" doc:"Only if page or per_page was given."`
 }
 
-// ParsePart reads page and per_page of such a list. The zero Query asks for the whole
-// list. The error is a 422 for values that are no page.
+// ParsePart parses page and per_page of such a list. If neither is given, it returns the zero
+// Query, which requests the whole list. It returns a 422 error for invalid values.
 func ParsePart(query url.Values) (Query, error) {
 	if lastValue(query, "page") == "" && lastValue(query, "per_page") == "" {
 		return Query{}, nil
@@ -25,26 +25,26 @@ func ParsePart(query url.Values) (Query, error) {
 	return q, err
 }
 
-// IsWhole reports whether the query asks for the whole list.
+// IsWhole reports whether the query requests the whole list.
 func (q Query) IsWhole() bool { return q.perPage == 0 }
 
-// Limits returns the LIMIT and the OFFSET of the page that is asked for.
+// Limits returns the LIMIT and the OFFSET of the page.
 func (q Query) Limits() (limit, offset int32) {
 	return int32(q.perPage), int32(min(q.offset(), math.MaxInt32))
 }
 
-// NextPart reads the next part of a whole list and reports whether there may be another.
+// NextPart reads the next part of a list and reports whether there can be more.
 type NextPart[T any] func(ctx context.Context) (part []T, more bool, err error)
 
-// PartSize is how many entries a part of a whole list has: how many are in memory at once.
+// PartSize is the number of entries in a part, which is the number of entries in memory.
 const PartSize = 500
 
-// ReadAfter reads a list in parts, each of which follows the last entry of the part before. read
-// lists at most some entries that follow one; begin is before the first of all. The order has
-// to be one of values that never change and that no two entries share.
+// ReadAfter reads a list in parts, each starting after the last entry of the previous part. read
+// returns up to most entries after an entry. begin sorts before all entries. The sort key must be
+// unique and must never change.
 //
-// Invariant: an entry that is there from the first part to the last is listed once, as it is
-// when its part is read. One that is made or deleted meanwhile may be listed or not.
+// Invariant: an entry that exists during the whole read is listed once, in its state when its part
+// is read. An entry that is created or deleted during the read may or may not be listed.
 func ReadAfter[T any](begin T, read func(ctx context.Context, last T, most int) ([]T, error)) NextPart[T] {
 	last := begin
 	return func(ctx context.Context) ([]T, bool, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// A list that is read in parts has every entry once, and of a failure nothing.
+// A list that is read in parts has every entry once. A failed read returns no entries.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{0, 1, page.PartSize - 1, page.PartSize, page.PartSize + 1, 3*page.PartSize + 7} {

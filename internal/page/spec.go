@@ -1,57 +1,55 @@
 package page
 
-// How many entries a page has.
+// Page sizes.
 const (
 	DefaultPerPage = 25
 	MaxPerPage     = 100
 )
 
-// Spec declares what callers may ask of one list. Anything else is refused with 400. A
-// list that is only paginated needs nothing but a Tiebreak.
+// Spec declares the parameters that a list supports. Others are rejected with 400. A list that is
+// only paginated needs only a Tiebreak.
 //
-// Expressions are SQL that both databases understand. They come from the program,
-// never from a caller.
+// Expressions are SQL for both databases. They are constants of the program, never user input.
 type Spec struct {
-	// Filters by their name in filter[<name>].
+	// Filters by name, as filter[<name>].
 	Filters map[string]Filter
-	// Params are filters by plain names: search instead of filter[search].
+	// Params are filters with plain names: search instead of filter[search].
 	Params map[string]Filter
-	// Sorts maps the names that sort= takes to expressions, which must never be null:
-	// the databases sort nulls differently.
+	// Sorts maps sort names to expressions, which must not be null, because the databases sort
+	// nulls differently.
 	Sorts map[string]string
-	// DefaultSort is the order when the caller gives none: one or more names of Sorts,
-	// separated by commas, each with a leading minus for descending.
+	// DefaultSort is the default order: one or more names of Sorts, separated by commas, each with
+	// a leading minus for descending order.
 	DefaultSort string
-	// Tiebreak is a unique expression that ends every order, so that no two entries
-	// are equal in it. It has the direction of the last sort.
+	// Tiebreak is a unique expression that completes every order. It has the direction of the last
+	// sort.
 	Tiebreak string
-	// Includes are the names that include= takes. "a.b" includes "a" too.
+	// Includes are the supported includes. "a.b" includes "a" too.
 	Includes []string
-	// PerPage is how many entries a page has unless the caller says; 0 means DefaultPerPage.
+	// PerPage is the default page size of the list; 0 means DefaultPerPage.
 	PerPage int64
 }
 
-// Kind says how a filter compares and which values it takes.
+// Kind is the comparison and the value type of a filter.
 type Kind uint8
 
-// The kinds of filters. A value that a kind does not take is a 422 on
-// filter.<name>.
+// Kinds of filters. An invalid value is a 422 error on filter.<name>.
 const (
 	ExactMatch   Kind = iota // equal to the text
-	PartialMatch             // one of Exprs contains the text, without regard to case
+	PartialMatch             // one of Exprs contains the text, ignoring case
 	Bool                     // true, false, 1 or 0
 	UUID                     // equal to the UUID
 	Enum                     // equal to one of Values
 	Integer                  // equal to the integer
-	DateFrom                 // not before a datetime, or a date's first moment in UTC
-	DateTo                   // not after a datetime, or a date's last moment in UTC
+	DateFrom                 // not before a datetime, or the start of a date in UTC
+	DateTo                   // not after a datetime, or the end of a date in UTC
 )
 
 // Filter is one filter of a list.
 type Filter struct {
 	Kind Kind
-	// Exprs are the expressions to compare; one that matches is enough.
+	// Exprs are the expressions to compare. One match is enough.
 	Exprs []string
-	// Values are what an Enum takes.
+	// Values are the valid values of an Enum.
 	Values []string
 }

@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// Select is the part of a list's SQL that does not depend on the caller.
+// Select is the part of a list's SQL that does not depend on the request.
 type Select struct {
 	Columns string
 	From    string // tables and joins, without FROM
-	// Join has further joins, each to at most one row, for Columns alone: it is made for
-	// the entries of the page and not for the whole list. From is one table then, with an
-	// alias.
+	// Join has additional joins that only Columns uses, each to at most one row. They run only for
+	// the entries of the page. From must then be a single table with an alias.
 	Join  string
-	Where string // a condition with the parameters $1… of Args; "" means none
+	Where string // condition with the parameters $1… of Args; can be empty
 	Args  []any
-	// Count returns the number of entries on all pages, where that is known without
-	// counting them; nil counts them.
+	// Count returns the total number of entries if it is known without counting. Nil counts them.
 	Count func(ctx context.Context) (int64, error)
 }
 
@@ -27,8 +25,7 @@ type Statement struct {
 	Args []any
 }
 
-// maxOffset is beyond the end of any list. It keeps large page numbers from
-// overflowing the databases' integers.
+// maxOffset is beyond the end of any list. It prevents integer overflows in the databases.
 const maxOffset = 1 << 40
 
 // List returns the statement that selects the entries of the page.
@@ -91,8 +88,8 @@ func (q Query) build(head string, sel Select) *builder {
 	return b
 }
 
-// builder writes a statement. Whatever a caller wrote becomes an argument; only the
-// program's own text becomes SQL.
+// builder builds a statement. User input becomes an argument, and only text of the program becomes
+// SQL.
 type builder struct {
 	text strings.Builder
 	args []any
@@ -105,8 +102,7 @@ func (b *builder) arg(value any) string {
 	return "$" + strconv.Itoa(len(b.args))
 }
 
-// comparisons returns, for each expression of a condition, its comparison with the
-// value.
+// comparisons returns the comparison of each expression of a condition with its value.
 func (b *builder) comparisons(c condition) []string {
 	var compare func(expr string) string
 	switch c.filter.Kind {

@@ -14,12 +14,10 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// maxText is how many characters a text to look for can have. No name or slug is
-// longer.
+// maxText is the maximum length of a search text in characters. Names and slugs are not longer.
 const maxText = 255
 
-// read returns the value that the text of a filter stands for, or what is wrong with
-// the text.
+// read parses the text of a filter. If it is invalid, read returns the problem.
 func (f Filter) read(text string) (any, *fault.Field) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 		return nil, &fault.Field{Message: "validation.characters"}
@@ -64,8 +62,8 @@ func (f Filter) read(text string) (any, *fault.Field) {
 	}
 }
 
-// parseDate reads a datetime, or a date, which stands for its first microsecond in UTC,
-// or with end for its last. Years are limited to those that both databases can store.
+// parseDate parses a datetime or a date. A date is its first microsecond in UTC, or its last if end
+// is set. Years are limited to the range that both databases support.
 func parseDate(text string, end bool) (time.Time, bool) {
 	at, err := clock.ParseRFC3339(text)
 	if err != nil {

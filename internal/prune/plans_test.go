@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// deletions returns the statements of the program that delete, and their tables.
+// deletions returns the DELETE statements of the program and their tables.
 func deletions(t *testing.T) (statements, tables []string) {
 	t.Helper()
 	deletion := regexp.MustCompile("(?s)`-- name: \\w+ :\\w+\n(DELETE FROM (\\w+)[^`]*)`")
@@ -36,7 +36,7 @@ func deletions(t *testing.T) (statements, tables []string) {
 	return statements, tables
 }
 
-// rare are the tables from which a deletion may read whole tables.
+// rare has the tables whose deletions may scan whole tables, with the reason.
 var rare = map[string]string{
 	"currencies":       "an administrator deletes one that nothing uses",
 	"usage_counters":   "of a meter, which an administrator deletes",
@@ -44,8 +44,8 @@ var rare = map[string]string{
 	"usage_peaks":      "a row for each tenant and meter; what shows that one is left over is in other tables",
 }
 
-// No deletion reads a whole table, however large it is: each finds its rows by an index, and
-// the rows that may refer to them by another.
+// No deletion scans a whole table: it finds its rows, and the rows that can refer to them, by an
+// index.
 func TestDeletionsFindTheirRows(t *testing.T) {
 	t.Parallel()
 	statements, tables := deletions(t)
@@ -72,10 +72,10 @@ func TestDeletionsFindTheirRows(t *testing.T) {
 	}
 }
 
-// reference is a column of a table that holds keys of another.
+// reference is a column with keys of another table.
 type reference struct{ from, column, to string }
 
-// unindexed returns the references that no index begins with.
+// unindexed returns the references whose column is not the first of any index.
 func unindexed(t *testing.T) (found []reference) {
 	t.Helper()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -1,5 +1,5 @@
-// Package prune deletes what has been kept for long enough, so that tables which grow with
-// every request do not grow for ever (rules: settings#retention).
+// Package prune deletes expired rows, so that tables that grow with every request do not grow
+// without bound (rules: settings#retention).
 package prune
 
 import (
@@ -12,41 +12,40 @@ import (
 )
 
 const (
-	// batch is how many rows one statement deletes: few enough that nobody waits long
-	// for its locks, on SQLite for the one lock of all writes.
+	// batch is the number of rows per statement. It is small so that other transactions do not wait
+	// long for locks (on SQLite, for the single write lock).
 	batch = 1000
-	// maxRunTime is how long one run goes on, well below the time that a job has. What is left
-	// then is for the next run.
+	// maxRunTime limits a run to much less than the time limit of a job. The next run continues.
 	maxRunTime = 30 * time.Second
 )
 
-// Table is a table whose old rows are deleted.
+// Table is a table with a retention period.
 type Table struct {
 	Name string
-	// Keep is how long its rows are kept.
+	// Keep is the retention period.
 	Keep time.Duration
-	// Delete deletes at most limit rows of a time from (inclusive) to before
-	// (exclusive), oldest first, and returns the times of those that it has deleted. It
-	// finds them by an index. from spares it the entries of this run's deleted rows, which
-	// the index has until the database cleans up.
+	// Delete deletes up to limit rows with times between from (inclusive) and before (exclusive),
+	// oldest first, and returns the times of the deleted rows. It must use an index. from skips the
+	// index entries of rows that this run has deleted, which remain in the index until the database
+	// cleans up.
 	Delete func(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error)
 }
 
-// Pruner deletes old rows of tables.
+// Pruner deletes expired rows of tables.
 type Pruner struct {
 	clock  clock.Clock
 	log    *slog.Logger
 	tables []Table
 }
 
-// New returns a pruner. The clock is the service's.
+// New returns a Pruner. c is the service's clock.
 func New(c clock.Clock, log *slog.Logger, tables ...Table) *Pruner {
 	return &Pruner{clock: c, log: log, tables: tables}
 }
 
-// Run is a periodic job: it deletes in batches, each a statement of its own, and rests
-// after each one for as long as that took, so that at least half of the database's time is
-// left to others. An error of one table does not keep the others from their turn.
+// Run is a periodic job. It deletes in batches, one statement each, and pauses after each batch for
+// as long as it took, which leaves at least half of the database's time to other work. If a table
+// fails, Run continues with the others.
 func (p *Pruner) Run(ctx context.Context) error {
 	over, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
@@ -63,7 +62,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 	return failed
 }
 
-// prune deletes the old rows of one table until over ends, and returns how many.
+// prune deletes the expired rows of a table until over ends, and returns their number.
 func (p *Pruner) prune(ctx, over context.Context, t Table) (n int, err error) {
 	before := p.clock.Now().Add(-t.Keep)
 	machine := clock.System()

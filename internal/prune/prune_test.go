@@ -22,7 +22,7 @@ import (
 
 var noon = time.Date(2027, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// count returns how many rows a query finds.
+// count returns the number of rows of a query.
 func count(t testing.TB, db *sqldb.DB, query string, args ...any) (n int64) {
 	t.Helper()
 	if err := db.Conn(t.Context()).QueryRowContext(t.Context(), "SELECT count(*) FROM "+query, args...).Scan(&n); err != nil {
@@ -31,7 +31,7 @@ func count(t testing.TB, db *sqldb.DB, query string, args ...any) (n int64) {
 	return n
 }
 
-// What a running service deletes, and what it keeps.
+// The service deletes expired rows and keeps the others.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -62,8 +62,8 @@ func TestRetention(t *testing.T) {
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_events (id, type, object_id, received_at) VALUES ('evt_waits', 'x', 'z', $1)`, now)
 		s.Call("POST", "/sandbox/clock", "", apptest.Object{"to": now.Add(435 * apptest.Day).Format(time.RFC3339)}).Want(200)
 		apptest.Eventually(t, "the trail, the log and invitations end", func() bool {
-			// A run that was under way at the jump judged by the time before it: the next
-			// one is ten minutes later.
+			// A run in progress during the jump used the time before it. The next run is ten
+			// minutes later.
 			s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10m"}).Want(200)
 			return count(t, s.DB(), "audit_logs WHERE created_at < $1", now.Add(apptest.Day))+
 				count(t, s.DB(), "impersonation_logs WHERE created_at < $1", now.Add(apptest.Day))+count(t, s.DB(), "invitations") == 0
@@ -74,8 +74,7 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// A mail that can never be sent is kept as a dead job for weeks, but not the token of the
-// link in it.
+// A mail that can never be sent remains as a dead job for weeks, without the token of its link.
 func TestDeadMailHasNoToken(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -94,7 +93,7 @@ func TestDeadMailHasNoToken(t *testing.T) {
 	})
 }
 
-// fill adds entries to the trail, a second apart and the last of them at noon.
+// fill adds entries to the audit log, one per second, the last one at noon.
 func fill(t testing.TB, db *sqldb.DB, entries int) {
 	t.Helper()
 	apptest.Exec(t, db, `INSERT INTO audit_logs (action, resource, resource_id, before, after, ip, user_agent, created_at)
@@ -107,7 +106,7 @@ func fill(t testing.TB, db *sqldb.DB, entries int) {
 	}
 }
 
-// Old entries go in batches, beside which a load goes on: nobody waits long for a lock.
+// Old entries are deleted in batches under load, and no request waits long for a lock.
 func TestPruningKeepsUpBesideALoad(t *testing.T) {
 	t.Parallel()
 	entries := 8_000
@@ -144,7 +143,7 @@ func TestPruningKeepsUpBesideALoad(t *testing.T) {
 		all := <-waits
 		slices.Sort(all)
 		left := count(t, db, "audit_logs WHERE action <> 'beside'")
-		if left != 1000 && took < 30*time.Second { // else its turn was over: the disk is slow
+		if left != 1000 && took < 30*time.Second { // otherwise the disk is slow and the run hit its time limit
 			t.Errorf("%d entries are left, want those of the last hour", left)
 		}
 		longest := all[len(all)-1]
@@ -159,8 +158,8 @@ func TestPruningKeepsUpBesideALoad(t *testing.T) {
 	})
 }
 
-// Each statement begins where the one before it ended, and a table that fails does not
-// keep the others waiting.
+// Each statement starts where the previous one ended, and a failing table does not block the
+// others.
 func TestRunGoesOn(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")

@@ -31,17 +31,17 @@ func TestAPIVersionIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// counterpart is a provider that the adapter is run against.
+// counterpart is a provider that the adapter is tested against.
 type counterpart struct {
 	*psp.Client
 	base, key string
-	// remembers says that what was made is there afterwards. Stripe's mock holds
-	// requests against the published description, and answers with examples.
+	// remembers means that the provider stores objects. Stripe's mock only validates requests
+	// against the published API description and returns examples.
 	remembers bool
 }
 
-// Every request that the service can make has a shape that the provider's
-// description allows, and the sandbox answers it as the adapter expects.
+// Every request that the service can make matches the provider's API description, and the sandbox
+// responds as the adapter expects.
 func TestAdapter(t *testing.T) {
 	t.Parallel()
 	t.Run("stripe-mock", func(t *testing.T) {
@@ -85,8 +85,7 @@ func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	return web.URL + "/sandbox/stripe"
 }
 
-// adapterWorks makes every call of the adapter, in the order in which a life needs
-// them.
+// adapterWorks makes every call of the adapter, in the order of a subscription's life.
 func adapterWorks(t *testing.T, p counterpart) {
 	called := map[string]bool{}
 	step := func(method string, call func(ctx context.Context) error) {
@@ -96,7 +95,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 			t.Fatalf("%s: %v", method, err)
 		}
 	}
-	// is fails the test if a provider that remembers does not have what it should.
+	// is fails the test if a provider that remembers does not have the expected state.
 	is := func(what string, ok bool) {
 		t.Helper()
 		if p.remembers && !ok {
@@ -325,8 +324,8 @@ func adapterWorks(t *testing.T, p counterpart) {
 			EventName: "api-calls", CustomerID: customer, Quantity: 2_500_000, Identifier: "0198c6f2", At: clock.System().Now(),
 		})
 	})
-	// The sandbox has no such event here, and the mock has no events of the second version;
-	// TestUsageErrors reads one.
+	// The sandbox has no such event here, and the mock has no version 2 events. TestUsageErrors
+	// reads one.
 	if _, _, err := (errorreport.Reader{Client: p.Client}).UsageErrors(t.Context(), "evt_none"); p.remembers && !errors.Is(err, psp.ErrNotFound) {
 		t.Errorf("UsageErrors of no event: %v", err)
 	}
@@ -347,7 +346,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("CustomerCredit", func(ctx context.Context) error {
 		credit, err := p.CustomerCredit(ctx, customer, "EUR")
-		is("the credit is another", credit == 4800) // four dear seats became six cheap ones
+		is("the credit is another", credit == 4800) // four expensive seats became six cheap ones
 		return err
 	})
 	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
@@ -399,8 +398,8 @@ func adapterWorks(t *testing.T, p counterpart) {
 	}
 }
 
-// meteredPrice makes a price that bills what is reported to a meter, as the
-// provider's dashboard does; the service only links such prices.
+// meteredPrice creates a price that bills the usage of a meter, as the provider's dashboard does.
+// The service only links such prices.
 func (p counterpart) meteredPrice(t *testing.T, meter string) string {
 	t.Helper()
 	form := url.Values{
@@ -425,7 +424,7 @@ func (p counterpart) meteredPrice(t *testing.T, meter string) string {
 	return price.ID
 }
 
-// pay fills in the form of a hosted checkout.
+// pay submits the form of a hosted checkout.
 func pay(t *testing.T, page string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, page, strings.NewReader("card_number=4242424242424242"))

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// moody is a provider that is out of order while down is set.
+// moody returns a provider that fails while down is set.
 func moody(t *testing.T, changes ...func(*psp.Config)) (provider *fake, client *psp.Client, down *atomic.Bool) {
 	t.Helper()
 	down = &atomic.Bool{}
@@ -41,7 +41,7 @@ func TestBreakerOpensAndCloses(t *testing.T) {
 		t.Fatalf("%d requests reached the provider, want 3", got)
 	}
 
-	// A trial that fails opens it again at once.
+	// A failed trial call opens the breaker again.
 	time.Sleep(150 * time.Millisecond)
 	for range 5 {
 		checkPSPError(t, createProduct(t.Context(), client))
@@ -76,12 +76,12 @@ func TestBreakerIgnoresRefusals(t *testing.T) {
 	}
 }
 
-// Callers that hang up neither trip the breaker nor hide that the provider is
-// out of order, and one that hangs up during the trial does not leave it stuck.
+// Callers that hang up neither open the breaker nor hide an outage of the provider, and a caller
+// that hangs up during the trial call does not leave the breaker stuck.
 func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 	t.Parallel()
 	provider, client, down := moody(t)
-	hangUp := func() { // once the request has arrived
+	hangUp := func() { // after the request has arrived
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		sent := len(provider.requests())
@@ -112,7 +112,7 @@ func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 
 	down.Store(false)
 	time.Sleep(150 * time.Millisecond)
-	hangUp() // the trial
+	hangUp() // during the trial call
 	time.Sleep(150 * time.Millisecond)
 	if err := createProduct(t.Context(), client); err != nil {
 		t.Errorf("the breaker is stuck: %v", err)

@@ -26,8 +26,8 @@ type PriceParams struct {
 	IntervalUnit  string
 	IntervalCount int
 	Nickname      string // internal name, may be empty
-	// LookupKey is a name by which FindPrice finds the price, unique among the
-	// active prices of the account; may be empty.
+	// LookupKey is a name by which FindPrice finds the price. It is unique among the active prices
+	// of the account and can be empty.
 	LookupKey string
 	Metadata  map[string]string
 }
@@ -37,24 +37,23 @@ type Price struct {
 	ID        string
 	ProductID string
 	Currency  string // ISO 4217, upper case
-	// UnitAmount is in minor units; nil where there is no single whole amount per unit
-	// (tiers, packages of several units, fractions of a minor unit, an amount that
-	// the customer chooses).
+	// UnitAmount is in minor units. It is nil if there is no single whole amount per unit, as with
+	// tiers, packages of several units, fractions of a minor unit, and customer-chosen amounts.
 	UnitAmount *int64
-	// UnitPrice is the amount per unit as exact decimal text in minor units, empty where
-	// there is no single one.
+	// UnitPrice is the exact amount per unit as decimal text in minor units, or empty if there is
+	// no single amount.
 	UnitPrice     string
-	IntervalUnit  string // empty for a price that is paid once
+	IntervalUnit  string // empty for a one-time price
 	IntervalCount int
 	Metered       bool   // billed by reported usage, not by quantity
 	MeterID       string // the meter that a metered price bills
-	Active        bool   // the price, and its product as far as that was read
+	Active        bool   // whether the price is active, and its product if that was expanded
 	Nickname      string
 	Metadata      map[string]string
 }
 
-// CreatePrice creates a recurring price. It fails with charge.ErrUnsupported, before asking
-// the provider, on an amount that cannot be charged.
+// CreatePrice creates a recurring price. If the amount cannot be charged, it returns
+// charge.ErrUnsupported without calling the provider.
 func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) {
 	units, err := c.units(ctx, p.Currency)
 	if err != nil {
@@ -91,7 +90,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 	})
 }
 
-// GetPrice reads a price; ErrNotFound if there is none.
+// GetPrice returns a price, or ErrNotFound.
 func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
 	return read(ctx, c, "get price", id, func(ctx context.Context) (Price, error) {
 		params := &stripe.PriceRetrieveParams{}
@@ -104,8 +103,7 @@ func (c *Client) GetPrice(ctx context.Context, id string) (Price, error) {
 	})
 }
 
-// FindPrice reads the price that was created with a lookup key, active or not;
-// ErrNotFound if there is none.
+// FindPrice returns the price with the lookup key, active or not, or ErrNotFound.
 func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error) {
 	id, err := read(ctx, c, "find price", lookupKey, func(ctx context.Context) (string, error) {
 		list := c.api.V1Prices.List(ctx, &stripe.PriceListParams{LookupKeys: []*string{stripe.String(lookupKey)}})
@@ -127,7 +125,7 @@ func (c *Client) FindPrice(ctx context.Context, lookupKey string) (Price, error)
 }
 
 func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
-	// The library reads an amount that is null as 0, which would mean free.
+	// The library decodes a null amount as 0, which would mean free.
 	var exact struct {
 		UnitAmount *int64          `json:"unit_amount"`
 		Decimal    string          `json:"unit_amount_decimal"`
@@ -162,8 +160,8 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	return price, nil
 }
 
-// isActive reports whether a product is active, true where it is only named. A price
-// cannot be sold without its product.
+// isActive reports whether a product is active. It returns true if the product is not expanded. A
+// price cannot be sold if its product is inactive.
 func isActive(product json.RawMessage) bool {
 	var expanded struct {
 		Active bool `json:"active"`

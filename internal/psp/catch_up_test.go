@@ -44,8 +44,8 @@ func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
 	})
 }
 
-// The list is read from where the last whole look began, with an overlap; an
-// outage of any length that the provider's memory covers loses nothing.
+// The list is read from the start of the last complete read, with an overlap. An outage loses
+// nothing, as long as the provider still has the events.
 func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -108,7 +108,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 	})
 }
 
-// Each type that is handled is asked for once, at most 20 in one call, and no other.
+// Each handled type is requested once, at most 20 per call, and no other type.
 func TestCatchUpReadsWhatIsHandled(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -9,55 +9,55 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// How a change is prorated and what happens when it cannot be paid.
+// The provider's values for prorations, and for changes that cannot be paid.
 const (
-	invoiceProrations = "always_invoice"      // at once
-	collectProrations = "create_prorations"   // with the next invoice
-	noProrations      = "none"                // not at all
-	paidOrNothing     = "error_if_incomplete" // a declined payment leaves all as it was
+	invoiceProrations = "always_invoice"      // invoice immediately
+	collectProrations = "create_prorations"   // add to the next invoice
+	noProrations      = "none"                // no prorations
+	paidOrNothing     = "error_if_incomplete" // a declined payment changes nothing
 	paidOrWaits       = "pending_if_incomplete"
 )
 
-// Change sets another price and number of units for the plan of a subscription.
+// Change sets another price and quantity for the plan of a subscription.
 type Change struct {
 	SubscriptionID string
 	ItemID         string // Subscription.ItemID
 	PriceID        string
-	// KeepsPrice changes the number of units alone. The price is not sent then, because the
-	// provider refuses one that is no longer active.
+	// KeepsPrice changes the quantity only. The price is then omitted, because the provider rejects
+	// a price that is no longer active.
 	KeepsPrice bool
-	Quantity   int64 // always sent: with another price the provider would assume 1
-	// ProrationDate is the moment from which unused and new time are counted. The
-	// same moment in a preview and in the change gives the same amounts.
+	Quantity   int64 // always sent, because the provider assumes 1 for another price
+	// ProrationDate is the time from which unused and new time are calculated. The same time in a
+	// preview and in the change gives the same amounts.
 	ProrationDate time.Time
-	// Unprorated changes what is billed from the next period on. Nothing is credited
-	// or charged for the rest of the present period.
+	// Unprorated makes the change without crediting or charging the rest of the present period. It
+	// is billed from the next period.
 	Unprorated bool
-	// TrialEnd begins a trial with the change, zero for none: the rest of the period is
+	// TrialEnd starts a trial with the change; zero starts none. The rest of the period is
 	// credited, and the first period at the new price begins when the trial ends.
 	TrialEnd time.Time
-	// Metered are the items that bill usage from the change on. Usage at the prices that it
-	// removes is invoiced with the change, unless it is Unprorated.
+	// Metered are the changes of the metered items. Usage at the removed prices is invoiced with
+	// the change, unless it is Unprorated.
 	Metered []MeteredChange
-	// UnpaidCredit is the part of the credit for unused time that was never paid, in minor
-	// units of Currency (ISO 4217). The change charges it again, in the same request, as an
-	// item of ProductID.
+	// UnpaidCredit is the part of the credit for unused time that was never paid, in minor units of
+	// Currency (ISO 4217). The change charges it again, in the same request, as an item of
+	// ProductID.
 	UnpaidCredit        int64
 	Currency, ProductID string
 	PeriodEnd           time.Time // of the present period
-	// Waiting is what is not among the subscription's pending items, but will be when the
-	// change is made. It counts in a preview alone.
+	// Waiting are amounts that are not among the subscription's pending items yet but will be when
+	// the change is made. They are used only in previews.
 	Waiting PendingAmounts
 }
 
-// PendingAmounts are amounts that are to wait for the next invoice, in the provider's own minor
-// units. Credit is not positive.
+// PendingAmounts are amounts that are pending for the next invoice, in the provider's minor units.
+// Credit is zero or negative.
 type PendingAmounts struct {
 	Credit, Charge int64
 	Currency       string // lower case
 }
 
-// newPrice returns the price to send, nil for the present one.
+// newPrice returns the price to send, or nil to keep the present one.
 func (ch Change) newPrice() *string {
 	if ch.KeepsPrice {
 		return nil
@@ -65,7 +65,7 @@ func (ch Change) newPrice() *string {
 	return stripe.String(ch.PriceID)
 }
 
-// trialEnd returns when the trial ends that the change begins, nil for none.
+// trialEnd returns the end of the trial that the change starts, or nil.
 func (ch Change) trialEnd() *int64 {
 	if ch.TrialEnd.IsZero() {
 		return nil
@@ -73,7 +73,7 @@ func (ch Change) trialEnd() *int64 {
 	return stripe.Int64(ch.TrialEnd.Unix())
 }
 
-// proration returns how the provider has to prorate, and from when on.
+// proration returns the proration behavior and the proration date.
 func (ch Change) proration() (behavior *string, date *int64) {
 	if ch.Unprorated {
 		return stripe.String(noProrations), nil
@@ -81,10 +81,10 @@ func (ch Change) proration() (behavior *string, date *int64) {
 	return stripe.String(invoiceProrations), stripe.Int64(ch.ProrationDate.Unix())
 }
 
-// ChangeSubscription makes a change and collects its payment at once. If the payment
-// is declined nothing is changed, and ErrDeclined is the cause. The metadata is added
-// to the subscription's in the same step. ErrActionRequired is a cause too when the payer
-// has to confirm the payment.
+// ChangeSubscription makes a change and collects its payment immediately. The metadata is added to
+// the subscription's metadata in the same step. If the payment is declined, nothing is changed and
+// it returns ErrDeclined. If the payer has to confirm the payment, the error is also
+// ErrActionRequired.
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
@@ -108,8 +108,8 @@ func (c *Client) changeParams(ctx context.Context, ch Change, payment, key strin
 	}, err
 }
 
-// unpaidItems returns the item that charges UnpaidCredit again, none for 0. It covers the
-// time of the credit, so that both cancel each other out.
+// unpaidItems returns the item that charges UnpaidCredit again, or nil for 0. It covers the same
+// time as the credit, so that the two cancel out.
 func (c *Client) unpaidItems(ctx context.Context, ch Change) ([]*stripe.SubscriptionUpdateAddInvoiceItemParams, error) {
 	if ch.UnpaidCredit == 0 {
 		return nil, nil
@@ -141,8 +141,9 @@ func (ch Change) isAppliedTo(s Subscription) bool {
 	return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity && s.hasMetered(ch.Metered)
 }
 
-// AwaitChange makes a change once its invoice is paid: until then the subscription stays
-// as it is, with the change in Pending. It takes no metadata, and no bank debits.
+// AwaitChange makes a change that takes effect once its invoice is paid. Until then the
+// subscription is unchanged and has the change in Pending. The provider accepts neither metadata
+// nor bank debits for it.
 func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscription, error) {
 	waitsOrMade := func(s Subscription) bool {
 		return ch.isAppliedTo(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
@@ -155,12 +156,12 @@ func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscr
 	if err != nil || waiting.Pending == nil {
 		return waiting, err
 	}
-	return c.GetSubscription(ctx, ch.SubscriptionID) // with what its invoice asks for
+	return c.GetSubscription(ctx, ch.SubscriptionID) // including the action that its invoice requires
 }
 
-// SetQuantity sets the number of units of an item; the difference is charged or credited
-// with the next invoice, of which there is one a month even in a longer period if
-// monthly is set. It keeps the price: PriceID and TrialEnd of ch are ignored.
+// SetQuantity sets the quantity of an item. The difference is charged or credited with the next
+// invoice. If monthly is set, pending items are invoiced every month even if the period is longer.
+// It keeps the price: PriceID and TrialEnd of ch are ignored.
 func (c *Client) SetQuantity(ctx context.Context, ch Change, monthly bool, key string) (Subscription, error) {
 	again, err := c.unpaidItems(ctx, ch)
 	if err != nil {
@@ -182,16 +183,15 @@ func (c *Client) SetQuantity(ctx context.Context, ch Change, monthly bool, key s
 	return c.updateSubscription(ctx, "set quantity", ch.SubscriptionID, set, params)
 }
 
-// MeteredChange adds an item that bills usage at a price, gives one another price, or
-// removes one.
+// MeteredChange adds a metered item, changes its price, or removes it.
 type MeteredChange struct {
 	ItemID  string `json:"item_id,omitempty"`  // empty for a new item
 	PriceID string `json:"price_id,omitempty"` // empty to remove the item
 }
 
-// ChangeMetered changes the items that bill usage. From now on they bill what is
-// reported for later times; what was reported for the present period before is not
-// billed at all, so none of it may have been.
+// ChangeMetered changes the metered items. From now on they bill usage that is reported for later
+// times. Usage that was already reported for the present period is not billed at all, so the caller
+// must not have reported any.
 func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
 	params := &stripe.SubscriptionUpdateParams{Params: idempotencyParams(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}
 	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)
@@ -221,7 +221,7 @@ func (s Subscription) hasMetered(changes []MeteredChange) bool {
 	return true
 }
 
-// ClearCancelAt takes back that a subscription ends at a date. It has no effect on one
+// ClearCancelAt removes the date at which a subscription ends. It has no effect on a subscription
 // that ends with its period: see SetCancelAtPeriodEnd.
 func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscription, error) {
 	cleared := func(s Subscription) bool { return s.CancelAt == nil }
@@ -230,8 +230,8 @@ func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscriptio
 	})
 }
 
-// SetCancelAtPeriodEnd makes a subscription end with its current period, or takes that
-// back. It does not take back a date: see ClearCancelAt.
+// SetCancelAtPeriodEnd schedules or unschedules the end of a subscription with its current period.
+// It does not remove a date: see ClearCancelAt.
 func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
 	scheduled := func(s Subscription) bool { return s.CancelAtPeriodEnd == ends }
 	return c.updateSubscription(ctx, "schedule cancellation", id, scheduled, &stripe.SubscriptionUpdateParams{
@@ -239,8 +239,8 @@ func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool,
 	})
 }
 
-// updateSubscription updates a subscription; updated reports whether one is as it then
-// will be.
+// updateSubscription updates a subscription. updated reports whether a subscription already has the
+// update.
 func (c *Client) updateSubscription(
 	ctx context.Context, op, id string, updated func(Subscription) bool, params *stripe.SubscriptionUpdateParams,
 ) (Subscription, error) {

@@ -22,7 +22,7 @@ func flat(form url.Values) map[string]string {
 	return out
 }
 
-// What a write sends is what it does.
+// Each write sends the expected parameters.
 func TestWritesSend(t *testing.T) {
 	t.Parallel()
 	change := psp.Change{
@@ -144,11 +144,11 @@ func TestWritesSend(t *testing.T) {
 func TestUsageReportedBeforeIsFine(t *testing.T) {
 	t.Parallel()
 	for answer, told := range map[string]bool{
-		// Without a code, as the API answers.
+		// Without a code, as the API responds.
 		`{"error": {"message": "An event already exists with identifier e1.", "type": "invalid_request_error"}}`: true,
-		// With a code, as asynchronous errors of meters have it.
+		// With a code, as asynchronous meter errors have it.
 		`{"error": {"message": "Known.", "type": "invalid_request_error", "code": "duplicate_meter_event"}}`: true,
-		// Something else exists.
+		// Another object exists.
 		`{"error": {"message": "A meter already exists.", "type": "invalid_request_error"}}`:                 false,
 		`{"error": {"message": "An event already exists with identifier e1.", "type": "idempotency_error"}}`: false,
 	} {
@@ -190,8 +190,7 @@ func TestWritesWithoutAnIDOrKeyAreRefusedHere(t *testing.T) {
 	}
 }
 
-// Whatever stands beside it, a subscription is read by the item that bills its
-// plan.
+// A subscription is read by the item that bills its plan, whatever other items it has.
 func TestPlanItemAmongMeteredOnes(t *testing.T) {
 	t.Parallel()
 	item := func(id, usage string) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// The states of a checkout and of its payment.
+// The statuses of a checkout and of its payment.
 const (
 	CheckoutOpen     = "open"
 	CheckoutComplete = "complete"
@@ -24,31 +24,31 @@ type CheckoutParams struct {
 	Key        string // idempotency key
 	CustomerID string
 	PriceID    string
-	Quantity   int64 // 0 leaves it out, which prices that are billed by usage require
-	// MeteredPriceIDs are further prices, billed by reported usage.
+	Quantity   int64 // 0 omits it, which prices billed by usage require
+	// MeteredPriceIDs are additional prices, which are billed by reported usage.
 	MeteredPriceIDs []string
 	TrialDays       int  // 0 for no trial
-	InvoicesMonthly bool // of what is pending, in periods that are longer
-	// Free asks for a card only when something is due.
+	InvoicesMonthly bool // invoice pending items monthly in longer periods
+	// Free requires a card only if something is due.
 	Free       bool
 	SuccessURL string
 	CancelURL  string
-	// Metadata is kept on the session and on the subscription that it starts.
+	// Metadata is set on the session and on the subscription that it starts.
 	Metadata map[string]string
 	Locale   string // language of the page; empty follows the browser
 }
 
-// Checkout is a hosted checkout. The objects that it created are known once it is
-// complete; ids that do not apply are empty.
+// Checkout is a hosted checkout. The objects that it created are known once it is complete. IDs
+// that do not apply are empty.
 type Checkout struct {
 	ID              string
-	URL             string // where to send the browser; empty once it is over
+	URL             string // where to send the browser; empty once the session is over
 	Status          string
 	PaymentStatus   string
 	CustomerID      string
 	SubscriptionID  string
 	InvoiceID       string
-	PaymentIntentID string // only of a payment without a subscription
+	PaymentIntentID string // only set for a payment without a subscription
 	Metadata        map[string]string
 	ExpiresAt       time.Time
 }
@@ -90,8 +90,8 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	}, func(ctx context.Context) (Checkout, error) { return c.findCheckout(ctx, p) })
 }
 
-// findCheckout looks for an open checkout that was made for the same purchase, which the
-// metadata name. It returns ErrNotDone if there is none among the customer's newest.
+// findCheckout looks for an open checkout of the same purchase, which the metadata identifies. It
+// returns ErrNotDone if there is none among the customer's newest checkouts.
 func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
 	open, err := call(ctx, c, "find checkout", func(ctx context.Context) ([]*stripe.CheckoutSession, error) {
 		list := c.api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{
@@ -111,7 +111,7 @@ func (c *Client) findCheckout(ctx context.Context, p CheckoutParams) (Checkout, 
 	return Checkout{}, ErrNotDone
 }
 
-// GetCheckout reads a checkout; ErrNotFound if there is none.
+// GetCheckout returns a checkout, or ErrNotFound.
 func (c *Client) GetCheckout(ctx context.Context, id string) (Checkout, error) {
 	return read(ctx, c, "get checkout", id, func(ctx context.Context) (Checkout, error) {
 		s, err := c.api.V1CheckoutSessions.Retrieve(ctx, id, nil)

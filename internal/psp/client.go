@@ -1,13 +1,12 @@
-// Package psp talks to the payment provider: it has the client for calls, and the
-// packages below it take notifications, fetch documents and check the account. They are
-// the only ones that know Stripe's library. Their functions take and return plain types
-// of their own, so that domains do not depend on a wire format.
+// Package psp talks to the payment provider. It contains the API client. Its subpackages receive
+// notifications, download documents and check the account. Only these packages use Stripe's
+// library. Their functions take and return their own plain types, so that domains do not depend on
+// a wire format.
 //
-// Callers keep these rules (rules: psp#writes). Every write carries an idempotency
-// key that was stored before, so that a repetition is the same write. A write that
-// fails with anything but ErrRefused, ErrDeclined or ErrNotFound has an unknown
-// outcome, which is settled by repeating it or by reading back. No call is made
-// inside a database transaction.
+// Callers must follow these rules (rules: psp#writes). Every write carries an idempotency key that
+// was stored beforehand, so that a retry sends the same write. A write that fails with an error
+// other than ErrRefused, ErrDeclined or ErrNotFound has an unknown outcome, which is settled by a
+// retry or by reading back. No call is made inside a database transaction.
 package psp
 
 import (
@@ -25,13 +24,13 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// APIVersion is the version of the provider's API that this package speaks. The
-// library pins it. A test holds that both are the same, so that nobody changes the
-// wire format by updating the library.
+// APIVersion is the version of the provider's API that this package uses. The library pins it. A
+// test checks that both are equal, so that a library update cannot change the wire format
+// unnoticed.
 const APIVersion = "2026-03-25.dahlia"
 
-// Client calls the provider. It is safe for concurrent use. Every error of its
-// methods can be given to an HTTP caller as it is (see ErrUnavailable).
+// Client calls the provider. It is safe for concurrent use. Every error of its methods can be
+// returned to an HTTP caller as it is (see ErrUnavailable).
 type Client struct {
 	api      *stripe.Client
 	log      *slog.Logger
@@ -43,8 +42,8 @@ type Client struct {
 	breaker  circuitbreaker.CircuitBreaker[any]
 }
 
-// NewClient makes a client. It sends nothing; it fails on a key or a base URL
-// that cannot be right.
+// NewClient creates a client. It makes no request. It returns an error if the key or the base URL
+// is invalid.
 func NewClient(cfg Config) (*Client, error) {
 	cfg = cfg.withDefaults()
 	if err := checkKey(cfg.SecretKey); err != nil {
@@ -57,13 +56,13 @@ func NewClient(cfg Config) (*Client, error) {
 	backends := stripe.NewBackendsWithConfig(&stripe.BackendConfig{
 		HTTPClient: &http.Client{
 			Transport: newTransport(base, cfg),
-			// The API never redirects; following one would carry the key along.
+			// The API never redirects. Following a redirect would send the key along.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		URL: stripe.String(base.Scheme + "://" + base.Host),
-		// The library's log has whole answers and parts of secrets, its telemetry
-		// tells the provider how long calls took, and its retries ignore that a
-		// context has ended. All three are off, and call does what is needed.
+		// The library logs whole responses and parts of secrets, its telemetry reports call
+		// durations to the provider, and its retries ignore a canceled context. All three are off.
+		// attempt does the retries.
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
 		EnableTelemetry:   stripe.Bool(false),
 		MaxNetworkRetries: stripe.Int64(0),
@@ -98,9 +97,9 @@ func NewClient(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// call makes one call to the provider: within the time limit, repeated while that may
-// help, and failing at once while the provider is known to be out of order. f may run
-// several times and must send the same each time. op says what the call does.
+// call makes one call to the provider, within the time limit. It retries as long as that can help,
+// and fails fast while the circuit breaker is open. f can run several times and must send the same
+// request each time. op names the operation.
 func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	v, err := attempt(ctx, c, op, f)
 	if err != nil {
@@ -109,7 +108,7 @@ func call[T any](ctx context.Context, c *Client, op string, f func(ctx context.C
 	return v, nil
 }
 
-// attempt is call with the error as it came.
+// attempt is call without the conversion of the error.
 func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx context.Context) (T, error)) (T, error) {
 	var zero T
 	ctx, done := c.observe(ctx, op)
@@ -117,7 +116,7 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 		done(outage.String())
 		return zero, circuitbreaker.ErrOpen
 	}
-	// A panic of f must still give the permit back.
+	// Release the permit even if f panics.
 	verdict := outage
 	defer func() {
 		c.record(verdict)
@@ -134,12 +133,12 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 		before := last
 		v, last = f(limited)
 		if before == nil || !isReplayed(last) {
-			verdict = classifyCall(ctx, last) // a repeated answer says nothing new
+			verdict = classifyCall(ctx, last) // a replayed answer contains no new information
 		}
 		return last
 	})
 	if ran {
-		err = last // it says more than that the time is over
+		err = last // more specific than the timeout
 	} else {
 		verdict = classifyCall(ctx, err)
 	}
@@ -149,7 +148,7 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 	return v, nil
 }
 
-// read is call for one object. An empty id would ask for the whole list.
+// read is call for a single object. An empty ID would request the whole list.
 func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx context.Context) (T, error)) (T, error) {
 	if id == "" {
 		var zero T
@@ -158,8 +157,8 @@ func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx conte
 	return call(ctx, c, op, f)
 }
 
-// Call is call for a package below this one, which says in the library's terms what it
-// asks. status is that of the provider's refusal, 0 if there is none.
+// Call is call for subpackages, which use the library's API directly. status is the HTTP status of
+// the provider's error response, or 0 if there is none.
 func Call[T any](
 	ctx context.Context, c *Client, op string, f func(ctx context.Context, api *stripe.Client) (T, error),
 ) (v T, status int, err error) {
@@ -180,8 +179,8 @@ func (c *Client) record(v verdict) {
 	case v == outage:
 		c.breaker.RecordFailure()
 	case c.breaker.IsHalfOpen():
-		// A trial call that its caller gave up shows nothing, but the breaker waits
-		// for its result. As a failure it leaves the question to the next trial.
+		// An abandoned trial call proves nothing, but the half-open breaker waits for its result.
+		// Recording a failure leaves the decision to the next trial.
 		c.breaker.RecordFailure()
 	}
 }

@@ -66,7 +66,7 @@ func TestAnswersBecomeErrors(t *testing.T) {
 	tests := map[string]struct {
 		status     int
 		body       string
-		want       error // nil: none of the sentinels
+		want       error // nil if it is none of the sentinel errors
 		attempts   int
 		mustNotSay string
 	}{
@@ -148,7 +148,7 @@ func TestHowLongToWait(t *testing.T) {
 	}
 }
 
-// Stripe's two texts for a portal whose settings nobody has saved, which have no code.
+// Stripe's two messages for a portal without saved settings. They have no code.
 func TestPortalThatIsNotSetUp(t *testing.T) {
 	t.Parallel()
 	for message, unset := range map[string]bool{
@@ -170,7 +170,7 @@ func TestIdempotencyKeyIsKeptOverRetries(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, n int) {
 		switch n {
-		case 1: // the connection breaks: the outcome is unknown
+		case 1: // the connection breaks, so the outcome is unknown
 			panic(http.ErrAbortHandler)
 		case 2:
 			replyError(w, 503, "api_error", "", "later")
@@ -244,7 +244,7 @@ func TestWhatARequestTells(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 200, `{"id": "prod_1"}`) })
 	client := provider.client(t, func(c *psp.Config) { c.BaseURL += "/sandbox/stripe/" })
-	for range 2 { // telemetry tells about the request before
+	for range 2 { // telemetry would report the previous request
 		if err := createProduct(t.Context(), client); err != nil {
 			t.Fatal(err)
 		}

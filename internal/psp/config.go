@@ -23,40 +23,38 @@ const (
 	DefaultBreakerPause   = 10 * time.Second
 )
 
-// Config says how to reach the provider. Only SecretKey is required; every other
-// zero value stands for its default.
+// Config configures the connection to the provider. Only SecretKey is required. Other zero values
+// mean the default.
 type Config struct {
 	// SecretKey authenticates the service. It is never logged.
 	SecretKey string
-	// BaseURL is what comes before /v1: empty for Stripe's own address, else an
-	// absolute http(s) URL, which may have a path (http://127.0.0.1:8080/sandbox/stripe).
+	// BaseURL is the part of the URL before /v1. It is empty for Stripe's own address, or an
+	// absolute http or https URL, which can have a path (http://127.0.0.1:8080/sandbox/stripe).
 	BaseURL string
-	// Transport carries the requests, for instance to trace them. Nil stands for
-	// one with ConnectTimeout; a given one brings its own limits.
+	// Transport sends the requests, for example to trace them. Nil uses a default transport with
+	// ConnectTimeout. A given transport has its own limits.
 	Transport http.RoundTripper
-	// Log receives what goes wrong between the service and the provider, and at
-	// level debug each request. Nil discards.
+	// Log receives the errors between the service and the provider and, at debug level, each
+	// request. Nil discards them.
 	Log *slog.Logger
-	// Observe is called when a call to the provider begins, which then has the context that
-	// it returns. The function that it returns is called with the outcome: "answered",
-	// "outage" or "abandoned". Nil observes nothing.
+	// Observe is called when a call to the provider begins. The call uses the returned context. The
+	// returned function is called with the outcome: "answered", "outage" or "abandoned". Nil
+	// observes nothing.
 	Observe func(ctx context.Context, operation string) (context.Context, func(outcome string))
-	// Decimals says how amounts are counted here. Nil counts them as the provider does.
+	// Decimals returns the decimals of a currency here. Nil uses the provider's decimals.
 	Decimals charge.Decimals
-	// Timeout bounds a whole call, its retries included.
+	// Timeout limits a whole call, including its retries.
 	Timeout time.Duration
-	// ConnectTimeout bounds connecting and, again, the TLS handshake.
+	// ConnectTimeout limits connecting and, separately, the TLS handshake.
 	ConnectTimeout time.Duration
-	// Retries is how often a call that may succeed on another try is repeated;
-	// negative for never.
+	// Retries is the maximum number of retries of a call. Negative means none.
 	Retries int
-	// RetryPause is the pause before the first retry. It doubles with each and
-	// varies by half, so that several instances don't come back in step.
+	// RetryPause is the pause before the first retry. It doubles with each retry and is randomized
+	// by half, so that instances do not retry in step.
 	RetryPause time.Duration
-	// BreakerLimit is how many calls in a row have to find the provider out of order
-	// before further ones fail at once.
+	// BreakerLimit is the number of consecutive outages that opens the circuit breaker.
 	BreakerLimit int
-	// BreakerPause is how long calls then fail at once, before one tries again.
+	// BreakerPause is how long the circuit breaker stays open before a trial call.
 	BreakerPause time.Duration
 }
 
@@ -84,8 +82,7 @@ func orDefault[T comparable](field *T, fallback T) {
 	}
 }
 
-// checkKey returns an error for a text that cannot be a key. The error must not
-// repeat the text.
+// checkKey returns an error if the text cannot be a key. The error must not contain the text.
 func checkKey(key string) error {
 	if key == "" {
 		return errors.New("psp: the provider's secret key is empty")

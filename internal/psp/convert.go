@@ -11,8 +11,8 @@ func idempotencyParams(key string) stripe.Params {
 	return stripe.Params{IdempotencyKey: stripe.String(key)}
 }
 
-// stringOrNil returns nil for an empty parameter, which leaves it out. Sent empty it
-// would erase the value at the provider.
+// stringOrNil returns nil for an empty parameter, which omits it. An empty string would erase the
+// value at the provider.
 func stringOrNil(s string) *string {
 	if s == "" {
 		return nil
@@ -20,7 +20,7 @@ func stringOrNil(s string) *string {
 	return &s
 }
 
-// timeFromUnix returns the time of the provider's Unix seconds, nil for 0.
+// timeFromUnix converts the provider's Unix seconds. It returns the zero time for 0.
 func timeFromUnix(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}

@@ -8,10 +8,10 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in
-// which a customer has credit or debt, or something that is yet to be invoiced or
-// paid; "" where there is none. The provider lets the next subscription have another
-// currency, but applies a credit to invoices in its own alone.
+// OtherCurrency returns a currency (ISO 4217, upper case) other than the given one in which a
+// customer has credit, debt, pending items or unpaid invoices. It returns "" if there is none. The
+// provider allows the next subscription to have another currency, but applies a credit only to
+// invoices in the same currency.
 func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string) (string, error) {
 	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
@@ -28,7 +28,7 @@ func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string)
 	}
 	own := string(customer.Currency)
 	if own == "" || strings.EqualFold(own, currency) {
-		return "", nil // the customer's is the currency of what was invoiced last
+		return "", nil // the customer's currency is the currency of the last invoice
 	}
 	if customer.Balance != 0 {
 		return strings.ToUpper(own), nil
@@ -36,8 +36,8 @@ func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string)
 	return c.openIn(ctx, customerID, currency)
 }
 
-// CustomerCredit returns the credit that a customer has for invoices in a currency (ISO
-// 4217, upper case), at least 0, and 0 for a deleted customer.
+// CustomerCredit returns a customer's credit for invoices in a currency (ISO 4217, upper case). It
+// is at least 0, and 0 for a deleted customer.
 func (c *Client) CustomerCredit(ctx context.Context, customerID, currency string) (int64, error) {
 	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}
@@ -54,8 +54,8 @@ func (c *Client) CustomerCredit(ctx context.Context, customerID, currency string
 	return max(units.FromProvider(customer.InvoiceCreditBalance[strings.ToLower(currency)]), 0), nil
 }
 
-// openIn returns a currency, other than the given one, of an invoice of a customer
-// that is not paid or of an item that waits for an invoice; "" where there is none.
+// openIn returns a currency, other than the given one, of an unpaid invoice or a pending item of
+// the customer, or "".
 func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {
 	return call(ctx, c, "list what is open", func(ctx context.Context) (string, error) {
 		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusOpen, stripe.InvoiceStatusDraft} {
@@ -70,7 +70,7 @@ func (c *Client) openIn(ctx context.Context, customerID, currency string) (strin
 	})
 }
 
-// findOtherCurrency returns the first currency in a list other than the given one.
+// findOtherCurrency returns the first currency in a list that differs from the given one.
 func findOtherCurrency[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, currency string) (string, error) {
 	for item, err := range list {
 		if err != nil {
@@ -83,17 +83,17 @@ func findOtherCurrency[T any](list stripe.Seq2[T, error], of func(T) stripe.Curr
 	return "", nil
 }
 
-// metaCreditOf names the invoice whose credit an adjustment of a balance gives back.
+// metaCreditOf is the metadata key for the invoice whose credit a balance adjustment restores.
 const metaCreditOf = "gives_back_credit_of"
 
-// RestoresCredit reports whether an adjustment of a balance gives back what an invoice took.
+// RestoresCredit reports whether a balance adjustment restores credit that an invoice used.
 func RestoresCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
 	return adjustment.Metadata[metaCreditOf] != ""
 }
 
-// restoreCredit gives back what an invoice took from its customer's balance. A debt
-// that it collected becomes one again, because its payment is refunded. The key serves
-// for a day; after that the adjustment is found by its metadata.
+// restoreCredit restores the credit that an invoice took from its customer's balance. If the
+// invoice collected a debt, the debt is restored too, because its payment is refunded. The
+// idempotency key protects for a day. After that the adjustment is found by its metadata.
 func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error {
 	if invoiceID == "" {
 		return nil
@@ -104,7 +104,7 @@ func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error
 	if err != nil {
 		return err
 	}
-	// A balance below zero is credit. A draft took none yet; what is void gave it back.
+	// A negative balance is credit. A draft has taken none yet, and a void invoice has returned it.
 	taken := in.EndingBalance - in.StartingBalance
 	if taken == 0 || in.Customer == nil || in.Status == stripe.InvoiceStatusDraft || in.Status == stripe.InvoiceStatusVoid {
 		return nil
@@ -130,7 +130,7 @@ func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error
 	return err
 }
 
-// hasRestoredCredit reports whether the credit that an invoice took was given back before.
+// hasRestoredCredit reports whether the credit that an invoice used was already restored.
 func (c *Client) hasRestoredCredit(ctx context.Context, customerID, invoiceID string) (bool, error) {
 	given, err := call(ctx, c, "list adjustments of the balance", func(ctx context.Context) (bool, error) {
 		list := c.api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
@@ -147,7 +147,7 @@ func (c *Client) hasRestoredCredit(ctx context.Context, customerID, invoiceID st
 		return false, nil
 	})
 	if errors.Is(err, ErrNotFound) {
-		return true, nil // with the customer its balance is gone
+		return true, nil // the balance was deleted with the customer
 	}
 	return given, err
 }

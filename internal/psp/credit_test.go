@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// A customer's other currency is that of credit, of debt, and of what is not paid.
+// A customer's other currency comes from its credit, debt, pending items or unpaid invoices.
 func TestOtherCurrency(t *testing.T) {
 	t.Parallel()
 	const none = `{"object": "list", "data": []}`
 	eur, usd := `{"object": "list", "data": [{"id": "x", "currency": "eur"}]}`, `{"object": "list", "data": [{"id": "x", "currency": "usd"}]}`
 	tests := map[string]struct {
 		customer                string
-		invoices, drafts, items string // "" is not asked for
+		invoices, drafts, items string // "" if it is not requested
 		want                    string
 	}{
 		"a new one":                      {`{"id": "cus_1", "currency": null, "balance": 0}`, "", "", "", ""},
@@ -57,7 +57,7 @@ func TestOtherCurrency(t *testing.T) {
 	}
 }
 
-// Credit is what the next invoice of the currency uses: no debt, and not that of other currencies.
+// The credit is what the next invoice in the currency can use, without debts and other currencies.
 func TestCustomerCredit(t *testing.T) {
 	t.Parallel()
 	for customer, want := range map[string]int64{

@@ -10,34 +10,33 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// CustomerParams describes a customer: a tenant with its billing details.
-// Empty fields are left out.
+// CustomerParams describes a customer: a tenant and its billing details. Empty fields are omitted.
 type CustomerParams struct {
 	Key        string // idempotency key
-	TenantID   string // kept as metadata "tenant_id"
+	TenantID   string // stored as metadata "tenant_id"
 	Name       string
 	Email      string
 	Address    string // one line
 	City       string
 	PostalCode string
 	Country    string // ISO 3166-1, two letters
-	VATNumber  string // printed as a line of its own; empty for a number that is a tax ID
-	TaxExempt  string // TaxExemptNone or TaxExemptReverse; empty leaves it as it is
+	VATNumber  string // printed on a separate line; empty if the number is a tax ID
+	TaxExempt  string // TaxExemptNone or TaxExemptReverse; empty leaves it unchanged
 	Locale     string // preferred language of invoices and mails
 }
 
-// Whether a customer owes tax. The provider knows a third value, exempt.
+// Tax exemptions of a customer. The provider has a third value, exempt.
 const (
 	TaxExemptNone    = string(stripe.CustomerTaxExemptNone)
 	TaxExemptReverse = string(stripe.CustomerTaxExemptReverse)
 )
 
-// CreateCustomer creates a customer and returns its id.
+// CreateCustomer creates a customer and returns its ID.
 //
-// For a day the provider refuses a key that is repeated with other details, and a
-// tenant may correct its address after an attempt of unknown outcome. So the details
-// are part of the key that is sent: the same details give the same customer, other
-// details a new one. A customer that remains without a subscription does no harm.
+// For a day, the provider rejects a key that is reused with other details, and a tenant may correct
+// its address after an attempt with an unknown outcome. So the key that is sent includes the
+// details: the same details give the same customer, other details a new one. A leftover customer
+// without a subscription is harmless.
 func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, error) {
 	return writeOnce(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
@@ -56,8 +55,8 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 			params.PreferredLocales = []*string{stripe.String(p.Locale)}
 		}
 		if p.VATNumber != "" {
-			// A line on invoices. The provider checks the form of tax ids by country
-			// and would refuse the whole customer for a typing error.
+			// A line on invoices. As a tax ID, the provider would validate its format and reject
+			// the whole customer because of a typo.
 			params.InvoiceSettings = &stripe.CustomerCreateInvoiceSettingsParams{
 				CustomFields: []*stripe.CustomerCreateInvoiceSettingsCustomFieldParams{
 					{Name: stripe.String(vatLine), Value: stripe.String(p.VATNumber)},
@@ -72,11 +71,10 @@ func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, 
 	}, func(ctx context.Context) (string, error) { return c.findCustomer(ctx, p.TenantID) })
 }
 
-// recentCustomers is among how many of the newest customers one is looked for.
+// recentCustomers is the number of newest customers that findCustomer searches.
 const recentCustomers = 1000
 
-// findCustomer returns the newest customer that was made for a tenant lately, else
-// ErrNotDone.
+// findCustomer returns the newest customer that was recently created for a tenant, or ErrNotDone.
 func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, error) {
 	seen := 0
 	id := func(customer *stripe.Customer) string { return customer.ID }
@@ -104,7 +102,7 @@ func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, err
 	return "", ErrNotDone
 }
 
-// metaTenant is where a customer's metadata name its tenant.
+// metaTenant is the metadata key of a customer's tenant.
 const metaTenant = "tenant_id"
 
 // CustomerDeleted reports whether a customer was deleted or never existed.
@@ -122,8 +120,8 @@ func (c *Client) CustomerDeleted(ctx context.Context, id string) (bool, error) {
 	return deleted, err
 }
 
-// UpdateCustomer replaces the details of a customer; empty ones are erased.
-// The details become part of the key, as with CreateCustomer.
+// UpdateCustomer replaces the details of a customer. Empty details are erased. As in
+// CreateCustomer, the details become part of the key.
 func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams) error {
 	if id == "" {
 		return c.failure(ctx, "update customer", errNoID)
@@ -158,7 +156,7 @@ func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams
 	return err
 }
 
-// vatLine is the name of the tenant's VAT number on invoices.
+// vatLine is the label of the tenant's VAT number on invoices.
 const vatLine = "VAT number"
 
 func (p CustomerParams) fingerprint() string {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 )
 
-// reportJSON is an error report as the provider's documentation shows it.
+// reportJSON returns an error report like the one in the provider's documentation.
 func reportJSON(eventType, related string) string {
 	return `{"id": "evt_test_1", "object": "v2.core.event", "type": "` + eventType + `", "livemode": false,
 		"created": "2026-11-21T12:00:00.000Z", "reason": null, ` + related + `

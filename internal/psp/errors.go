@@ -18,66 +18,64 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
-// ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
-// (rules: psp#failures). It carries its cause for the log, without secrets. The
-// causes ErrNotFound, ErrRefused and ErrDeclined can be told apart with errors.Is.
+// ErrUnavailable is the error of every failed call: 502 psp_error to an HTTP caller
+// (rules: psp#failures). It wraps its cause for the log, without secrets. Use errors.Is to detect
+// the causes ErrNotFound, ErrRefused and ErrDeclined.
 var ErrUnavailable = fault.NewCoded(fault.Provider, fault.PSPError)
 
-// ErrBusy is the failure of a call that the provider did not take because there are too
-// many: 429 to an HTTP caller, with Retry-After (rules: psp#failures). Nothing happened.
+// ErrBusy is the error of a call that the provider rejected because of its rate limit: 429 to an
+// HTTP caller, with Retry-After (rules: psp#failures). The call had no effect.
 var ErrBusy = &fault.Error{Kind: fault.TooMany, Message: "error.too_many_requests", RetryAfter: busyPause}
 
-// busyPause is how long callers are asked to wait where the provider does not say, which
-// is its custom: its limits are counted by the second.
+// busyPause is the Retry-After value if the provider does not send one, which is usual. Its limits
+// are counted per second.
 const busyPause = 2 * time.Second
 
-// busyMost bounds how long callers are asked to wait.
+// busyMost is the maximum Retry-After value.
 const busyMost = time.Minute
 
-// ErrPortalUnset is the cause when nobody has saved the settings of the billing portal
-// in the provider's account yet. It is an ErrRefused too.
+// ErrPortalUnset is the cause if the settings of the billing portal were never saved in the
+// provider's account. It is also an ErrRefused.
 var ErrPortalUnset = fmt.Errorf("%w: its billing portal has no settings", ErrRefused)
 
-// ErrNotFound is the cause when an object that the call names does not exist at the
-// provider.
+// ErrNotFound is the cause if an object that the call names does not exist at the provider.
 var ErrNotFound = errors.New("no such object at the provider")
 
-// ErrNothingUpcoming is the cause when an invoice is to be previewed, and nothing will be
-// billed. It is an ErrNotFound too.
+// ErrNothingUpcoming is the cause if an invoice preview is requested but nothing will be billed. It
+// is also an ErrNotFound.
 var ErrNothingUpcoming = fmt.Errorf("%w: nothing will be billed", ErrNotFound)
 
-// ErrRefused is the cause when the provider understood the call and will never
-// accept it, because of a defect or a wrong setting of this service. Repeating the
-// call is pointless.
+// ErrRefused is the cause if the provider understood the call and will never accept it, because of
+// a defect or a wrong setting of this service. A retry is pointless.
 var ErrRefused = errors.New("the provider refused the request")
 
-// ErrCurrency is the cause when the provider's account does not support the currency. It is
-// an ErrRefused too.
+// ErrCurrency is the cause if the provider's account does not support the currency. It is also an
+// ErrRefused.
 var ErrCurrency = fmt.Errorf("%w: its account does not support the currency", ErrRefused)
 
-// ErrTooSmall is the cause when the amount is below the provider's minimum. It is an
-// ErrRefused too.
+// ErrTooSmall is the cause if the amount is below the provider's minimum. It is also an ErrRefused.
 var ErrTooSmall = fmt.Errorf("%w: the amount is below its minimum", ErrRefused)
 
-// errDenied is the cause when the provider does not accept the key, or the key may not do
-// what was asked. An operator can mend that, so it is no ErrRefused: who can wait tries
-// again. It tells nothing of an earlier attempt, so that callers take it for an outage.
+// errDenied is the cause if the provider rejects the key, or if the key lacks a permission. It is
+// not an ErrRefused, because an operator can fix it, so background work retries. It proves nothing
+// about an earlier attempt, so callers treat it as an outage.
 var errDenied = errors.New("the provider does not accept the key, or the key may not do this")
 
-// errUnknownRoute is the cause when the provider does not have the URL of a call: a defect
-// here, a wrong address, or a sandbox that lacks the route. It says nothing about the
-// object, so it is neither ErrNotFound nor ErrRefused: work that depends on the call waits.
+// errUnknownRoute is the cause if the provider does not have the URL of a call: a defect here, a
+// wrong base URL, or a sandbox without the route. It proves nothing about the object, so it is
+// neither ErrNotFound nor ErrRefused, and work that depends on the call waits.
 var errUnknownRoute = errors.New("the provider does not know the URL of the request")
 
-// ErrDeclined is the cause when a payment was declined, or needs an action of the
-// payer. Nothing was paid and nothing was changed.
+// ErrDeclined is the cause if a payment was declined or requires an action of the payer. Nothing
+// was paid or changed.
 var ErrDeclined = errors.New("the payment was declined")
 
-// ErrActionRequired is a cause beside ErrDeclined: the payer can still confirm (3-D Secure).
+// ErrActionRequired is a cause in addition to ErrDeclined: the payer can still confirm the payment
+// (3-D Secure).
 var ErrActionRequired = errors.New("the payer has to confirm the payment")
 
-// MarkPermanent marks permanent errors as jobs.Fatal: the provider does not have the
-// object, or will never accept the call. Other errors are returned as they are.
+// MarkPermanent marks permanent errors as jobs.Fatal: the object does not exist at the provider, or
+// the provider will never accept the call. It returns other errors unchanged.
 func MarkPermanent(err error) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
 		return jobs.MarkFatal(err)
@@ -85,23 +83,23 @@ func MarkPermanent(err error) error {
 	return err
 }
 
-// errUnreadable stands for an answer that ends early or is not the provider's JSON.
-// The answer's text stays out of logs, since it could repeat secrets of the call.
+// errUnreadable replaces the error for a response that is truncated or is not the provider's JSON.
+// The response text is not logged, because it could contain secrets of the call.
 var errUnreadable = errors.New("the answer cannot be read as the provider's")
 
-// codeNotFound is the code of a missing object in the second version of the API.
+// codeNotFound is the error code of a missing object in version 2 of the API.
 const codeNotFound stripe.ErrorCode = "not_found"
 
-// verdict is what a call shows about the provider's health.
+// verdict is the conclusion about the provider's health from a call.
 type verdict uint8
 
 const (
-	answered verdict = iota // it works, whatever the answer is
+	answered verdict = iota // it works, whatever the response
 	outage                  // it does not work
 	unknown                 // the caller gave up first
 )
 
-// String names a verdict for metrics.
+// String returns the name of a verdict for metrics.
 func (v verdict) String() string { return [...]string{"answered", "outage", "abandoned"}[v] }
 
 func classifyCall(ctx context.Context, err error) verdict {
@@ -118,18 +116,18 @@ func classifyCall(ctx context.Context, err error) verdict {
 	}
 }
 
-// worthRetrying reports whether the same call may succeed in a moment. Every call
-// can be repeated safely: writes carry idempotency keys.
+// worthRetrying reports whether a retry of the same call could succeed soon. Every call can be
+// retried safely, because writes carry idempotency keys.
 func worthRetrying(err error) bool {
 	if err == nil || charge.IsLookup(err) {
 		return false
 	}
 	var e *stripe.Error
 	if !errors.As(err, &e) {
-		return true // the connection, or an answer from something in between
+		return true // a broken connection, or a response from a proxy
 	}
 	if isReplayed(err) {
-		return false // the same key gets the same answer
+		return false // the same key gets the same response
 	}
 	if e.LastResponse != nil {
 		switch e.LastResponse.Header.Get("Stripe-Should-Retry") {
@@ -143,17 +141,17 @@ func worthRetrying(err error) bool {
 	case e.HTTPStatusCode >= http.StatusInternalServerError, e.HTTPStatusCode == http.StatusConflict:
 		return true
 	default:
-		// Of the refusals for too many requests only a busy object passes quickly.
+		// Of the 429 responses, only a lock timeout passes quickly.
 		return e.Code == stripe.ErrorCodeLockTimeout
 	}
 }
 
-// refusable marks the context of a call that the provider may refuse although neither this
-// service nor its settings are wrong.
+// refusable marks the context of a call that the provider can refuse without a defect or a wrong
+// setting here.
 type refusable struct{}
 
-// failure returns the error that callers get for what went wrong in a call; op says
-// what the call was doing.
+// failure converts an error of a call to the error for callers, and logs defects. op names the
+// operation.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
 	cause := c.cause(err)
 	switch {
@@ -170,9 +168,9 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 	return wrapUnavailable(op, err, cause)
 }
 
-// wrapUnavailable returns ErrBusy where the provider refused err's call because there are
-// too many, and ErrUnavailable otherwise, around its cause. An error of this service's own
-// stays what it is.
+// wrapUnavailable wraps the cause in ErrBusy if the provider rejected the call because of its rate
+// limit, and in ErrUnavailable otherwise. It keeps the errors of a Decimals, which come from this
+// service.
 func wrapUnavailable(op string, err, cause error) error {
 	if charge.IsLookup(err) {
 		return fmt.Errorf("%s: %w", op, err)
@@ -186,7 +184,7 @@ func wrapUnavailable(op string, err, cause error) error {
 	return ErrUnavailable.Wrap(cause)
 }
 
-// retryAfter returns how long the provider asks to wait.
+// retryAfter returns how long the provider asks the caller to wait.
 func retryAfter(e *stripe.Error) time.Duration {
 	if e.LastResponse == nil {
 		return busyPause
@@ -198,14 +196,14 @@ func retryAfter(e *stripe.Error) time.Duration {
 	return min(time.Duration(seconds)*time.Second, busyMost)
 }
 
-// isPortalUnset tells by its message that the portal has no settings: there is no code.
+// isPortalUnset recognizes by the message that the portal has no settings. The error has no code.
 func isPortalUnset(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest &&
 		(strings.Contains(e.Msg, "default configuration has not been created") || strings.Contains(e.Msg, "customer portal settings"))
 }
 
-// isCurrencyUnsupported recognizes the refusal of a currency by its parameter and message:
-// "Invalid currency: tnd. Stripe accounts in US do not support tnd. …" has no code.
+// isCurrencyUnsupported recognizes an unsupported currency by the message, because "Invalid
+// currency: tnd. Stripe accounts in US do not support tnd. …" has no error code.
 func isCurrencyUnsupported(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(e.Msg, "Invalid currency:")
 }
@@ -218,7 +216,7 @@ func (c *Client) cause(err error) error {
 	var transport *url.Error
 	switch {
 	case errors.As(err, &transport):
-		return transport // method, address and reason
+		return transport // method, URL and reason
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
 		errors.Is(err, circuitbreaker.ErrOpen):
 		return err
@@ -229,8 +227,8 @@ func (c *Client) cause(err error) error {
 	}
 }
 
-// errorText returns what the provider answered in one line. The library's own text
-// is the whole answer, with data of the payment.
+// errorText returns the provider's error in one line. The text of the library's error is the whole
+// response, including payment data.
 func (c *Client) errorText(e *stripe.Error) error {
 	parts := []string{fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)}
 	for _, part := range [][2]string{{"code", string(e.Code)}, {"param", e.Param}, {"request", e.RequestID}} {
@@ -242,7 +240,7 @@ func (c *Client) errorText(e *stripe.Error) error {
 	if e.Type != stripe.ErrorTypeCard && e.Msg != "" {
 		text += ": " + e.Msg
 	}
-	// The provider could have repeated our key.
+	// The provider could have echoed the key.
 	text = strings.ReplaceAll(text, c.secret, "[secret]")
 
 	kind := error(nil)
@@ -251,7 +249,7 @@ func (c *Client) errorText(e *stripe.Error) error {
 		kind = ErrNothingUpcoming
 	case e.Code == stripe.ErrorCodeResourceMissing, e.Code == codeNotFound:
 		kind = ErrNotFound
-	case status == http.StatusNotFound: // "Unrecognized request URL", which has no code
+	case status == http.StatusNotFound: // "Unrecognized request URL", which has no error code
 		kind = errUnknownRoute
 	case isPortalUnset(e):
 		kind = ErrPortalUnset

@@ -11,27 +11,26 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// The provider's maximum of events in a page, and of types in one list.
+// The provider's limits: events per page, and types per list.
 const (
 	eventPage     = 100
 	eventTypesMax = 20
 )
 
-// Event says that something happened to an object at the provider. It may come late,
-// twice or out of order, so the object's state is read back (rules:
-// psp#reading-back).
+// Event reports that something happened to an object at the provider. Events can arrive late,
+// repeatedly or out of order, so the object's state is read back (rules: psp#reading-back).
 type Event struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`      // such as "customer.subscription.updated"
 	ObjectID string `json:"object_id"` // empty for objects that cannot be read back
 }
 
-// previewPrefix begins the ids of invoices that do not exist yet.
+// previewPrefix is the ID prefix of invoices that do not exist yet.
 const previewPrefix = "upcoming_"
 
-// Events lists the events of some types since a time, asking for more as it goes.
-// There is a list for each eventTypesMax types, each newest first. The provider keeps
-// 30 days. After an error it ends.
+// Events lists the events of the given types since a time and requests further pages as needed.
+// Each batch of eventTypesMax types is a separate list, newest first. The provider keeps events for
+// 30 days. The iteration stops after an error.
 func (c *Client) Events(ctx context.Context, since time.Time, types []string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for some := range slices.Chunk(types, eventTypesMax) {
@@ -93,7 +92,7 @@ func (c *Client) eventPage(ctx context.Context, since time.Time, types []string,
 	})
 }
 
-// NewEvent reads what an event says: its id, its type and the id of its object.
+// NewEvent extracts the ID, the type and the object ID of an event.
 func NewEvent(e *stripe.Event) (Event, error) {
 	if e.ID == "" || e.Type == "" || e.Data == nil {
 		return Event{}, errUnreadable

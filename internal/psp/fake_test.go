@@ -16,14 +16,14 @@ import (
 
 const testKey = "sk_test_verysecretkey"
 
-// seen is what the fake provider was asked.
+// seen is a request that the fake provider received.
 type seen struct {
 	method, path, key string
 	header            http.Header
 	form              url.Values
 }
 
-// fake is a provider whose answers a test decides.
+// fake is a provider whose responses a test defines.
 type fake struct {
 	server *httptest.Server
 
@@ -52,7 +52,8 @@ func (f *fake) requests() []seen {
 	return append([]seen(nil), f.seen...)
 }
 
-// client is quick to retry and slow to trip, unless a change says otherwise.
+// client returns a client that retries quickly and whose circuit breaker opens late, unless a
+// change overrides this.
 func (f *fake) client(t *testing.T, changes ...func(*psp.Config)) *psp.Client {
 	t.Helper()
 	cfg := psp.Config{

@@ -12,42 +12,43 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// MaxInvoices is how many invoices one page of the provider has at most.
+// MaxInvoices is the maximum number of invoices on one of the provider's pages.
 const MaxInvoices = listPage
 
-// Invoice is an invoice at the provider with all of its lines. Amounts are in
-// minor units of the currency.
+// Invoice is an invoice at the provider with all of its lines. Amounts are in minor units of the
+// currency.
 type Invoice struct {
 	ID              string
-	Number          string // empty while it is a draft
+	Number          string // empty for a draft
 	Status          string // draft, open, paid, void or uncollectible
 	CustomerID      string
-	SubscriptionID  string // empty for one that bills no subscription
-	PaymentIntentID string // of the payment that was made or is expected; may be empty
+	SubscriptionID  string // empty if it bills no subscription
+	PaymentIntentID string // the payment that was made or is expected; can be empty
 	BillingReason   string // such as "subscription_cycle"
 	Currency        string // ISO 4217, upper case
-	// Subtotal is without taxes: Subtotal, less discounts, plus Tax is Total.
+	// Subtotal excludes taxes: Subtotal minus discounts plus Tax is Total.
 	Subtotal int64
 	Tax      int64
 	Total    int64
-	// AmountDue is what remains to be paid after the customer's balance: Paid of it is, and
-	// Open is not.
+	// AmountDue is the amount to pay after the customer's balance is applied. It consists of Paid
+	// and Open.
 	AmountDue, Paid, Open int64
-	// BalanceApplied is what the customer's balance paid of the total. It is negative where
-	// the invoice added to the balance, as one with a total below zero does.
+	// BalanceApplied is the part of the total that the customer's balance paid. It is negative if
+	// the invoice added to the balance, as an invoice with a negative total does.
 	BalanceApplied   int64
 	CreatedAt        time.Time
 	FinalizedAt      *time.Time
 	DueAt            *time.Time
 	PaidAt, VoidedAt *time.Time
-	// Attempts is how often it was tried to collect it, and NextAttemptAt when it is next.
+	// Attempts is the number of attempts to collect it, and NextAttemptAt is when the next one is
+	// due.
 	Attempts      int64
 	NextAttemptAt *time.Time
-	PDFURL        string // empty while there is none
+	PDFURL        string // empty if there is none
 	HostedURL     string
-	// Action is what the invoice asks of a person.
+	// Action is the action that the invoice requires from the payer.
 	Action money.PaymentAction
-	// InProgress: a bank debit is paying the invoice, so nothing of it is due.
+	// InProgress means that a bank debit is paying the invoice, so nothing is due.
 	InProgress bool
 	Billed     BilledCustomer
 	Lines      []InvoiceLine
@@ -55,15 +56,15 @@ type Invoice struct {
 	Credited int64
 }
 
-// BilledCustomer is the customer as it was when the invoice was made final; fields that
-// were not known then are empty.
+// BilledCustomer is the customer at the time when the invoice was finalized. Fields that were
+// unknown then are empty.
 type BilledCustomer struct {
 	Name    string
 	Email   string
 	Address Address
 }
 
-// Address is a postal address; unknown parts are empty.
+// Address is a postal address. Unknown parts are empty.
 type Address struct {
 	Line1, Line2, City, State, PostalCode string
 	Country                               string // ISO 3166-1, two letters
@@ -72,16 +73,16 @@ type Address struct {
 // InvoiceLine is one line of an invoice.
 type InvoiceLine struct {
 	ID          string
-	ItemID      string // of the invoice item that it bills; empty for the item of a subscription
+	ItemID      string // the invoice item that it bills; empty for the item of a subscription
 	Description string
 	Amount      int64 // minor units, negative for a credit
 	Currency    string
 	Quantity    int64
-	// ExactQuantity is decimal text for a quantity that is not whole, which Quantity is
-	// the rounded one of; empty for any other.
+	// ExactQuantity is decimal text if the quantity is not whole, in which case Quantity is
+	// rounded. Otherwise it is empty.
 	ExactQuantity string
-	// UnitAmount is in minor units with up to twelve decimals, as decimal text;
-	// empty where the provider has none.
+	// UnitAmount is decimal text in minor units with up to twelve decimals, or empty if the
+	// provider sends none.
 	UnitAmount         string
 	PriceID            string // empty for a line without a price
 	SubscriptionID     string
@@ -91,21 +92,21 @@ type InvoiceLine struct {
 	PeriodEnd          time.Time
 }
 
-// InvoiceQuery chooses a page of a customer's invoices, the newest first.
+// InvoiceQuery selects a page of a customer's invoices, newest first.
 type InvoiceQuery struct {
 	CustomerID string
-	Status     string // empty for any
-	After      string // the id of the last invoice of the page before; empty for the first page
-	Limit      int    // up to MaxInvoices, which 0 stands for
+	Status     string // empty for all
+	After      string // the ID of the last invoice on the previous page; empty for the first page
+	Limit      int    // up to MaxInvoices, which is the default
 }
 
-// InvoicePage is a page of invoices. More says that others follow.
+// InvoicePage is a page of invoices. More reports whether another page follows.
 type InvoicePage struct {
 	Invoices []Invoice
 	More     bool
 }
 
-// GetInvoice reads an invoice; ErrNotFound if there is none.
+// GetInvoice returns an invoice, or ErrNotFound.
 func (c *Client) GetInvoice(ctx context.Context, id string) (Invoice, error) {
 	raw, err := read(ctx, c, "get invoice", id, func(ctx context.Context) (*stripe.Invoice, error) {
 		params := &stripe.InvoiceRetrieveParams{}
@@ -118,7 +119,7 @@ func (c *Client) GetInvoice(ctx context.Context, id string) (Invoice, error) {
 	return c.loadAllLines(ctx, raw)
 }
 
-// ListInvoices reads one page of a customer's invoices.
+// ListInvoices returns one page of a customer's invoices.
 func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage, error) {
 	if q.Limit == 0 {
 		q.Limit = MaxInvoices
@@ -150,8 +151,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	return invoices, nil
 }
 
-// loadAllLines reads the remaining lines of an invoice, which has only the first ones
-// itself.
+// loadAllLines reads the remaining lines of an invoice, which itself contains only the first ones.
 func (c *Client) loadAllLines(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	var err error
@@ -174,7 +174,7 @@ func (c *Client) loadAllLines(ctx context.Context, in *stripe.Invoice) (Invoice,
 	return c.convertUnits(ctx, invoice)
 }
 
-// convertUnits returns an invoice with its amounts in our minor units.
+// convertUnits returns an invoice with its amounts in the minor units used here.
 func (c *Client) convertUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	units, err := c.UnitsRead(ctx, in.Currency)
 	if err != nil {
@@ -225,15 +225,15 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		Credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
 		Billed:          BilledCustomer{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
-	// A draft has taken nothing yet, and a void invoice has given back what it took. At the
-	// provider credit is a balance below zero.
+	// A draft has taken nothing yet, and a void invoice has returned the balance that it took. At
+	// the provider, credit is a negative balance.
 	if in.Status != stripe.InvoiceStatusDraft && in.Status != stripe.InvoiceStatusVoid {
 		invoice.BalanceApplied = in.EndingBalance - in.StartingBalance
 	}
 	for _, tax := range in.TotalTaxes {
 		invoice.Tax += tax.Amount
 		if tax.TaxBehavior == stripe.InvoiceTotalTaxTaxBehaviorInclusive {
-			invoice.Subtotal -= tax.Amount // the provider's subtotal includes it
+			invoice.Subtotal -= tax.Amount // the provider's subtotal includes the tax
 		}
 	}
 	if in.Customer != nil {
@@ -251,8 +251,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 	return invoice
 }
 
-// paymentIntentOf returns the payment that was made, else the one that the provider
-// would make.
+// paymentIntentOf returns the payment that was made, or else the payment that the provider would make.
 func paymentIntentOf(payments *stripe.InvoicePaymentList) string {
 	if payments == nil {
 		return ""
@@ -295,9 +294,9 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 		Currency: strings.ToUpper(string(l.Currency)), Quantity: l.Quantity,
 	}
 	if p := l.Pricing; p != nil {
-		// The library reads the decimal text as a float; its shortest text is the
-		// provider's again for up to fifteen digits.
-		// Null is 0 to the library: a price without one amount per unit, such as tiers.
+		// The library decodes the decimal text as a float. Its shortest representation equals the
+		// provider's text for up to fifteen digits. The library decodes null as 0. Null means a
+		// price without a single amount per unit, such as tiers.
 		if p.UnitAmountDecimal != 0 || l.Amount == 0 {
 			line.UnitAmount = strconv.FormatFloat(p.UnitAmountDecimal, 'f', -1, 64)
 		}
@@ -325,19 +324,19 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	return line
 }
 
-// The metadata of an item that was made in place of a proration whose invoice is void:
-// the item that it stands in for, and what that had.
+// Metadata of an item that replaces a proration whose invoice was voided: the replaced item and its
+// price.
 const (
 	MetaStandsInFor = "stands_in_for"
 	MetaPrice       = "price"
 )
 
-// MetaUnpaid marks an item that charges a credit again because the time was never paid. Its
-// value is the subscription item that the credit is for.
+// MetaUnpaid marks an item that charges a credit again because its time was never paid for. Its
+// value is the subscription item of the credit.
 const MetaUnpaid = "unpaid_credit_of"
 
-// restoreFromMetadata gives a line of such an item what the provider does not say of it any more. It
-// has no number of units, so that no change takes it for one of its own lines.
+// restoreFromMetadata restores the fields of a line that replaces another one, which the provider
+// does not store. The quantity is 0, so that no change mistakes the line for its own.
 func (l *InvoiceLine) restoreFromMetadata(metadata map[string]string) {
 	if metadata[MetaStandsInFor] != "" {
 		l.Proration, l.Quantity, l.PriceID = true, 0, metadata[MetaPrice]

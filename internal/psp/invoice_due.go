@@ -9,13 +9,13 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// CollectDue collects, now, the invoices of a subscription that the provider was about to
-// collect by itself: that of a renewal is a draft for an hour, and so is the one for what
-// waited. With the end of the subscription the provider would leave them for ever. What is
-// held back stays so, such as the drafts of a subscription that was unpaid.
+// CollectDue immediately collects the invoices of a subscription that the provider would soon
+// collect by itself. The invoice of a renewal is a draft for an hour, and so is the invoice for
+// pending items. If the subscription ended, the provider would never collect them. Invoices without
+// automatic collection, such as the drafts of an unpaid subscription, are not touched.
 //
-// One that cannot be paid stays open. It was finalized with automatic collection, so that
-// after an attempt of unknown outcome it is found again.
+// An invoice that cannot be paid stays open. It was finalized with automatic collection, so that it
+// is found again after an attempt with an unknown outcome.
 func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) error {
 	due, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft, stripe.InvoiceStatusOpen)
 	for _, in := range due {
@@ -34,8 +34,8 @@ func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) err
 	return ignoreFinalAnswer(err)
 }
 
-// ignoreFinalAnswer returns nil for an answer that is final: the payment is declined, or the provider
-// has done it by itself meanwhile.
+// ignoreFinalAnswer returns nil for a definite answer: the payment was declined, or the provider
+// has already collected or finalized the invoice by itself.
 func ignoreFinalAnswer(err error) error {
 	if errors.Is(err, ErrDeclined) || errors.Is(err, ErrRefused) || errors.Is(err, ErrNotFound) {
 		return nil
@@ -43,7 +43,7 @@ func ignoreFinalAnswer(err error) error {
 	return err
 }
 
-// invoicesOf lists a subscription's invoices in some statuses, the oldest first.
+// invoicesOf lists a subscription's invoices with one of the statuses, oldest first.
 func (c *Client) invoicesOf(ctx context.Context, subscriptionID string, statuses ...stripe.InvoiceStatus) ([]*stripe.Invoice, error) {
 	all, err := call(ctx, c, "list invoices of a subscription", func(ctx context.Context) (all []*stripe.Invoice, _ error) {
 		for _, status := range statuses {

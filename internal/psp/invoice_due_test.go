@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the provider was about to collect is collected before the subscription ends, the
-// oldest first, and nothing else; what comes of it does not hold up the end.
+// Invoices that the provider was about to collect are collected before the subscription ends,
+// oldest first, and no others. The result of the collection does not delay the end.
 func TestEndCollectsWhatIsDue(t *testing.T) {
 	t.Parallel()
 	lists := map[string]string{
@@ -58,7 +58,7 @@ func TestEndCollectsWhatIsDue(t *testing.T) {
 			}
 		})
 	}
-	// While nobody knows what came of a payment, the subscription goes on.
+	// While the outcome of a payment is unknown, the subscription does not end.
 	lost := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
 		if r.Method == http.MethodGet {
 			reply(w, 200, `{"object": "list", "data": [`+lists[r.Form.Get("status")]+`]}`)

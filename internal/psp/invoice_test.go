@@ -76,7 +76,7 @@ func TestInvoiceIsReadWithAllLines(t *testing.T) {
 	}
 }
 
-// A tax that the prices include is in the provider's subtotal and not in ours.
+// The provider's subtotal includes an inclusive tax. The subtotal here does not.
 func TestSubtotalIsWithoutTaxes(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -115,7 +115,7 @@ func TestInvoicesAreListedByPage(t *testing.T) {
 	if second.Get("limit") != "100" || second.Has("status") || second.Has("starting_after") {
 		t.Errorf("without choices asked for %v", second)
 	}
-	// Without a customer it would be everybody's.
+	// Without a customer ID, the invoices of all customers would be listed.
 	if _, err := client.ListInvoices(t.Context(), psp.InvoiceQuery{}); err == nil || len(provider.requests()) != 2 {
 		t.Error("invoices of no customer were listed")
 	}

@@ -7,12 +7,11 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// VoidInvoice voids an open invoice or a draft. The invoice is read back: one that
-// was voided before is returned as it is. ErrRefused is the cause when its state
-// does not allow it.
+// VoidInvoice voids an open or draft invoice and returns nil if it was already void. It returns
+// ErrRefused if the status of the invoice does not allow it.
 //
-// The provider cannot void drafts. The draft of a subscription is finalized first,
-// without collecting it. Any other draft is deleted, and no longer found after that.
+// The provider cannot void drafts. The draft of a subscription is finalized first, without
+// collecting it. Any other draft is deleted, and can no longer be found after that.
 func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 	in, err := c.GetInvoice(ctx, id)
 	if err != nil {
@@ -37,8 +36,7 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 	return err
 }
 
-// finalize makes a draft final; collect says whether the provider may collect it by
-// itself.
+// finalize finalizes a draft. collect allows the provider to collect it automatically.
 func (c *Client) finalize(ctx context.Context, id string, collect bool, key string) error {
 	_, err := writeOnce(ctx, c, "finalize invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.FinalizeInvoice(ctx, id, &stripe.InvoiceFinalizeInvoiceParams{
@@ -51,7 +49,7 @@ func (c *Client) finalize(ctx context.Context, id string, collect bool, key stri
 	return err
 }
 
-// invoiceHas returns ErrNotDone unless the status of an invoice is as wanted.
+// invoiceHas returns ErrNotDone if the status of an invoice does not satisfy wanted.
 func (c *Client) invoiceHas(ctx context.Context, id string, wanted func(stripe.InvoiceStatus) bool) (struct{}, error) {
 	in, err := c.GetInvoice(ctx, id)
 	if err == nil && !wanted(stripe.InvoiceStatus(in.Status)) {
@@ -66,7 +64,7 @@ func (c *Client) deleteDraft(ctx context.Context, id, key string) error {
 		return struct{}{}, err
 	})
 	if errors.Is(err, ErrNotFound) {
-		return nil // an earlier attempt of unknown outcome did it
+		return nil // deleted by an earlier attempt with an unknown outcome
 	}
 	return err
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// Stripe shows ten lines of an invoice in itself. A preview with more is completed from
-// the items that wait, and what it shows is then charged.
+// Stripe includes only ten lines in an invoice. A longer preview is completed from the pending
+// items, and its amounts are then charged.
 func TestInvoicesOfManyLines(t *testing.T) {
 	t.Parallel()
 	now := clock.NewAdjustable(clock.System(), 0)
@@ -112,8 +112,8 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	p.refusesPagesOfPreviews(ctx, t, sub.ID)
 }
 
-// makesAgainOnce makes the items of an invoice again, now and after the provider has
-// forgotten the keys: a preview counts them once, with what they say of themselves.
+// makesAgainOnce recreates the items of an invoice, both immediately and after the provider has
+// forgotten the idempotency keys. A preview counts them once, with their original fields.
 func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.Subscription, billed psp.Invoice, now *clock.Adjustable) {
 	t.Helper()
 	its := items.Items{Client: p.Client}
@@ -158,7 +158,7 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 	}
 }
 
-// refusesPagesOfPreviews holds that the sandbox is no kinder than Stripe.
+// refusesPagesOfPreviews checks that the sandbox is as strict as Stripe.
 func (p counterpart) refusesPagesOfPreviews(ctx context.Context, t *testing.T, subscription string) {
 	t.Helper()
 	ask := func(method, path string, form url.Values) (status int, body string) {

@@ -12,21 +12,21 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// How a meter aggregates the events of a period.
+// The ways in which a meter aggregates the events of a period.
 const (
 	AggregateSum   = "sum"
 	AggregateCount = "count"
 	AggregateLast  = "last"
 )
 
-// The keys of a usage event's payload, the provider's defaults.
+// The payload keys of a usage event, which are the provider's defaults.
 const (
 	payloadCustomer = "stripe_customer_id"
 	payloadValue    = "value"
 )
 
-// Meter is a billing meter. Metered prices refer to one, and usage is reported to its
-// event name.
+// Meter is a billing meter. Metered prices refer to a meter, and usage is reported to its event
+// name.
 type Meter struct {
 	ID          string
 	EventName   string
@@ -59,7 +59,7 @@ func (c *Client) CreateMeter(ctx context.Context, p MeterParams) (Meter, error) 
 	})
 }
 
-// GetMeter reads a billing meter; ErrNotFound if there is none.
+// GetMeter returns a billing meter, or ErrNotFound.
 func (c *Client) GetMeter(ctx context.Context, id string) (Meter, error) {
 	return read(ctx, c, "get meter", id, func(ctx context.Context) (Meter, error) {
 		m, err := c.api.V1BillingMeters.Retrieve(ctx, id, nil)
@@ -81,23 +81,22 @@ func newMeter(m *stripe.BillingMeter) Meter {
 	return meter
 }
 
-// UsageReport is usage of one customer, to be billed.
+// UsageReport is billable usage of one customer.
 type UsageReport struct {
-	EventName  string // the meter's
+	EventName  string // of the meter
 	CustomerID string
 	Quantity   money.Quantity
-	// Identifier makes the report count once, however often it is sent within
-	// IdentifierLife.
+	// Identifier makes the report count once, no matter how often it is sent within IdentifierLife.
 	Identifier string
-	At         time.Time // at most 35 days ago; to the second
+	At         time.Time // at most 35 days ago, in seconds resolution
 }
 
 // IdentifierLife is how long the provider remembers the identifier of a report.
 const IdentifierLife = 24 * time.Hour
 
-// ReportUsage reports usage to a meter. A report that was sent before under the same
-// identifier is no error. Every call has an idempotency key of its own: for an earlier
-// key the provider would only repeat its first answer, even if that was a failure.
+// ReportUsage reports usage to a meter. If the identifier was reported before, it returns nil.
+// Every call uses a new idempotency key, because for a used key the provider would only replay its
+// first answer, even if that was a failure.
 func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 	key := ""
 	if u.Identifier != "" {
@@ -119,18 +118,18 @@ func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 	return err
 }
 
-// How the provider says that it knows the identifier of a usage event. The API
-// answers with the message and no code; the code is documented for errors that are
-// found later. The library has no constant for either.
+// How the provider reports that it already has the identifier of a usage event. The API returns the
+// message without a code. The code is documented for errors that are found asynchronously. The
+// library has no constant for either.
 const (
 	codeDuplicateUsage    = "duplicate_meter_event"
 	messageDuplicateUsage = "An event already exists with identifier"
 )
 
-// isDuplicateUsage reports whether err says that the usage was reported before. The
-// provider then has counted it, and the answer of that call was lost. Taken for a
-// refusal, it would be listed as not billed, and billed twice if it is reported again
-// after IdentifierLife.
+// isDuplicateUsage reports whether err means that the usage was reported before. The provider has
+// then counted it, and the response to that call was lost. If it were treated as a refusal, the
+// usage would be listed as not billed, and it would be billed twice if it were reported again after
+// IdentifierLife.
 func isDuplicateUsage(err error) bool {
 	var refusal *stripe.Error
 	if !errors.As(err, &refusal) || refusal.Type != stripe.ErrorTypeInvalidRequest {

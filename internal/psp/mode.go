@@ -8,7 +8,7 @@ const (
 	LiveMode = "live"
 )
 
-// Mode returns the mode of the client's key, "" for a key of no known form.
+// Mode returns the mode of the client's key, or "" if the key has an unknown format.
 func (c *Client) Mode() string {
 	for _, mode := range []string{TestMode, LiveMode} {
 		if strings.HasPrefix(c.secret, "sk_"+mode+"_") || strings.HasPrefix(c.secret, "rk_"+mode+"_") {
@@ -18,5 +18,5 @@ func (c *Client) Mode() string {
 	return ""
 }
 
-// HasRestrictedKey reports whether the client's key has only some permissions.
+// HasRestrictedKey reports whether the client's key is a restricted key.
 func (c *Client) HasRestrictedKey() bool { return strings.HasPrefix(c.secret, "rk_") }

@@ -18,11 +18,10 @@ import (
 
 const signingSecret = "whsec_of_tests"
 
-// signed lets a test send notifications itself, see server.notify.
+// signed sets the signing secret so that a test can send notifications itself, see notify.
 func signed(s *settings.Settings) { s.StripeWebhookSecrets = []settings.Secret{signingSecret} }
 
-// notify sends a notification as the provider would, and returns when it has been
-// handled.
+// notify sends a notification as the provider would, and returns once it is handled.
 func notify(s *apptest.Server, kind, objectID string) {
 	s.T.Helper()
 	now := clock.System().Now()
@@ -43,20 +42,20 @@ func notify(s *apptest.Server, kind, objectID string) {
 	})
 }
 
-// changeAtProvider sets a field of one of the sandbox provider's objects, for what would take
-// days there.
+// changeAtProvider sets a field of an object of the sandbox provider, to simulate changes that
+// would take days.
 func changeAtProvider(s *apptest.Server, id, field, value string) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET doc = json_set(doc, '$.' || $2, $3) WHERE id = $1`, id, field, value)
 }
 
-// hideAtProvider makes the sandbox provider lose an object.
+// hideAtProvider makes an object of the sandbox provider disappear.
 func hideAtProvider(s *apptest.Server, id string) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, id)
 }
 
-// mailsTitled counts the mails whose subject has a text.
+// mailsTitled counts the mails whose subject contains the text.
 func mailsTitled(s *apptest.Server, subject string) (n int) {
 	s.T.Helper()
 	for _, m := range s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any) {
@@ -67,14 +66,14 @@ func mailsTitled(s *apptest.Server, subject string) (n int) {
 	return n
 }
 
-// noticed is a tenant whose provider changes something that only the notification
-// under test tells of.
+// noticed is a tenant that changes at the provider. Only the notification under test reports the
+// change.
 type noticed struct {
 	*apptest.Customer
-	sub, invoice string // what it has bought, at the provider
+	sub, invoice string // the IDs of its purchase at the provider
 }
 
-// bought subscribes, and from then on no notification comes by itself.
+// bought subscribes the tenant. From then on, no notification is sent automatically.
 func (n *noticed) bought() *noticed {
 	n.T.Helper()
 	n.Chaos(nil)
@@ -85,7 +84,7 @@ func (n *noticed) bought() *noticed {
 	return n
 }
 
-// billed buys, and has the provider make another invoice in a status.
+// billed subscribes the tenant and makes the provider create another invoice with the status.
 func (n *noticed) billed(status string) string {
 	n.T.Helper()
 	n.bought()
@@ -96,7 +95,7 @@ func (n *noticed) billed(status string) string {
 	return id
 }
 
-// told is billed with an invoice that is known here as open.
+// told is billed with an invoice that is stored here as open.
 func (n *noticed) told() string {
 	n.T.Helper()
 	id := n.billed("open")
@@ -104,7 +103,7 @@ func (n *noticed) told() string {
 	return id
 }
 
-// paid fills the hosted page of a checkout, and returns the session.
+// session submits the hosted page of a checkout and returns the session.
 func (n *noticed) session(fill func(page string)) string {
 	n.T.Helper()
 	n.Chaos(apptest.ChaosNoWebhooks)
@@ -116,7 +115,7 @@ func (n *noticed) session(fill func(page string)) string {
 func (n *noticed) byCard(page string)  { n.Submit(page, apptest.Card(apptest.CardPays)).Want(303) }
 func (n *noticed) byDebit(page string) { n.Submit(page, apptest.Debit(apptest.DebitPays)).Want(303) }
 
-// trial makes a trial by hand, and tells of it.
+// trial creates a trial at the provider and sends the notification.
 func (n *noticed) trial() string {
 	n.T.Helper()
 	n.Chaos(apptest.ChaosNoWebhooks)
@@ -128,14 +127,14 @@ func (n *noticed) trial() string {
 	return id
 }
 
-// has tells whether the tenant has n rows of a table that fulfil a condition.
+// has reports whether the tenant has count rows of a table that satisfy a condition.
 func (n *noticed) has(count int, table, condition string) bool {
 	n.T.Helper()
 	return n.CountRows(`SELECT count(*) FROM `+table+` WHERE tenant_id = $1 AND `+condition, n.Tenant) == count
 }
 
-// Every kind of notification that the service asks for does what it is there for:
-// none of the effects is there before.
+// Every type of notification that the service handles has its effect, and no effect occurs before
+// the notification.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -291,14 +290,14 @@ func TestNotifications(t *testing.T) {
 					t.Errorf("%s: it happened before", test.kind)
 				}
 				notify(s, test.kind, id)
-				apptest.Eventually(t, "the effect of "+test.kind, func() bool { return test.effect(n) }) // a mail takes a while
+				apptest.Eventually(t, "the effect of "+test.kind, func() bool { return test.effect(n) }) // a mail takes some time
 			}
 			pricesNoticed(s)
 		})
 	}
 }
 
-// pricesNoticed is TestNotifications for prices, which are nobody's.
+// pricesNoticed is TestNotifications for prices, which belong to no tenant.
 func pricesNoticed(s *apptest.Server) {
 	s.T.Helper()
 	s.Chaos(nil)
@@ -313,7 +312,7 @@ func pricesNoticed(s *apptest.Server) {
 	} {
 		n.AddPlan("sold-"+kind[len("price."):], "flat", "month", 900, 0, nil)
 		plan := n.PlanID(n.Owner, "sold-"+kind[len("price."):])
-		s.PreviewChange(n.Owner, "sold-"+kind[len("price."):], 0).Want(200) // makes the provider's price
+		s.PreviewChange(n.Owner, "sold-"+kind[len("price."):], 0).Want(200) // creates the provider's price
 		id := s.ProviderPriceOf(plan)
 		if unsold(id) {
 			s.T.Fatalf("%s: %s is not sold", kind, id)
@@ -326,8 +325,9 @@ func pricesNoticed(s *apptest.Server) {
 	}
 }
 
-// The end of a trial is told once, in the tenant's language, however often it is
-// notified; another end is told again, and one that ends the subscription is not.
+// The end of a trial is mailed once, in the tenant's language, however often the notification
+// arrives. Another end is mailed again, and no mail is sent if the subscription ends with the
+// trial.
 func TestTrialEndIsToldOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -356,8 +356,8 @@ func TestTrialEndIsToldOnce(t *testing.T) {
 	}, signed)
 }
 
-// A customer that was deleted at the provider leaves the tenant free to buy again,
-// as a new one; the invoices of the old one stay its own.
+// If a tenant's customer is deleted at the provider, the tenant can buy again as a new customer and
+// keeps the invoices of the old one.
 func TestDeletedCustomer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -390,7 +390,7 @@ func TestDeletedCustomer(t *testing.T) {
 		if found := s.Reconcile(false); len(found) != 0 {
 			t.Errorf("differences: %v", found)
 		}
-		// Once more: the third customer is neither of the others.
+		// Again: the third customer is a new one, too.
 		s.AtProvider("DELETE", "/customers/"+second)
 		s.AwaitNotifications()
 		s.BuyPlan(o, "starter")
@@ -400,7 +400,7 @@ func TestDeletedCustomer(t *testing.T) {
 	})
 }
 
-// An invoice that is only announced has no id, so there is nothing to read back.
+// An upcoming invoice has no ID, so there is nothing to read back.
 func TestAnnouncedInvoicesAreIgnored(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

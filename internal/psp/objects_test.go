@@ -86,7 +86,7 @@ func TestCancelingTwiceIsCanceled(t *testing.T) {
 	}
 }
 
-// Where nobody can say whether the subscription has ended, the caller asks again.
+// If it is unknown whether the subscription has ended, the caller retries.
 func TestCancelingThatCannotBeReadBackFailsForNow(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
@@ -145,7 +145,7 @@ func TestFindPrice(t *testing.T) {
 	}{
 		"there":    {`{"data": [{"id": "price_1"}]}`, nil},
 		"unknown":  {`{"data": []}`, psp.ErrNotFound},
-		"no price": {`{"data": [{"id": "price_2"}]}`, psp.ErrNotFound}, // gone between the two requests
+		"no price": {`{"data": [{"id": "price_2"}]}`, psp.ErrNotFound}, // deleted between the two requests
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,8 +8,9 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// paymentAction returns what an invoice asks of a person: nothing unless it is open, or
-// while a bank debit is in progress. The invoice must have its payments.
+// paymentAction returns the action that an invoice requires from the payer. It is zero unless the
+// invoice is open, and while a bank debit is in progress. The invoice must have its payments
+// expanded.
 func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money.PaymentAction, inProgress bool, _ error) {
 	if in == nil || in.Status != stripe.InvoiceStatusOpen || in.HostedInvoiceURL == "" || in.AmountRemaining <= 0 {
 		return money.PaymentAction{}, false, nil
@@ -33,9 +34,9 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money
 	return action, false, nil
 }
 
-// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open. A
-// refusal is not logged as a defect: of several payments at the same time the provider makes
-// one and refuses the others.
+// PayInvoice collects an open invoice now. It fails with ErrDeclined, or with ErrRefused if the
+// invoice is not open. A refusal is not logged as a defect: of several concurrent payments, the
+// provider makes one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
 	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key)})

@@ -23,13 +23,13 @@ const openInvoice = `{
 	"lines": {"object": "list", "data": [], "has_more": false}
 }`
 
-// An invoice asks for something while it is open; what for, its payment says.
+// An open invoice can require an action, which depends on its payment.
 func TestWhatAnInvoiceAsksFor(t *testing.T) {
 	t.Parallel()
 	const page = "https://invoice.stripe.com/i/1"
 	tests := map[string]struct {
-		old, new string // a change of the invoice
-		intent   string // the status of its payment; empty where it is not asked for
+		old, new string // a replacement in the invoice
+		intent   string // the status of its payment; empty if it is not requested
 		want     money.PaymentAction
 	}{
 		"to confirm":           {"", "", "requires_action", money.PaymentAction{Type: money.ActionConfirm, URL: page}},
@@ -68,7 +68,8 @@ func TestWhatAnInvoiceAsksFor(t *testing.T) {
 	}
 }
 
-// A subscription shows the change that waits and what its invoice asks for.
+// A subscription includes its pending change and the action that the invoice of the change
+// requires.
 func TestSubscriptionWithAChangeThatWaits(t *testing.T) {
 	t.Parallel()
 	waiting := strings.NewReplacer(`"latest_invoice": "in_1"`, `"latest_invoice": `+openInvoice+`, "pending_update": {
@@ -106,7 +107,7 @@ func TestSubscriptionWithAChangeThatWaits(t *testing.T) {
 	}
 }
 
-// A payment that its payer has to confirm is told from one that is lost.
+// A payment that the payer has to confirm is distinguished from a declined one.
 func TestPaymentsThatNeedTheirPayer(t *testing.T) {
 	t.Parallel()
 	for code, waits := range map[string]bool{

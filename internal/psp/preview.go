@@ -9,9 +9,9 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// PreviewChange returns the invoice that a change would make at once. It has no id,
-// and may also have lines that wait for the next invoice. ErrRefused is the cause
-// when the provider cannot compute it.
+// PreviewChange returns the invoice that a change would create immediately. It has no ID and can
+// include lines that are pending for the next invoice. It returns ErrRefused if the provider cannot
+// compute the preview.
 func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
 	behavior, date := ch.proration()
 	changed := []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
@@ -42,7 +42,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 	return c.convertUnits(ctx, preview)
 }
 
-// pendingItems returns what a preview counts as if it were pending: two items at most, so that
+// pendingItems returns the items that a preview treats as pending. They are two at most, so that
 // the change's own lines are among the first ten. They are dated before the change.
 func (ch Change) pendingItems() (items []*stripe.InvoiceCreatePreviewInvoiceItemParams) {
 	for _, line := range ch.waitingLines() {
@@ -68,11 +68,11 @@ func (ch Change) waitingLines() (lines []InvoiceLine) {
 	return lines
 }
 
-// loadPreviewLines returns a preview with all of its lines. Stripe returns only the first ten
-// lines of a preview, and there is no second page: Stripe would compute the preview again,
-// with other line IDs. Invoice items come first, newest first, so the items of the change are
-// among the ten. Items pending for the next invoice can be listed separately. Subscription
-// items come last, so the rest of the subtotal is the new period of the change.
+// loadPreviewLines returns a preview with all of its lines. Stripe returns only the first ten lines
+// of a preview, and there is no second page: Stripe would compute the preview again, with other
+// line IDs. Invoice items come first, newest first, so the items of the change are among the ten.
+// Items pending for the next invoice can be listed separately. Subscription items come last, so the
+// rest of the subtotal is the new period of the change.
 func (c *Client) loadPreviewLines(ctx context.Context, raw *stripe.Invoice, ch Change) (Invoice, error) {
 	preview := newInvoice(raw)
 	if raw.Lines == nil || !raw.Lines.HasMore {
@@ -103,8 +103,8 @@ func (c *Client) loadPreviewLines(ctx context.Context, raw *stripe.Invoice, ch C
 	return preview, nil
 }
 
-// pendingLines reads the invoice items of a subscription that wait for the next invoice,
-// as the lines that they will be.
+// pendingLines returns the invoice items of a subscription that are pending for the next invoice,
+// as invoice lines.
 func (c *Client) pendingLines(ctx context.Context, customerID, subscriptionID string) ([]InvoiceLine, error) {
 	var pending []InvoiceLine
 	id := func(item *stripe.InvoiceItem) string { return item.ID }

@@ -9,8 +9,8 @@ import (
 // ProductParams describes a product.
 type ProductParams struct {
 	Key string // idempotency key
-	// ID is the id of the product at the provider, which refuses a second product with
-	// that id at any time. Empty lets the provider choose.
+	// ID is the ID of the product at the provider, which always rejects a second product with the
+	// same ID. If it is empty, the provider generates one.
 	ID       string
 	Name     string
 	Metadata map[string]string
@@ -22,7 +22,7 @@ type Product struct {
 	Active bool
 }
 
-// CreateProduct creates a product and returns its id.
+// CreateProduct creates a product and returns its ID.
 func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, error) {
 	return writeOnce(ctx, c, "create product", p.Key, func(ctx context.Context) (string, error) {
 		created, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
@@ -44,7 +44,7 @@ func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, er
 	})
 }
 
-// GetProduct reads a product; ErrNotFound if there is none.
+// GetProduct returns a product, or ErrNotFound.
 func (c *Client) GetProduct(ctx context.Context, id string) (Product, error) {
 	return read(ctx, c, "get product", id, func(ctx context.Context) (Product, error) {
 		p, err := c.api.V1Products.Retrieve(ctx, id, nil)

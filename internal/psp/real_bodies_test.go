@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// object is one of Stripe's published fixtures, as it is in testdata.
+// object is one of Stripe's published fixtures in testdata.
 type object map[string]any
 
 func published(t *testing.T, name string) object {
@@ -52,9 +52,9 @@ func listOf(url string, more bool, elements ...any) object {
 	return object{"object": "list", "url": url, "has_more": more, "data": elements}
 }
 
-// Stripe's own bodies, replayed: what other integrations have stumbled over.
+// Stripe's own response bodies, replayed for cases that have broken other integrations.
 
-// The message alone says that a meter knows an identifier; there is no code.
+// Only the message shows that the meter already has an identifier. There is no code.
 func TestRealRepeatedMeterEvent(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
@@ -69,7 +69,7 @@ func TestRealRepeatedMeterEvent(t *testing.T) {
 	}
 }
 
-// The portal of an account with flexible billing sets a date and leaves the flag alone.
+// The portal of an account with flexible billing sets a date and leaves the flag unset.
 func TestRealCancellationInThePortal(t *testing.T) {
 	t.Parallel()
 	sub := published(t, "subscription").with(object{"cancel_at": 1_702_592_100, "cancel_at_period_end": false})
@@ -80,7 +80,7 @@ func TestRealCancellationInThePortal(t *testing.T) {
 	}
 }
 
-// An invoice that is only announced has no id, in the event and in the list of events.
+// An upcoming invoice has no ID, neither in the event nor in the list of events.
 func TestRealUpcomingInvoice(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -97,7 +97,7 @@ func TestRealUpcomingInvoice(t *testing.T) {
 	})
 }
 
-// Events are asked for by type, at most 20 of them in a list.
+// Events are requested by type, at most 20 types per list.
 func TestRealListOfEvents(t *testing.T) {
 	t.Parallel()
 	event := published(t, "event").with(object{"id": "evt_1", "type": "invoice.paid", "data": object{"object": published(t, "invoice")}})
@@ -124,7 +124,7 @@ func TestRealListOfEvents(t *testing.T) {
 	}
 }
 
-// The failure that Stripe saved is answered again, marked by a header alone.
+// Stripe replays a stored failure, which only a header marks.
 func TestRealRepeatedFailure(t *testing.T) {
 	t.Parallel()
 	const failure = `{"error": {"message": "An unknown error occurred", "type": "api_error"}}`
@@ -149,7 +149,7 @@ func TestRealRepeatedFailure(t *testing.T) {
 	}
 }
 
-// The lines of an invoice go on at their own URL, and a line may have no price per unit.
+// Further lines of an invoice have their own URL, and a line may have no price per unit.
 func TestRealInvoiceOfManyLines(t *testing.T) {
 	t.Parallel()
 	line := func(n int) object { return published(t, "line_item").with(object{"id": fmt.Sprintf("il_%d", n)}) }
@@ -182,8 +182,8 @@ func TestRealInvoiceOfManyLines(t *testing.T) {
 	}
 }
 
-// The preview of a change is cut as well. Its id leads nowhere, so the items that wait are
-// listed, and what is missing then is the new period.
+// The lines of a preview are truncated, too. Its ID cannot be used to request more, so the pending
+// items are listed, and the rest is the new period.
 func TestRealPreviewOfManyLines(t *testing.T) {
 	t.Parallel()
 	const subscription = "subscription"
@@ -233,7 +233,7 @@ func TestRealPreviewOfManyLines(t *testing.T) {
 	}
 }
 
-// A payment that needs a person is refused by a code of its own.
+// A payment that requires the payer's action is declined with its own code.
 func TestRealCardThatNeedsAuthentication(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

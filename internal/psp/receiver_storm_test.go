@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What waits about one object costs one look at it, however often it was told; but
-// each event of a kind with a handler of its own gets there. What is told during
-// the look makes for another one.
+// Pending events about one object cost one read of it, however often it was notified. The handler
+// of an event type still receives each of its events. Notifications during the read cause another
+// one.
 func TestStormCostsOneLook(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

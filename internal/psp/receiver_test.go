@@ -29,7 +29,7 @@ const (
 	newSecret = "whsec_new"
 )
 
-// mailbox is a receiver on a database of its own.
+// mailbox is a receiver with its own database.
 type mailbox struct {
 	*inbox.Receiver
 	db    *sqldb.DB
@@ -57,7 +57,7 @@ func newInbox(t *testing.T, db *sqldb.DB, client *psp.Client) *mailbox {
 	return &mailbox{receiver, db, queue, c}
 }
 
-// run works on the jobs until the test ends.
+// run processes jobs until the test ends.
 func (i *mailbox) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,7 +71,7 @@ func (i *mailbox) run(t *testing.T) {
 	})
 }
 
-// count runs a query for one number.
+// count runs a query that returns one number.
 func (i *mailbox) count(t *testing.T, query string) int {
 	t.Helper()
 	var n int
@@ -174,7 +174,7 @@ func TestNotificationsThatAreAnswered(t *testing.T) {
 	})
 }
 
-// reset empties the inbox for the next row of a table.
+// reset empties the inbox for the next test case.
 func (i *mailbox) reset(t *testing.T) {
 	t.Helper()
 	for _, table := range []string{"psp_events", "jobs"} {
@@ -184,7 +184,7 @@ func (i *mailbox) reset(t *testing.T) {
 	}
 }
 
-// checkBody holds the answer's form: {received: true}, or {message} and no more.
+// checkBody checks the form of the response: {received: true}, or only {message}.
 func checkBody(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if got := w.Header().Get("Content-Type"); got != "application/json" {
@@ -229,7 +229,7 @@ func TestDuplicatesAreOneJob(t *testing.T) {
 	})
 }
 
-// What is stored and not handled is the backlog, with the age of the oldest.
+// The backlog is the number of stored but unhandled notifications, with the age of the oldest.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -292,7 +292,7 @@ func TestHandlersByKind(t *testing.T) {
 		for _, e := range [][3]string{
 			{"evt_1", "customer.subscription.updated", "sub_1"},
 			{"evt_2", "invoice.paid", "in_2"},
-			{"evt_3", "invoice.paid_out", "in_3"}, // an exact kind is no prefix
+			{"evt_3", "invoice.paid_out", "in_3"}, // an exact type is not a prefix
 			{"evt_4", "customer.subscription", "sub_4"},
 			{"evt_5", "unknown.kind", "x_5"},
 		} {
@@ -363,7 +363,8 @@ func TestNewReceiverRefusesToWorkWithoutSecrets(t *testing.T) {
 	}
 }
 
-// While the database is away a notification is refused for now, and taken when it is back.
+// While the database is unavailable a notification is rejected, and it is accepted once the
+// database is back.
 func TestNotificationsWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	line, address := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))

@@ -7,16 +7,15 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// payment identifies one payment of an invoice for its refund: by a payment intent,
-// else by a charge.
+// payment identifies a payment of an invoice for its refund, by its payment intent or else by its
+// charge.
 type payment struct {
 	intent, charge string
 }
 
-// RefundCheckout gives back everything that a checkout took, in the form in which it
-// was taken: payments are refunded, and credit becomes credit again. It is no error if
-// nothing was paid or everything was given back before. The id of each payment is
-// added to the key.
+// RefundCheckout refunds everything that a checkout took, in its original form: payments are
+// refunded, and used credit becomes credit again. It returns nil if nothing was paid or everything
+// was already refunded. It appends the ID of each payment to the key.
 func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) error {
 	checkout, err := c.GetCheckout(ctx, sessionID)
 	if err != nil {
@@ -36,8 +35,8 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 	return c.restoreCredit(ctx, checkout.InvoiceID, key+"-credit")
 }
 
-// invoicePayments lists the payments of an invoice; none for "". In this version of
-// the API an invoice does not name its payments itself.
+// invoicePayments lists the payments of an invoice, or none for "". In this API version an invoice
+// does not contain its payments.
 func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payment, error) {
 	if invoiceID == "" {
 		return nil, nil
@@ -63,7 +62,7 @@ func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payme
 	})
 }
 
-// paymentOf identifies a payment, zero for one that was made elsewhere.
+// paymentOf identifies a payment. It returns zero for a payment that was made outside the provider.
 func paymentOf(p *stripe.InvoicePayment) payment {
 	switch {
 	case p.Payment == nil:
@@ -77,8 +76,8 @@ func paymentOf(p *stripe.InvoicePayment) payment {
 	}
 }
 
-// RefundedAmount returns the part of an invoice's total that its customer got back or withdrew:
-// refunds, disputes that are open or lost, and credit notes. The result is in our minor units.
+// RefundedAmount returns the part of an invoice's total that was returned to the customer: refunds,
+// open and lost disputes, and credit notes. It is in the minor units used here.
 func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) {
 	payments, err := c.invoicePayments(ctx, in.ID)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) 
 	return max(units.FromProvider(returned), in.Credited), nil
 }
 
-// chargeOf reads the charge that made a payment.
+// chargeOf returns the charge that made a payment.
 func (c *Client) chargeOf(ctx context.Context, p payment) (*stripe.Charge, error) {
 	if p.charge != "" {
 		return read(ctx, c, "get charge", p.charge, func(ctx context.Context) (*stripe.Charge, error) {
@@ -128,8 +127,8 @@ func (c *Client) chargeOf(ctx context.Context, p payment) (*stripe.Charge, error
 	return intent.LatestCharge, nil
 }
 
-// sumDisputes returns the sum of a charge's disputes that are open or lost, in the provider's
-// minor units. An inquiry (a status that begins with warning) takes no money.
+// sumDisputes returns the sum of a charge's open and lost disputes, in the provider's minor units.
+// An inquiry (a status that begins with warning) takes no money.
 func (c *Client) sumDisputes(ctx context.Context, chargeID string) (int64, error) {
 	return call(ctx, c, "list disputes", func(ctx context.Context) (sum int64, _ error) {
 		for d, err := range c.api.V1Disputes.List(ctx, &stripe.DisputeListParams{Charge: stripe.String(chargeID)}).All(ctx) {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A refund names each payment of the checkout's invoice, under a key of its own.
+// A refund names each payment of the checkout's invoice and has its own key.
 func TestRefundCheckout(t *testing.T) {
 	t.Parallel()
 	const (
@@ -68,13 +68,13 @@ func TestRefundCheckout(t *testing.T) {
 	}
 }
 
-// What an invoice took from the customer's balance becomes credit again, once.
+// The amount that an invoice took from the customer's balance becomes credit again, once.
 func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		invoice string // its status and balances
-		list    string // of the adjustments
-		want    string // the amount; "" for none
+		invoice string // the status and the balances
+		list    string // the list of adjustments
+		want    string // the amount; "" if there is no adjustment
 	}{
 		"credit":               {`"status": "paid", "starting_balance": -500, "ending_balance": -200`, `{"data": []}`, "-300"},
 		"a debt was collected": {`"status": "paid", "starting_balance": 500, "ending_balance": 0`, `{"data": []}`, "500"},
@@ -124,8 +124,8 @@ func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 	}
 }
 
-// GivenBack counts refunds, credit notes, and disputes that are open or lost. The statuses
-// are those of https://docs.stripe.com/api/disputes/object#dispute_object-status.
+// RefundedAmount counts refunds, credit notes, and open and lost disputes. The statuses are listed
+// in https://docs.stripe.com/api/disputes/object#dispute_object-status.
 func TestGivenBack(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

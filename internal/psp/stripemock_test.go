@@ -14,19 +14,18 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// mockModule is pinned. It describes a later version of the API than psp speaks,
-// of the same major release: such versions only add.
+// mockModule is pinned. It describes a later API version than psp uses, but of the same major
+// release, which only adds to it.
 const mockModule = "github.com/stripe/stripe-mock@v0.203.0"
 
-// startTimeout bounds reading the mock's description of the API.
+// startTimeout limits how long the mock reads the API description.
 const startTimeout = 60 * time.Second
 
-// stripeMock starts Stripe's own mock for the time of the test and returns its
-// base URL. It checks every request against the provider's published description
-// and answers with examples.
+// stripeMock starts Stripe's own mock for the duration of the test and returns its base URL. The
+// mock validates every request against the provider's published API description and returns
+// examples.
 //
-// The program is built from its module on first use and kept in the user's cache
-// folder.
+// The program is built from its module on first use and stored in the user's cache directory.
 func stripeMock(t *testing.T) string {
 	t.Helper()
 	program, err := buildStripeMock(t)
@@ -40,8 +39,8 @@ func stripeMock(t *testing.T) string {
 	return "http://" + address
 }
 
-// buildStripeMock returns the program's path. Several test processes may build at the same
-// time: each builds in a folder of its own, and a rename puts it in place whole.
+// buildStripeMock returns the path of the program. Several test processes can build concurrently:
+// each builds in its own directory, and a rename moves the result into place atomically.
 func buildStripeMock(t *testing.T) (string, error) {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -75,8 +74,8 @@ func buildStripeMock(t *testing.T) (string, error) {
 	return program, os.Rename(filepath.Join(tmp, name), program)
 }
 
-// startStripeMock runs the program on ports that the system picks and returns the address
-// that it prints.
+// startStripeMock runs the program on ports that the system chooses and returns the address that it
+// prints.
 func startStripeMock(t *testing.T, program string) (string, error) {
 	t.Helper()
 	cmd := exec.Command(program, "-http-addr", "127.0.0.1:", "-https-addr", "127.0.0.1:")

@@ -13,12 +13,12 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// statusCanceled is the only status that this package has to know.
+// statusCanceled is the only status that this package interprets.
 const statusCanceled = string(stripe.SubscriptionStatusCanceled)
 
-// Subscription is a subscription at the provider, with the item that bills its plan:
-// the one that is sold by quantity. It may have further items that bill reported
-// usage, in any order.
+// Subscription is a subscription at the provider. Its ItemID, PriceID and Quantity belong to the
+// item that bills the plan, which is the item sold by quantity. It can have additional items that
+// bill reported usage, in any order.
 type Subscription struct {
 	ID            string
 	CustomerID    string
@@ -27,7 +27,7 @@ type Subscription struct {
 	ItemID        string
 	PriceID       string
 	ProductID     string // of the price
-	UnitAmount    int64  // minor units; 0 also for a price without one whole amount
+	UnitAmount    int64  // minor units; also 0 for a price without a single whole amount
 	Quantity      int64
 	IntervalUnit  string
 	IntervalCount int
@@ -35,24 +35,26 @@ type Subscription struct {
 	PeriodEnd     time.Time
 	TrialEnd      *time.Time
 	BillingAnchor time.Time
-	// CancelAt is when the subscription ends, nil while it is to go on. The provider
-	// has two ways to schedule that, and each is taken back in its own way: with
-	// CancelAtPeriodEnd it ends with its current period, else at a date that was set.
+	// CancelAt is when the subscription ends, or nil if no end is scheduled. The provider has two
+	// ways to schedule an end, and each is undone separately: with CancelAtPeriodEnd, the
+	// subscription ends with its current period, otherwise at a date.
 	CancelAt          *time.Time
 	CancelAtPeriodEnd bool
-	CanceledAt        *time.Time // when the end was asked for
+	CanceledAt        *time.Time // when the cancellation was requested
 	Metadata          map[string]string
 	LatestInvoiceID   string
-	// Action is what the latest invoice asks of a person; only GetSubscription reads it.
+	// Action is the action that the latest invoice requires from the payer. Only GetSubscription
+	// sets it.
 	Action money.PaymentAction
-	// Pending is a change that waits for the latest invoice to be paid; nil for none.
+	// Pending is a change that waits for the latest invoice to be paid, or nil.
 	Pending   *PendingChange
 	CreatedAt time.Time
 	// Metered are the items that bill usage.
 	Metered []MeteredItem
 }
 
-// PendingChange is a change that waits for its invoice; voiding that drops it.
+// PendingChange is a change that waits for its invoice to be paid. Voiding the invoice drops the
+// change.
 type PendingChange struct {
 	PriceID   string
 	Quantity  int64
@@ -63,7 +65,7 @@ type PendingChange struct {
 type MeteredItem struct {
 	ID      string `json:"id"`
 	PriceID string `json:"price_id"`
-	// CreatedAt is zero for items that were stored without it.
+	// CreatedAt is zero for items that were stored before the field existed.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
@@ -77,8 +79,7 @@ func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
 	return metered
 }
 
-// GetSubscription reads a subscription; ErrNotFound if there is none. A canceled
-// one can still be read.
+// GetSubscription returns a subscription, or ErrNotFound. It also returns canceled subscriptions.
 func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, error) {
 	var latest *stripe.Invoice
 	sub, err := read(ctx, c, "get subscription", id, func(ctx context.Context) (Subscription, error) {
@@ -97,17 +98,17 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 	return sub, err
 }
 
-// CancelSubscription ends a subscription at once, without a final invoice. A
-// subscription that is canceled already is returned as it is: the provider says that
-// it does not exist, but after an attempt of unknown outcome that is a success.
+// CancelSubscription ends a subscription immediately, without a final invoice. If the subscription
+// is already canceled, it returns the subscription: the provider reports that it does not exist,
+// but after an attempt with an unknown outcome that is a success.
 func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscription, error) {
 	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{Params: idempotencyParams(key)})
 }
 
-// EndSubscription is CancelSubscription with a final invoice, which is made at once:
-// what was used so far and changes that waited for the next invoice. A sum below zero
-// becomes the customer's credit. Time that is paid and not used is not given back. An
-// invoice that waits for its automatic collection is collected before.
+// EndSubscription is CancelSubscription with a final invoice, which is created immediately and
+// bills the usage so far and the pending items. A negative total becomes the customer's credit.
+// Unused paid time is not refunded. Invoices that are due for automatic collection are collected
+// before.
 func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscription, error) {
 	if id == "" {
 		return Subscription{}, c.failure(ctx, "end subscription", errNoID)
@@ -134,7 +135,8 @@ func (c *Client) cancelSubscription(ctx context.Context, id string, params *stri
 	if !errors.Is(err, ErrNotFound) {
 		return canceled, err
 	}
-	// One that has ended answers like one that never was. Only its state tells which.
+	// The provider responds alike for an ended subscription and for one that never existed. Only
+	// the state of the subscription distinguishes the two.
 	s, readErr := c.GetSubscription(ctx, id)
 	switch {
 	case readErr != nil:
@@ -146,9 +148,9 @@ func (c *Client) cancelSubscription(ctx context.Context, id string, params *stri
 	}
 }
 
-// Subscriptions iterates over a customer's subscriptions in every status, the newest
-// first; over everybody's with "" for the customer. It begins after the subscription
-// with the id after, or with the first for "". It ends after an error.
+// Subscriptions iterates over a customer's subscriptions in all statuses, newest first. If
+// customerID is "", it iterates over the subscriptions of all customers. It starts after the
+// subscription with the ID after, or at the beginning if after is "". It stops after an error.
 func (c *Client) Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[Subscription, error] {
 	id := func(s Subscription) string { return s.ID }
 	return walk(after, id, func(cursor string) (page[Subscription], error) {
@@ -174,7 +176,7 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	})
 }
 
-// items returns all items of a subscription, which has only its first ones itself.
+// items returns all items of a subscription, which itself contains only the first ones.
 func (c *Client) items(ctx context.Context, s *stripe.Subscription) ([]*stripe.SubscriptionItem, error) {
 	if s.Items == nil {
 		return nil, errUnreadable
@@ -195,8 +197,8 @@ func (c *Client) items(ctx context.Context, s *stripe.Subscription) ([]*stripe.S
 	return items, nil
 }
 
-// planItem returns the item that bills the plan: the one sold by quantity, or one that
-// bills usage if there is no other.
+// planItem returns the item that bills the plan: the item sold by quantity, or a metered item if
+// there is no other.
 func planItem(items []*stripe.SubscriptionItem) (*stripe.SubscriptionItem, error) {
 	i := slices.IndexFunc(items, func(item *stripe.SubscriptionItem) bool { return item.Price != nil && !isMetered(item.Price) })
 	if i = max(i, 0); i >= len(items) || items[i].Price == nil {
@@ -251,7 +253,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		sub.ProductID = p.ID
 	}
 	if isMetered(item.Price) {
-		sub.Quantity = 1 // an item that is billed by usage has none
+		sub.Quantity = 1 // a metered item has no quantity
 	}
 	if r := item.Price.Recurring; r != nil {
 		sub.IntervalUnit, sub.IntervalCount = string(r.Interval), int(r.IntervalCount)

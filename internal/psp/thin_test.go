@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Thin events are taken when they are signed, by their own id where they are about no
-// object, and are not asked for in the list of events.
+// Thin events are accepted if they are signed. An event without an object uses its own ID. Their
+// types are not requested from the list of events.
 func TestThinEventsAreTaken(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -39,7 +39,7 @@ func TestThinEventsAreTaken(t *testing.T) {
 			status          int
 		}{
 			{report, sign(report, oldSecret, 0), 200},
-			{report, sign(report, newSecret, 0), 200}, // once more
+			{report, sign(report, newSecret, 0), 200}, // again
 			{none, sign(none, newSecret, 0), 200},
 			{none, sign(none, "whsec_other", 0), 400},
 			{none, sign(report, newSecret, 0), 400},

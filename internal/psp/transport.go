@@ -10,12 +10,12 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// answerLimit is larger than any answer of the provider, in bytes. A longer answer is
-// cut off, which makes it unreadable.
+// answerLimit is the maximum size of a response in bytes, above any response of the provider. A
+// longer response is cut off and cannot be decoded.
 const answerLimit = 16 << 20
 
-// transport is the last step before the network. The library only accepts paths
-// that begin with the API's version, so the base URL's own path is added here.
+// transport is the last step before the network. The library only accepts paths that begin with the
+// API version, so transport adds the path of the base URL.
 type transport struct {
 	next     http.RoundTripper
 	basePath string
@@ -26,7 +26,7 @@ func newTransport(base *url.URL, cfg Config) http.RoundTripper {
 	return &transport{next: baseTransport(cfg), basePath: base.Path, log: cfg.Log}
 }
 
-// baseTransport returns what the configuration names, else a transport with its limits.
+// baseTransport returns the configured transport, or a default one with the configured limits.
 func baseTransport(cfg Config) http.RoundTripper {
 	next := cfg.Transport
 	if next == nil {
@@ -43,7 +43,7 @@ func baseTransport(cfg Config) http.RoundTripper {
 	return next
 }
 
-// RoundTrip sends one request. It logs neither headers nor bodies nor queries.
+// RoundTrip sends a request. It logs no headers, bodies or query strings.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	out := r.Clone(ctx)
@@ -51,7 +51,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if out.URL.RawPath != "" {
 		out.URL.RawPath = t.basePath + r.URL.RawPath
 	}
-	// In these headers the library would describe the machine that it runs on.
+	// The library would describe the host machine in these headers.
 	out.Header.Set("User-Agent", "Tenantry stripe-go/"+stripe.ClientVersion)
 	out.Header.Del("X-Stripe-Client-User-Agent")
 	rekey(out)

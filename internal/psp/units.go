@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
-// units returns the units of a currency, charge.ErrMinorUnits where it cannot be charged. A
-// currency that does not exist here is counted as the provider does.
+// units returns the units of a currency, or charge.ErrMinorUnits if it cannot be charged. A
+// currency that does not exist here has the provider's units.
 func (c *Client) units(ctx context.Context, currency string) (charge.Units, error) {
 	if c.decimals == nil {
 		return charge.ProviderUnits(currency), nil
@@ -24,8 +24,8 @@ func (c *Client) units(ctx context.Context, currency string) (charge.Units, erro
 	return charge.UnitsOf(currency, decimals)
 }
 
-// UnitsRead returns the units of a currency for amounts that are read. Where the currency cannot be charged
-// nothing was sold in it, and what somebody else sold is shown as the provider counts.
+// UnitsRead returns the units for reading amounts of a currency. If the currency cannot be charged,
+// nothing was sold in it here, and amounts of other sales are shown in the provider's units.
 func (c *Client) UnitsRead(ctx context.Context, currency string) (charge.Units, error) {
 	u, err := c.units(ctx, currency)
 	if errors.Is(err, charge.ErrMinorUnits) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// What is read comes in our units: prices, subscriptions, and invoices with each line.
+// Amounts are read in the units used here: prices, subscriptions, and invoices with each line.
 func TestAmountsAreReadInOurUnits(t *testing.T) {
 	t.Parallel()
 	const price = `"currency": "isk", "active": true, "recurring": {"interval": "month", "interval_count": 1}`
@@ -55,8 +55,8 @@ func TestAmountsAreReadInOurUnits(t *testing.T) {
 	}
 }
 
-// Without knowing how a currency is counted here nothing is read or written. That is no failure
-// of the provider: it is not asked again, nor taken to be out of order.
+// If the decimals of a currency cannot be looked up, nothing is read or written. This is not a
+// failure of the provider: the call is not retried, and the circuit breaker stays closed.
 func TestAmountsNeedTheirDecimals(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// write is call for a write: it requires an idempotency key. Doing it twice must do no
-// harm; another write is made with writeOnce.
+// write is call for a write that is harmless to repeat. It requires an idempotency key. Use
+// writeOnce for other writes.
 func write[T any](
 	ctx context.Context, c *Client, op, key string, f func(ctx context.Context) (T, error),
 ) (T, error) {
@@ -20,13 +20,13 @@ func write[T any](
 	})
 }
 
-// writeOnce is write for what would do harm if it were done twice. done looks whether it
-// was done: it returns what f would have, or ErrNotDone.
+// writeOnce is write for a write that must not be made twice. done looks the write up: it returns
+// the result that f would have, or ErrNotDone.
 //
-// For a day the provider repeats its first answer to a key, also when that was a failure
-// (rules: psp#writes). Such an answer says nothing of what is possible now, and a failure
-// of the provider's own not even whether anything was done. So then the write is looked
-// for, and made under a key of its own if it was not done.
+// For a day, the provider replays its first answer to a key, even if that was a failure
+// (rules: psp#writes). A replayed answer does not reflect the current state, and a replayed server
+// error does not even say whether the write took effect. In that case writeOnce looks the write up,
+// and makes it under a new key if it was not done.
 func writeOnce[T any](
 	ctx context.Context, c *Client, op, key string,
 	f func(ctx context.Context) (T, error), done func(ctx context.Context) (T, error),
@@ -49,8 +49,8 @@ func writeOnce[T any](
 	return v, nil
 }
 
-// Write is writeOnce for a package below this one, which says in the library's terms what
-// it writes. done returns ErrNotDone where it was not done.
+// Write is writeOnce for subpackages, which use the library's API directly. done returns ErrNotDone
+// if the write was not done.
 func Write[T any](
 	ctx context.Context, c *Client, op, key string,
 	f func(ctx context.Context, api *stripe.Client) (T, error), done func(ctx context.Context) (T, error),
@@ -58,10 +58,10 @@ func Write[T any](
 	return writeOnce(ctx, c, op, key, func(ctx context.Context) (T, error) { return f(ctx, c.api) }, done)
 }
 
-// ErrNotDone says that a write was looked for and has no effect so far.
+// ErrNotDone means that a lookup found no effect of the write so far.
 var ErrNotDone = errors.New("the write has not been done")
 
-// wrapNotDone returns ErrNotDone for an object that does not exist.
+// wrapNotDone returns ErrNotDone for ErrNotFound, and other errors unchanged.
 func wrapNotDone(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return ErrNotDone
@@ -69,18 +69,17 @@ func wrapNotDone(err error) error {
 	return err
 }
 
-// otherKey is where a context has the idempotency key that is sent in place of the
-// write's own.
+// otherKey is the context key of the idempotency key that is sent instead of the write's own.
 type otherKey struct{}
 
-// isReplayed reports whether an error is the provider's repetition of its first answer to
-// an idempotency key.
+// isReplayed reports whether an error is a replay of the provider's first answer to an idempotency
+// key.
 func isReplayed(err error) bool {
 	var e *stripe.Error
 	return errors.As(err, &e) && e.LastResponse != nil && e.LastResponse.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// rekey sends the key that the context of a request has.
+// rekey sets the idempotency key of a request to the one in its context, if any.
 func rekey(r *http.Request) {
 	if key, ok := r.Context().Value(otherKey{}).(string); ok {
 		r.Header.Set("Idempotency-Key", key)

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// replaying is a provider that fails the first write and repeats that failure to the same
-// key from then on. answer answers everything else.
+// replaying returns a provider that fails the first write and then replays that failure for the
+// same key. answer handles all other requests.
 func replaying(t *testing.T, status int, answer http.HandlerFunc) *fake {
 	t.Helper()
 	first := ""
@@ -21,7 +21,7 @@ func replaying(t *testing.T, status int, answer http.HandlerFunc) *fake {
 			answer(w, r)
 		case first == "":
 			first = key
-			panic(http.ErrAbortHandler) // the answer is lost
+			panic(http.ErrAbortHandler) // the response is lost
 		case first == key:
 			w.Header().Set("Idempotent-Replayed", "true")
 			replyError(w, status, "api_error", "", "kept")
@@ -35,7 +35,7 @@ func TestRepeatedFailures(t *testing.T) {
 	t.Parallel()
 	writes := map[string]struct {
 		write func(ctx context.Context, c *psp.Client) error
-		found string // what the provider answers to whoever looks, if it was done
+		found string // the provider's response to a lookup if the write was done
 	}{
 		"customer": {func(ctx context.Context, c *psp.Client) error {
 			_, err := c.CreateCustomer(ctx, psp.CustomerParams{Key: "stored", TenantID: "t1"})
@@ -110,7 +110,7 @@ func posts(f *fake) (n int) {
 	return n
 }
 
-// While nobody knows whether a write was done, it is not made again.
+// While it is unknown whether a write was done, it is not repeated.
 func TestRepeatedFailureThatCannotBeReadBack(t *testing.T) {
 	t.Parallel()
 	api := replaying(t, 500, func(w http.ResponseWriter, _ *http.Request) { replyError(w, 500, "api_error", "", "later") })

@@ -11,33 +11,31 @@ import (
 	"github.com/SherClockHolmes/webpush-go"
 )
 
-// Keys is the service's key pair on P-256, in base64url. Browsers tie their
-// subscriptions to the public key: with another pair none of them works any more.
+// Keys is the service's P-256 key pair in base64url. Browser subscriptions are bound to the public
+// key, so replacing the pair invalidates all of them.
 type Keys struct{ Public, Private string }
 
-// NewKeys returns a new key pair.
+// NewKeys generates a key pair.
 func NewKeys() (Keys, error) {
 	private, public, err := webpush.GenerateVAPIDKeys()
 	return Keys{Public: public, Private: private}, err
 }
 
-// What can be wrong with a subscription.
+// Errors of Subscription.Validate.
 var (
 	ErrEndpoint = errors.New("push: the endpoint is no https URL")
 	ErrP256dh   = errors.New("push: p256dh is no point on P-256")
 	ErrAuth     = errors.New("push: auth is not 16 bytes long")
 )
 
-// authLength is the length of a browser's authentication secret, in bytes (RFC
-// 8291, section 3.2).
+// authLength is the length of a browser's authentication secret in bytes (RFC 8291, section 3.2).
 const authLength = 16
 
-// Subscription is where messages for a browser are sent, and the keys in base64url that
-// they are encrypted with.
+// Subscription is a browser's push endpoint with its encryption keys in base64url.
 type Subscription struct{ Endpoint, P256dh, Auth string }
 
-// Validate checks the form of a subscription. The error matches ErrEndpoint, ErrP256dh
-// and ErrAuth, as far as these parts are malformed.
+// Validate checks the format of a subscription. The error matches ErrEndpoint, ErrP256dh and
+// ErrAuth for each malformed part.
 func (s Subscription) Validate() error {
 	var broken []error
 	if u, err := url.Parse(s.Endpoint); err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {

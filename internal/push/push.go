@@ -1,6 +1,5 @@
-// Package push sends Web Push messages: encrypted for one browser (RFC 8291),
-// signed with the service's own keys (VAPID, RFC 8292), and handed to the push
-// service that the browser's subscription names.
+// Package push sends Web Push messages. They are encrypted for one browser (RFC 8291), signed with
+// the service's keys (VAPID, RFC 8292), and sent to the push service of the browser's subscription.
 package push
 
 import (
@@ -16,32 +15,31 @@ import (
 	"github.com/SherClockHolmes/webpush-go"
 )
 
-// MaxPayload is the largest encoded message, in bytes: a record of 4096 bytes without
+// MaxPayload is the maximum size of an encoded message in bytes: a record of 4096 bytes minus
 // header, padding delimiter and authentication tag.
 const MaxPayload = 3993
 
-// DefaultTTL is how long a push service keeps a message for a browser that is
-// away, unless the message says otherwise.
+// DefaultTTL is how long a push service stores a message for an offline browser by default.
 const DefaultTTL = 24 * time.Hour
 
 var (
-	// ErrGone says that the browser has ended its subscription, which can be deleted.
+	// ErrGone means that the subscription has ended and can be deleted.
 	ErrGone = errors.New("push: the subscription is gone")
-	// ErrRefused says that the push service never accepts this message.
+	// ErrRefused means that the push service rejected the message permanently.
 	ErrRefused = errors.New("push: refused")
 )
 
-// Message is what the browser's service worker gets, as JSON.
+// Message is the JSON that the browser's service worker receives.
 type Message struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
-	// URL is where a click leads.
+	// URL is opened on a click.
 	URL string `json:"url,omitempty"`
-	// Tag makes a newer notification replace an older one with the same tag.
+	// Tag identifies a notification. A newer one replaces an older one with the same tag.
 	Tag string `json:"tag,omitempty"`
 }
 
-// Validate returns ErrRefused if the message is longer than MaxPayload.
+// Validate returns ErrRefused if the message is larger than MaxPayload.
 func (m Message) Validate() error {
 	_, err := m.encode()
 	return err
@@ -58,30 +56,29 @@ func (m Message) encode() ([]byte, error) {
 	return payload, nil
 }
 
-// Client makes the requests. A *safehttp.Client is one.
+// Client makes HTTP requests. *safehttp.Client implements it.
 type Client interface {
-	// Do makes a request. It must refuse addresses that are not public.
+	// Do makes a request. It must reject addresses that are not public.
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// Config is what a Sender needs.
+// Config configures a Sender.
 type Config struct {
 	Client Client
-	// Contact is how the operators of push services reach those of this service: an
-	// email address or an https URL.
+	// Contact is an email address or https URL under which push service operators can reach the
+	// operator of this service.
 	Contact string
 }
 
 // Sender sends messages.
 type Sender struct{ cfg Config }
 
-// NewSender returns a sender.
+// NewSender returns a Sender.
 func NewSender(cfg Config) *Sender { return &Sender{cfg: cfg} }
 
-// Send sends a message to the push service of a subscription. keys are those that the
-// browser subscribed with. ttl is how long the push service keeps the message for a
-// browser that is away; 0 is DefaultTTL. After errors other than ErrGone and ErrRefused
-// another attempt may succeed.
+// Send sends a message to the push service of a subscription. keys must be the keys that the
+// browser subscribed with. ttl is how long the push service stores the message for an offline
+// browser; 0 means DefaultTTL. Errors other than ErrGone and ErrRefused can be temporary.
 func (s *Sender) Send(ctx context.Context, keys Keys, to Subscription, m Message, ttl time.Duration) error {
 	payload, err := m.encode()
 	if err != nil {
@@ -103,11 +100,11 @@ func (s *Sender) Send(ctx context.Context, keys Keys, to Subscription, m Message
 		return fmt.Errorf("push: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, resp.Body) // lets the connection be reused
+	_, _ = io.Copy(io.Discard, resp.Body) // allows connection reuse
 	return outcome(resp.StatusCode)
 }
 
-// outcome returns the error that a push service's answer means (RFC 8030, section 8).
+// outcome returns the error for the response of a push service (RFC 8030, section 8).
 func outcome(status int) error {
 	switch {
 	case status >= 200 && status < 300:

@@ -32,7 +32,7 @@ import (
 
 var b64 = base64.RawURLEncoding
 
-// browser is who subscribes and can read what is sent.
+// browser is a browser that subscribes and can decrypt messages.
 type browser struct {
 	key  *ecdh.PrivateKey
 	auth []byte
@@ -53,7 +53,7 @@ func (b browser) subscription(endpoint string) push.Subscription {
 	return push.Subscription{Endpoint: endpoint, P256dh: b64.EncodeToString(b.key.PublicKey().Bytes()), Auth: b64.EncodeToString(b.auth)}
 }
 
-// decrypt reads a message as a browser does (RFC 8188, RFC 8291).
+// decrypt decrypts a message as a browser does (RFC 8188, RFC 8291).
 func (b browser) decrypt(t testing.TB, body []byte) []byte {
 	t.Helper()
 	if len(body) < 86 || body[20] != 65 {
@@ -99,7 +99,7 @@ func (b browser) decrypt(t testing.TB, body []byte) []byte {
 	return text[:len(text)-1]
 }
 
-// service is a push service that keeps the last request.
+// service is a push service that stores the last request.
 type service struct {
 	url    string
 	client *safehttp.Client
@@ -159,7 +159,7 @@ func TestSend(t *testing.T) {
 	checkVAPID(t, s, keys, "mailto:ops@example.com")
 }
 
-// checkVAPID checks who the message says it is from (RFC 8292).
+// checkVAPID checks the sender of the message (RFC 8292).
 func checkVAPID(t *testing.T, s *service, keys push.Keys, contact string) {
 	t.Helper()
 	token, key, ok := strings.Cut(strings.TrimPrefix(s.header.Get("Authorization"), "vapid t="), ", k=")
@@ -298,7 +298,7 @@ func TestValidateSubscription(t *testing.T) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 		}
-		// A subscription that was stored broken is refused before anything is sent.
+		// An invalid stored subscription is rejected before anything is sent.
 		if len(c.want) > 0 {
 			sender := push.NewSender(push.Config{})
 			if err := sender.Send(t.Context(), push.Keys{}, s, push.Message{}, 0); !errors.Is(err, push.ErrRefused) {

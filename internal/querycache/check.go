@@ -11,8 +11,8 @@ import (
 // tests: go test -ldflags="-X …/internal/querycache.checkHits=yes" (make check-cache).
 var checkHits string
 
-// check loads a cached value again. It ends the process if the database has another value while
-// the generation is the same before and after.
+// check loads a cached value again. It ends the process if the database has another value although
+// the generation did not change.
 func (c *Cache[K, V]) check(ctx context.Context, key K, hit entry[V]) {
 	if checkHits == "" {
 		return

@@ -2,13 +2,13 @@ package querycache
 
 import "runtime"
 
-// MaxEntries is the bound of a cache.
+// MaxEntries is the maximum number of entries in a cache.
 const MaxEntries = maxEntries
 
 // Len returns the number of entries.
 func (c *Cache[K, V]) Len() int { return len(c.entries) }
 
-// Waiting returns how many calls wait for a load that has not begun.
+// Waiting returns the number of calls that wait for a load that has not started.
 func (c *Cache[K, V]) Waiting() int {
 	c.loader.mu.Lock()
 	defer c.loader.mu.Unlock()
@@ -18,5 +18,5 @@ func (c *Cache[K, V]) Waiting() int {
 // ChecksHits reports whether every hit is loaded again, so that tests cannot count loads.
 func ChecksHits() bool { return checkHits != "" }
 
-// MaxRunning is how many loads of a cache run at once.
+// MaxRunning is the maximum number of concurrent loads of a cache.
 func MaxRunning() int { return runtime.GOMAXPROCS(0) }

@@ -11,7 +11,7 @@ import (
 
 // Limits of a loader.
 const (
-	maxBatch    = 256 // keys of one load
+	maxBatch    = 256 // keys per load
 	loadTimeout = 10 * time.Second
 )
 
@@ -44,7 +44,7 @@ func (l *loader[K, V]) get(ctx context.Context, key K) (value V, found bool, err
 	l.waiting = append(l.waiting, c)
 	if l.running < runtime.GOMAXPROCS(0) {
 		l.running++
-		go l.run(context.WithoutCancel(ctx)) // Other calls share the load.
+		go l.run(context.WithoutCancel(ctx)) // other calls share the load
 	}
 	l.mu.Unlock()
 	select {
@@ -78,7 +78,7 @@ func (l *loader[K, V]) run(ctx context.Context) {
 	}
 }
 
-// take removes the first calls that wait. It returns nil and ends the run if there are none.
+// take removes the first waiting calls. If no call is waiting, it returns nil and ends the run.
 func (l *loader[K, V]) take() []*call[K, V] {
 	l.mu.Lock()
 	defer l.mu.Unlock()

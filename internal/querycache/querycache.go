@@ -54,9 +54,9 @@ func New[K comparable, V any](c Config[K, V]) *Cache[K, V] {
 	}
 }
 
-// Get returns the value of a key and whether there is one. In a transaction it returns what the
-// transaction sees: on SQLite a stable generation means that the open transaction has not changed
-// the tables.
+// Get returns the value of a key and reports whether it exists. In a transaction it returns the
+// value that the transaction sees: on SQLite, a stable generation means that the open transaction
+// has not changed the tables.
 func (c *Cache[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
 	if c.tables == nil {
 		if sqldb.InTx(ctx) {
@@ -99,7 +99,7 @@ func (c *Cache[K, V]) Lookup(ctx context.Context, keys []K) (values map[K]V, mis
 	return values, missing, func(loaded map[K]V) { c.store(loaded, generation) }
 }
 
-// cached returns the entry of a key if it is of the generation.
+// cached returns the cached value of a key if it belongs to the generation.
 func (c *Cache[K, V]) cached(ctx context.Context, key K, generation uint64) (value V, found bool) {
 	c.mu.RLock()
 	hit, found := c.entries[key]

@@ -18,7 +18,7 @@ import (
 
 const tables = "wrong_passwords"
 
-// source reads the number of an email, and counts its loads.
+// source loads the number of an email and counts its loads.
 type source struct {
 	db    *sqldb.DB
 	loads atomic.Int64
@@ -127,7 +127,7 @@ func TestOtherTables(t *testing.T) {
 	}
 }
 
-// A value that is not valid now is loaded again.
+// A value that is no longer valid is loaded again.
 func TestValid(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -167,7 +167,7 @@ func TestOtherProcesses(t *testing.T) {
 			t.Fatalf("got %d, %v; want %d", n, err, i)
 		}
 		if i%2 == 0 {
-			mustSet(t, db, "b", i) // a commit of this process in between
+			mustSet(t, db, "b", i) // a concurrent commit of this process
 		}
 	}
 }
@@ -199,8 +199,8 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// While one goroutine writes and many read, no reader gets a value older than one that was
-// acknowledged to the writer or read from the database before.
+// With one writer and many readers, no reader gets a value older than one that a commit
+// acknowledged to the writer or that was read from the database before.
 func TestConcurrentReaders(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -244,8 +244,8 @@ func TestConcurrentReaders(t *testing.T) {
 	})
 }
 
-// On PostgreSQL calls that arrive during a load share the next one. Each gets its own value, and a
-// caller that has gone is not waited for.
+// On PostgreSQL, calls that arrive during a load share the next load. Each gets its own value. The
+// load does not wait for a caller that has stopped waiting.
 func TestConcurrentCallsShareALoad(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -282,7 +282,7 @@ func TestConcurrentCallsShareALoad(t *testing.T) {
 		}
 	}
 	running := querycache.MaxRunning()
-	for i := range running { // Every load is busy.
+	for i := range running { // occupy all concurrent loads
 		get("busy "+strconv.Itoa(i), true, false)
 		<-entered
 	}
@@ -331,7 +331,7 @@ func TestOtherProcessHoldsTheLock(t *testing.T) {
 		}
 		waiting := make(chan error)
 		go func() { waiting <- set(t.Context(), db, "b", i) }()
-		time.Sleep(30 * time.Millisecond) // It waits for the lock in ever longer pauses.
+		time.Sleep(30 * time.Millisecond) // it polls the lock with increasing pauses
 		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i-1) || err != nil {
 			t.Errorf("got %d, %v before the commit of %d", n, err, i)
 		}

@@ -21,20 +21,20 @@ import (
 
 type requestKey struct{}
 
-// Request has the facts about a request that its context carries. Inner middleware fills it.
-// Outside of a request its values are empty, and its methods do nothing.
+// Request holds facts about the current request in its context. Inner middleware fills it. Outside
+// of a request it is empty, and its methods do nothing.
 type Request struct {
 	api     *API
 	id      string
-	host    string        // by which the caller calls the service
-	header  http.Header   // of the answer
-	browser *browser      // its cookies
-	caller  *authz.Caller // nil before it is known, and on public routes
-	op      *operation    // nil before the route is known
+	host    string        // host that the caller addressed
+	header  http.Header   // of the response
+	browser *browser      // cookies of the request
+	caller  *authz.Caller // nil until authenticated, and on public routes
+	op      *operation    // nil until routed
 	query   url.Values    // in NFC
 }
 
-// RequestOf returns the request of a handler's context.
+// RequestOf returns the current request from a handler's context.
 func RequestOf(ctx context.Context) *Request {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r
@@ -42,22 +42,22 @@ func RequestOf(ctx context.Context) *Request {
 	return &Request{browser: &browser{}}
 }
 
-// Host returns the host, and the port if there is one, by which the request calls the service.
+// Host returns the host, with the port if there is one, that the caller addressed.
 func (r *Request) Host() string { return r.host }
 
-// Query returns the query as the caller wrote it, in NFC, for lists that whitelist their own
-// filters. It holds no control characters.
+// Query returns the raw query in NFC, for lists that validate their own filters. It contains no
+// control characters.
 func (r *Request) Query() url.Values { return r.query }
 
-// SetHeader sets a header of the answer, before the answer begins.
+// SetHeader sets a response header. It must be called before the response is written.
 func (r *Request) SetHeader(name, value string) {
 	if r.header != nil {
 		r.header.Set(name, value)
 	}
 }
 
-// Explain returns the answer to a request that fails with err, and logs err as for that request.
-// The code may be empty; fields are the messages of a validation.
+// Explain returns the response for a request that fails with err, and logs err like the failure of
+// a request. The code can be empty. fields are the messages of a validation error.
 func (r *Request) Explain(ctx context.Context, err error) (status int, code, message string, fields map[string][]string) {
 	p := r.api.problem(ctx, err)
 	code, _ = p.body["code"].(string)
@@ -66,11 +66,11 @@ func (r *Request) Explain(ctx context.Context, err error) (status int, code, mes
 	return p.status, code, message, fields
 }
 
-// requestID matches ids that cannot break a log line.
+// requestID matches IDs that are safe in a log line.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
 
-// begin is the outermost middleware. It gives the request an id (the caller's own if it
-// is valid), finds the locale, and writes the access log at the end.
+// begin is the outermost middleware. It assigns the request ID (the caller's own if it is valid),
+// determines the locale, and finally writes the access log.
 func (a *API) begin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := a.cfg.Clock.Now()
@@ -99,8 +99,8 @@ func (a *API) begin(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest writes one line for a request. It names the route by its template
-// and leaves out query strings, headers and bodies, which carry tokens and codes.
+// logRequest writes the access log entry of a request. It logs the route template and omits query
+// strings, headers and bodies, which can contain tokens and codes.
 func (a *API) logRequest(ctx context.Context, r *http.Request, info *Request, route string, rw middleware.WrapResponseWriter, took time.Duration) {
 	quiet := slices.ContainsFunc(a.cfg.Unlogged, func(start string) bool { return strings.HasPrefix(r.URL.Path, start) })
 	if quiet || !a.cfg.Log.Enabled(ctx, slog.LevelInfo) {
@@ -128,8 +128,8 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *Request, ro
 	a.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
-// methodForLog returns a method for the log and the metrics: callers can make up
-// methods, which are all "OTHER".
+// methodForLog returns the method for logs and metrics. Unknown methods, which callers can make up,
+// become "OTHER".
 func methodForLog(method string) string {
 	if slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, method) {
 		return method

@@ -16,13 +16,13 @@ const jsonType = "application/json"
 
 // answer is the result of a handler.
 type answer interface {
-	// describe adds the answer to the reference and sets the default of its status.
+	// describe adds the response to the reference and sets the default of its status.
 	describe(registry *shape.Registry, op *operation)
 	write(w http.ResponseWriter, r *http.Request, status int) error
 }
 
-// Data is the answer {data: …} with an optional message, which holds a
-// translation key such as team.role_changed (rules: http#answers).
+// Data is the response {data: …} with an optional message, which is a translation key such as
+// team.role_changed (rules: http#answers).
 type Data[T any] struct {
 	Body struct {
 		Data    T      `json:"data"`
@@ -30,10 +30,10 @@ type Data[T any] struct {
 	}
 }
 
-// OK answers {data: v}. A nil slice is an empty list.
+// OK returns the response {data: v}. A nil slice becomes an empty list.
 func OK[T any](v T) *Data[T] { return OKMessage(v, "") }
 
-// OKMessage answers {data: v, message: key}.
+// OKMessage returns the response {data: v, message: key}.
 func OKMessage[T any](v T, key string) *Data[T] {
 	out := new(Data[T])
 	out.Body.Data, out.Body.Message = v, key
@@ -48,20 +48,20 @@ func (d *Data[T]) write(w http.ResponseWriter, _ *http.Request, status int) erro
 	return writeJSON(w, status, &d.Body)
 }
 
-// Body is an answer without the data key (rules: http#answers).
+// Body is a response without the data key (rules: http#answers).
 type Body[T any] struct {
 	Body T
 }
 
-// NewBody answers v as the whole body.
+// NewBody returns a response with v as the whole body.
 func NewBody[T any](v T) *Body[T] { return &Body[T]{Body: v} }
 
-// Note is an answer with a translation key alone, which says what was done.
+// Note is a response that only contains a translation key, which says what was done.
 type Note struct {
 	Message string `json:"message"`
 }
 
-// Message answers {message: key}.
+// Message returns the response {message: key}.
 func Message(key string) *Body[Note] { return NewBody(Note{Message: key}) }
 
 func (*Body[T]) describe(registry *shape.Registry, op *operation) {
@@ -72,7 +72,7 @@ func (p *Body[T]) write(w http.ResponseWriter, _ *http.Request, status int) erro
 	return writeJSON(w, status, &p.Body)
 }
 
-// NoBody is an answer without a body.
+// NoBody is a response without a body.
 type NoBody struct{}
 
 func (*NoBody) describe(_ *shape.Registry, op *operation) {
@@ -87,8 +87,8 @@ func (*NoBody) write(w http.ResponseWriter, _ *http.Request, status int) error {
 	return nil
 }
 
-// AcceptedNote is the answer to a request that begins something: 202 with Message, a translation key,
-// or 204 without one, if there was nothing to do.
+// AcceptedNote is the response to a request that starts an operation: 202 with Message, a
+// translation key, or 204 without it if there was nothing to do.
 type AcceptedNote struct{ Message string }
 
 func (*AcceptedNote) describe(registry *shape.Registry, op *operation) {
@@ -104,7 +104,7 @@ func (b *AcceptedNote) write(w http.ResponseWriter, _ *http.Request, _ int) erro
 	return writeJSON(w, http.StatusAccepted, Note(*b))
 }
 
-// bodySchema returns the schema of the body of an answer.
+// bodySchema returns the schema of the body of a response.
 func bodySchema[A any](registry *shape.Registry) *shape.Schema {
 	answer := reflect.TypeFor[A]()
 	body, _ := answer.FieldByName("Body")
@@ -120,13 +120,13 @@ func (op *operation) describeJSON(s *shape.Schema, headers ...string) {
 
 func statusText(status int) string { return strconv.Itoa(status) }
 
-// encode returns v as JSON with a trailing newline. A nil slice is [].
+// encode returns v as JSON with a trailing newline. A nil slice becomes [].
 func encode(v any) ([]byte, error) {
 	text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	return append(text, '\n'), err
 }
 
-// writeJSON answers with v, or returns an error before it writes a byte.
+// writeJSON writes v as the response. If it returns an error, nothing has been written.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	text, err := encode(v)
 	if err != nil {
@@ -134,6 +134,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // an error means that the client is gone
+	_, _ = w.Write(text) // an error means that the client disconnected
 	return nil
 }

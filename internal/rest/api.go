@@ -26,58 +26,58 @@ import (
 type Config struct {
 	Messages *i18n.Catalog
 	Log      *slog.Logger
-	// Clock measures how long requests take; the system's, not the sandbox's.
+	// Clock measures the duration of requests. It is the system clock, not the sandbox's.
 	Clock clock.Clock
-	// Authenticate looks up the caller of a bearer token. It returns
-	// fault.Unauthenticated for a token that is unknown, revoked or expired.
+	// Authenticate returns the caller of a bearer token. It returns fault.Unauthenticated if the
+	// token is unknown, revoked or expired.
 	Authenticate func(ctx context.Context, token string) (*authz.Caller, error)
-	// AuthenticateSession does the same for a session cookie. Nil accepts none.
+	// AuthenticateSession returns the caller of a session cookie. Nil accepts no sessions.
 	AuthenticateSession func(ctx context.Context, secret string) (*authz.Caller, error)
-	// AuthenticateKey does the same for an API key; tenantID is the tenant in the path,
-	// uuid.Nil where there is none. Nil accepts none.
+	// AuthenticateKey returns the caller of an API key. tenantID is the tenant in the path, or
+	// uuid.Nil. Nil accepts no keys.
 	AuthenticateKey func(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error)
 	Limiter         limiter
-	// ClientIP returns the key of the client's address for public rate limits.
+	// ClientIP returns the key for rate limits by client address.
 	ClientIP func(*http.Request) string
-	// Address returns the address itself, for the log and the audit trail; nil stands
-	// for ClientIP.
+	// Address returns the client address for the log and the audit trail. It defaults to ClientIP.
 	Address func(*http.Request) string
-	// FirstPartyOrigin reports whether a browser's Origin may read answers.
+	// FirstPartyOrigin reports whether pages of a browser's Origin are allowed to read responses.
 	FirstPartyOrigin func(origin string) bool
-	// RequireVerifiedEmail closes the routes with Verified to callers without a verified email.
+	// RequireVerifiedEmail restricts routes with Verified to callers with a verified email.
 	RequireVerifiedEmail bool
-	// HTTPS says that the service is reached over TLS; it turns HSTS on.
+	// HTTPS means that clients connect over TLS. It enables HSTS.
 	HTTPS bool
-	// CookieDomain is the domain whose subdomains share the cookies; "" keeps them to the
-	// host that sets them.
+	// CookieDomain is the domain whose subdomains share the cookies. If empty, cookies are limited
+	// to the host that sets them.
 	CookieDomain string
 	// PublicURL and Version are shown in the OpenAPI document.
 	PublicURL string
 	Version   string
-	// Events are the messages to endpoints outside that the document describes.
+	// Events are the webhook events that the document describes.
 	Events []Event
-	// Unlogged are the beginnings of paths whose requests are not logged, such as "/sandbox/".
+	// Unlogged are path prefixes of requests that are not logged, such as "/sandbox/".
 	Unlogged []string
-	// Book has the texts of the document that are written by hand; nil says nothing.
+	// Book has the handwritten texts of the document; nil means none.
 	Book *reference.Book
-	// Observe is called for each answered request. route is the template of its path,
-	// empty for a path without a route. Nil observes nothing.
+	// Observe, if not nil, is called after each request. route is the path template, or empty for a
+	// path without a route.
 	Observe func(ctx context.Context, method, route string, status int, took time.Duration)
-	// Tracer makes spans of requests; nil makes none.
+	// Tracer creates spans of requests, if not nil.
 	Tracer *tracing.Tracer
-	// Panicked is called for each panic of a request; nil is not called.
+	// Panicked, if not nil, is called for each panic of a request.
 	Panicked func()
-	// Outage returns the refusal for an error that says that a part of the service is down,
-	// such as its database, and nil for any other error; nil knows none.
+	// Outage returns the response error for an err that means that a part of the service, such as
+	// its database, is down. It returns nil for other errors, and may be nil itself.
 	Outage func(err error) *fault.Error
-	// Timeout bounds the handling of one request.
+	// Timeout limits the handling of a request.
 	Timeout time.Duration
 }
 
-// limiter decides whether one more request of a group may pass for a key.
+// limiter decides whether to allow a request of a group for a key.
 type limiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
-	// AllowMany decides about several requests together; the limit is the group's times share.
+	// AllowMany decides about several requests at once. The limit of the group is multiplied by
+	// share.
 	AllowMany(ctx context.Context, group, key string, hits, share int) limit.Decision
 }
 
@@ -92,15 +92,15 @@ type API struct {
 	openAPI  func() *reference.Document
 	document func() ([]byte, error)
 
-	missing        http.Handler // the page of unknown pages; nil answers as the API does
+	missing        http.Handler // page for unknown paths; nil: the JSON error
 	panics         panicLog
 	unknownOrigins unknownOrigins
 	streams        streams
 }
 
-// New compiles the routes of a table. It panics on a table that contradicts itself: two equal
-// routes, an unknown scope or limit, a body type without a form in JSON, or a rule that
-// validation does not enforce.
+// New compiles a route table. It panics on invalid tables: duplicate routes, an unknown scope or
+// limit, a body type that cannot be represented in JSON, or a rule that validation does not
+// enforce.
 func New(cfg Config, routes []Route) *API {
 	if cfg.Address == nil {
 		cfg.Address = cfg.ClientIP
@@ -137,7 +137,7 @@ func New(cfg Config, routes []Route) *API {
 	return a
 }
 
-// add compiles a route. A panic names the route.
+// add compiles a route. A panic includes the route.
 func (a *API) add(r Route) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -152,17 +152,17 @@ func (a *API) add(r Route) {
 	a.ops[r.ID()] = op
 	h := a.protect(op, r.Handler.compile(a, op))
 	a.router.Method(r.Method, r.Path, h)
-	if r.Method == http.MethodGet { // HEAD is answered like GET, without the body.
+	if r.Method == http.MethodGet { // HEAD is like GET without the body.
 		a.router.Method(http.MethodHead, r.Path, h)
 	}
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.root.ServeHTTP(w, r) }
 
-// Mount serves h at prefix, and at everything below it if prefix ends with a slash.
-// The common middleware runs before it, but no guard: it is for health checks and the
-// sandbox's pages. The prefix "/" is the root alone, so that an unknown path is 404.
+// Mount serves h at prefix, and at all paths below it if prefix ends with a slash. The common
+// middleware applies, but no guards: it is meant for health checks and the sandbox's pages. The
+// prefix "/" only matches the root, so unknown paths are still 404.
 func (a *API) Mount(prefix string, h http.Handler) {
 	a.router.Handle(prefix, h)
 	if prefix != "/" && prefix[len(prefix)-1] == '/' {
@@ -170,11 +170,10 @@ func (a *API) Mount(prefix string, h http.Handler) {
 	}
 }
 
-// Routes returns the table that the API serves.
+// Routes returns the route table.
 func (a *API) Routes() []Route { return a.routes }
 
-// check panics on a row that contradicts itself. In particular a missing scope must
-// not make a route public.
+// check panics on an invalid route. In particular, a missing scope must not make a route public.
 func (r Route) check() {
 	switch {
 	case r.Handler == nil:

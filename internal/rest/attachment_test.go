@@ -21,7 +21,7 @@ func TestAttachment(t *testing.T) {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
 	}
-	// Whatever the name, a browser reads one header with one name that is no path.
+	// For any name, a browser reads a single header with a single name that is not a path.
 	rapid.Check(t, func(t *rapid.T) {
 		header := Attachment(rapid.String().Draw(t, "name"))
 		kind, params, err := mime.ParseMediaType(header)

@@ -25,8 +25,7 @@ type eventInput struct {
 
 const eventBody = `{"quantity":12,"idempotency_key":"0190a0b0-0000-7000-8000-00000000000a","occurred_at":"2026-01-31T08:15:30Z"}`
 
-// BenchmarkPost is a small authenticated POST through the whole layer, without
-// the network.
+// BenchmarkPost measures a small authenticated POST through the whole layer, without the network.
 func BenchmarkPost(b *testing.B) {
 	cfg := config(b, io.Discard)
 	cfg.Limiter = limited(map[string]int{limit.Usage: 1_000_000_000})
@@ -37,7 +36,7 @@ func BenchmarkPost(b *testing.B) {
 	benchmark(b, api)
 }
 
-// BenchmarkBarePost is the same with net/http and encoding/json alone.
+// BenchmarkBarePost measures the same with only net/http and encoding/json.
 func BenchmarkBarePost(b *testing.B) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/v1/usage/meters/{code}/events", func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// param is a field of an input that has a part of the path, of the query or a cookie.
+// param is an input field that is read from the path, the query or a cookie.
 type param struct {
 	shape.Property
 
@@ -41,7 +41,7 @@ func (op *operation) readInput(registry *shape.Registry, t reflect.Type) {
 			s, isRequired := registry.Input(field, ""), in == "path" || field.Tag.Get("required") == "true"
 			op.params = append(op.params, param{shape.Property{Name: name, Required: isRequired, Schema: s}, in, field.Index})
 			if in == "path" && len(field.Index) > 1 {
-				continue // released clients take a path's fields of embedded structs as plain text
+				continue // for compatibility, path fields of embedded structs are plain text
 			}
 			doc := &reference.Parameter{Name: name, In: in, Required: isRequired, Description: s.Description, Schema: s}
 			if s.Items != nil {
@@ -65,8 +65,8 @@ func (op *operation) readInput(registry *shape.Registry, t reflect.Type) {
 	}
 }
 
-// bind reads, normalizes and validates the parameters and the body of a request. All broken
-// fields are reported at once, those of the query first. in points to the route's input.
+// bind reads, normalizes and validates the parameters and the body of a request. It reports all
+// invalid fields at once, query fields first. in points to the input of the route.
 func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any) error {
 	query, err := readQuery(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any
 	for _, p := range op.params {
 		field := fields.FieldByIndex(p.index)
 		if p.in == "path" && field.Kind() == reflect.String {
-			field.SetString(pathParam(r, p.Name)) // checkPath has checked it
+			field.SetString(pathParam(r, p.Name)) // already validated by checkPath
 		} else if value := p.read(r, query, &broken); value != nil {
 			if err := shape.Unmarshal(value, field.Addr().Interface()); err != nil {
 				return err
@@ -96,7 +96,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any
 	return broken.Err()
 }
 
-// read returns the JSON of a parameter, or nil.
+// read returns the JSON value of a parameter, or nil.
 func (p param) read(r *http.Request, query url.Values, broken *fault.Fields) jsontext.Value {
 	switch p.in {
 	case "path":
@@ -111,7 +111,7 @@ func (p param) read(r *http.Request, query url.Values, broken *fault.Fields) jso
 	return p.ParseText(cookie.Value, p.Name, broken)
 }
 
-// readQuery returns the query of a request in NFC, as stored text is (shape.NormalText).
+// readQuery returns the query of a request in NFC, like stored text (shape.NormalText).
 func readQuery(r *http.Request) (url.Values, error) {
 	if r.URL.RawQuery == "" {
 		return nil, nil //nolint:nilnil // an empty query
@@ -128,8 +128,8 @@ func readQuery(r *http.Request) (url.Values, error) {
 	return query, nil
 }
 
-// checkOtherQuery refuses text that databases cannot store in parameters that the
-// route does not declare, because a list may filter by them.
+// checkOtherQuery rejects text that databases cannot store in undeclared parameters, because a list
+// can filter by them.
 func (op *operation) checkOtherQuery(query url.Values, broken *fault.Fields) error {
 	var bad []string
 	for name, values := range query {
@@ -148,8 +148,7 @@ func (op *operation) checkOtherQuery(query url.Values, broken *fault.Fields) err
 	return nil
 }
 
-// checkPath refuses a path with a part that does not have the form of what it
-// names, as not found.
+// checkPath returns a not-found error if a path parameter does not have the right format.
 func (op *operation) checkPath(r *http.Request) error {
 	for _, name := range chi.RouteContext(r.Context()).URLParams.Keys {
 		text := pathParam(r, name)
@@ -165,7 +164,7 @@ func (op *operation) checkPath(r *http.Request) error {
 	return nil
 }
 
-// pathParam returns a decoded part of the path, "" if it cannot be decoded.
+// pathParam returns a decoded path parameter, or "" if it cannot be decoded.
 func pathParam(r *http.Request, name string) string {
 	text := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -178,8 +177,8 @@ func pathParam(r *http.Request, name string) string {
 	return decoded
 }
 
-// bindBody decodes the body. A body that is not JSON is 400, JSON that is not an object 422. No
-// body counts as {}. If fields are broken, the checks of the route run too.
+// bindBody decodes and validates the body. Invalid JSON is 400, JSON that is not an object 422. A
+// missing body counts as {}. If fields are invalid, the checks of the route run too.
 func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in any, field reflect.Value, broken *fault.Fields) error {
 	data, err := readBody(w, r)
 	if err != nil {
@@ -217,8 +216,8 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 	return nil
 }
 
-// completeFields returns the refusal of a handler with every field that the checks of the route
-// refuse too. An error that is not about fields stays as it is.
+// completeFields adds the fields that the checks of the route reject to a validation error of the
+// handler. Other errors are returned unchanged.
 func (op *operation) completeFields(ctx context.Context, in any, err error) error {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || op.checks == nil || len(refused.Fields) == 0 {
@@ -232,9 +231,9 @@ func (op *operation) completeFields(ctx context.Context, in any, err error) erro
 	return &all
 }
 
-// addChecks adds the fields of an input that the checks of the route refuse to broken, except
-// those that are broken already, those below them and those above them. Other refusals do not
-// count, because refusals of fields come first (rules: http#order-of-refusals).
+// addChecks adds the fields that the checks of the route reject to broken, except fields that are
+// already broken, or above or below a broken one. Other errors of the checks are ignored, because
+// field errors come first (rules: http#order-of-refusals).
 func (op *operation) addChecks(ctx context.Context, in any, broken *fault.Fields) error {
 	before := *broken
 	err := op.checks(context.WithValue(ctx, brokenKey{}, before), in)
@@ -252,14 +251,14 @@ func (op *operation) addChecks(ctx context.Context, in any, broken *fault.Fields
 
 type brokenKey struct{}
 
-// IsBroken reports whether a field is absent from the input of a check because it is broken (see
-// Checks). Checks that compare fields need to know.
+// IsBroken reports whether a field is absent from the input of a check because it is invalid (see
+// Checks). Checks that compare fields need this.
 func IsBroken(ctx context.Context, path string) bool {
 	broken, _ := ctx.Value(brokenKey{}).(fault.Fields)
 	return containsPath(broken, path)
 }
 
-// containsPath reports whether a field is at the path, above it or below it.
+// containsPath reports whether fields contains the path, or a path above or below it.
 func containsPath(fields fault.Fields, path string) bool {
 	return slices.ContainsFunc(fields, func(f fault.Field) bool {
 		return f.Path == path || strings.HasPrefix(f.Path, path+".") || strings.HasPrefix(path, f.Path+".")

@@ -21,21 +21,21 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Blob is an answer that is a file instead of JSON. With an ETag it is 304 to a client that has
-// the file.
+// Blob is a response with a file instead of JSON. If it has an ETag, clients that already have the
+// file get 304.
 type Blob struct {
 	ContentType string
 	Data        []byte
-	// Stream, if given, is sent instead of Data and closed. Length is its length in
-	// bytes, -1 when it is not known. If it fails halfway the connection is cut, so
-	// that no client takes half a file for a whole one.
+	// Stream, if not nil, is sent instead of Data and then closed. Length is its length in bytes,
+	// or -1 if unknown. If reading fails halfway, the connection is closed, so that no client takes
+	// a partial file for a complete one.
 	Stream io.ReadCloser
 	Length int64
-	// ETag is a strong tag without its quotes; "" is none.
+	// ETag is a strong entity tag without quotes, or "".
 	ETag string
-	// CacheControl replaces no-store; "" leaves it.
+	// CacheControl replaces no-store if not empty.
 	CacheControl string
-	// Disposition is the Content-Disposition; "" is none.
+	// Disposition is the Content-Disposition, or "".
 	Disposition string
 }
 
@@ -61,13 +61,13 @@ func (b *Blob) write(w http.ResponseWriter, r *http.Request, _ int) error {
 		return b.copy(w, r)
 	}
 	h.Set("Content-Length", strconv.Itoa(len(b.Data)))
-	_, _ = w.Write(b.Data) // an error means that the client is gone
+	_, _ = w.Write(b.Data) // an error means that the client disconnected
 	return nil
 }
 
-// copy sends the stream. A stream of unknown length counts as open until it ends.
+// copy sends the stream. A stream of unknown length takes a stream slot until it ends.
 func (b *Blob) copy(w http.ResponseWriter, r *http.Request) error {
-	defer func() { _ = b.Stream.Close() }() // it was only read
+	defer func() { _ = b.Stream.Close() }() // nothing to do about an error of a reader
 	if b.Length >= 0 {
 		w.Header().Set("Content-Length", strconv.FormatInt(b.Length, 10))
 		if _, err := io.Copy(w, b.Stream); err != nil {
@@ -83,34 +83,34 @@ func (b *Blob) copy(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer end()
 	if _, err := io.Copy(steadyWriter{w, http.NewResponseController(w)}, b.Stream); err != nil {
-		_ = api.problem(r.Context(), err) // which logs it: the client only sees a cut
+		_ = api.problem(r.Context(), err) // logs the error; the client only sees a closed connection
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// maxStall is how long a client may take for one part of a long file.
+// maxStall is how long a client can take to receive one part of a streamed file.
 const maxStall = time.Minute
 
-// steadyWriter sends a file of unknown length. It may take longer than other answers, as long as
-// the client goes on reading.
+// steadyWriter writes a file of unknown length. It can take longer than other responses, as long as
+// the client keeps reading.
 type steadyWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
 func (s steadyWriter) Write(part []byte) (int, error) {
-	_ = s.control.SetWriteDeadline(clock.System().Now().Add(maxStall)) // not every connection has deadlines
+	_ = s.control.SetWriteDeadline(clock.System().Now().Add(maxStall)) // not all connections support deadlines
 	n, err := s.w.Write(part)
 	if err != nil {
-		panic(http.ErrAbortHandler) // the client is gone
+		panic(http.ErrAbortHandler) // the client disconnected
 	}
 	return n, nil
 }
 
-// matchesETag reports whether an If-None-Match names etag. The comparison is weak, as RFC
-// 9110 requires for this header: a cache that has encoded the answer again marks its tag
-// with W/.
+// matchesETag reports whether an If-None-Match header contains etag. It uses the weak comparison
+// that RFC 9110 requires for this header, because a cache that re-encodes the response adds W/ to
+// its tag.
 func matchesETag(header, etag string) bool {
 	for tag := range strings.SplitSeq(header, ",") {
 		tag = strings.TrimSpace(tag)
@@ -121,9 +121,9 @@ func matchesETag(header, etag string) bool {
 	return false
 }
 
-// Attachment returns the Content-Disposition of a file that is saved under a name (RFC
-// 6266). A name that is not plain ASCII stands in it in UTF-8, next to an
-// approximation in ASCII. No name can break out of the header.
+// Attachment returns the Content-Disposition for downloading a file under a name (RFC 6266). A
+// non-ASCII name is included in UTF-8 and as an ASCII approximation. The name cannot break out of
+// the header.
 func Attachment(name string) string {
 	name = strings.ToValidUTF8(name, "_")
 	clean := strings.Map(func(c rune) rune {
@@ -145,12 +145,12 @@ func Attachment(name string) string {
 	return header
 }
 
-// CachedAnswer is the answer {data: T} of a public route, encoded once and served many times. It is
-// immutable.
+// CachedAnswer is the response {data: T} of a public route, encoded once and served many times. It
+// is immutable.
 type CachedAnswer[T any] struct{ blob Blob }
 
-// NewCachedAnswer encodes {data: v} like any other answer. Clients and caches in between may
-// keep it for maxAge, so it must not depend on the caller, except on the locale.
+// NewCachedAnswer encodes {data: v} like any other response. Clients and proxies can cache it for
+// maxAge, so it must not depend on the caller, except on the locale.
 func NewCachedAnswer[T any](v T, maxAge time.Duration) (*CachedAnswer[T], error) {
 	body, err := encode(&OK(v).Body)
 	if err != nil {
@@ -177,8 +177,8 @@ func (s *CachedAnswer[T]) write(w http.ResponseWriter, r *http.Request, status i
 	return s.blob.write(w, r, status)
 }
 
-// serveDocument answers with the OpenAPI document. Clients may keep it, but ask each time
-// whether it has changed.
+// serveDocument serves the OpenAPI document. Clients can cache it, but must revalidate it each
+// time.
 func (a *API) serveDocument(w http.ResponseWriter, r *http.Request) {
 	text, err := a.Document()
 	if err == nil {
@@ -191,13 +191,13 @@ func (a *API) serveDocument(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pageTimeout is how long a page of a file may take. A file as a whole may take longer than
-// other answers.
+// pageTimeout limits the generation of one page of a file. The whole file can take longer than
+// other responses.
 const pageTimeout = 20 * time.Second
 
-// Pages returns a file that is written while it is read, so that it takes the memory of one
-// page however long it is. next writes the next page and reports whether there is another; it
-// is called after the handler has returned, with a context that has the values of ctx.
+// Pages returns a file that is generated while it is read, so it only takes the memory of one page.
+// next writes the next page and reports whether there is another one. It is called after the
+// handler has returned, with a context that has the values of ctx.
 func Pages(ctx context.Context, next func(ctx context.Context, page *bytes.Buffer) (more bool, err error)) io.ReadCloser {
 	return io.NopCloser(&pages{ctx: context.WithoutCancel(ctx), next: next, more: true})
 }
@@ -209,7 +209,7 @@ type pages struct {
 	more bool
 }
 
-// Read reads the next part of the file.
+// Read implements io.Reader.
 func (p *pages) Read(into []byte) (int, error) {
 	for p.page.Len() == 0 && p.more {
 		p.page.Reset()
@@ -223,8 +223,8 @@ func (p *pages) Read(into []byte) (int, error) {
 	return p.page.Read(into)
 }
 
-// turn reads the next page. The caller's rights are checked again before it: a file can take long,
-// and a caller without the right to read it must not get the rest.
+// turn generates the next page. It first checks the caller's permissions again, because a download
+// can take long and a caller who loses access must not get the rest.
 func (p *pages) turn() (err error) {
 	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
@@ -235,7 +235,7 @@ func (p *pages) turn() (err error) {
 	return err
 }
 
-// Listing is the answer of a list of T that is whole unless a page of it is asked for
+// Listing is the response of a list of T that is returned completely unless a page is requested
 // (rules: http#lists). Its body is page.Part[T].
 type Listing[T any] struct{ blob Blob }
 
@@ -248,18 +248,18 @@ func (l *Listing[T]) write(w http.ResponseWriter, r *http.Request, status int) e
 	return l.blob.write(w, r, status)
 }
 
-// ListPage answers with a page of a list.
+// ListPage returns a response with one page of a list.
 func ListPage[T any](p page.Page[T]) (*Listing[T], error) {
 	body, err := encode(p)
 	return &Listing[T]{Blob{ContentType: jsonType, Data: body}}, err
 }
 
-// StreamList answers with a whole list, in the memory of one part of it however long it is. The
-// first part is read at once, so that a list that cannot be read is an error like any other, and
-// a list of one part is sent as other answers are. Further parts are read when the client has
-// taken those before, as Pages says: between two of them no connection of the database is held,
-// however slow the client is. If one cannot be read the connection is cut, so that no client
-// takes the sent parts for the whole.
+// StreamList returns a response with a complete list, using only the memory of one part. It reads
+// the first part immediately, so that a read error is reported normally and a list of one part is
+// sent like other responses. Further parts are read when the client has received the previous ones,
+// as described for Pages. No database connection is held in between, however slow the client is. If
+// a later part cannot be read, the connection is closed, so that no client takes the list for
+// complete.
 func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T], error) {
 	separator := `{"data":[`
 	list := &pages{ctx: context.WithoutCancel(ctx), more: true}
@@ -295,8 +295,8 @@ func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T],
 	return &Listing[T]{Blob{ContentType: jsonType, Stream: io.NopCloser(list), Length: -1}}, nil
 }
 
-// The open streams of a caller and of all callers of a tenant, in this process. A stream is an
-// answer that is read from the database while it is sent, such as an export.
+// Limits of open streams per caller and per tenant, in this process. A stream is a response that is
+// read from the database while it is sent, such as an export.
 const (
 	maxStreamsOfCaller = 4
 	maxStreamsOfTenant = 16
@@ -310,7 +310,7 @@ type streams struct {
 	open map[string]int
 }
 
-// acquireSlot counts a stream of a caller. release ends it.
+// acquireSlot reserves a stream slot for a caller until release is called.
 func (s *streams) acquireSlot(caller *authz.Caller) (release func(), err error) {
 	limits := map[string]int{}
 	switch {

@@ -17,11 +17,11 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// maxBody is the largest JSON body, in bytes (rules: http#requests).
+// maxBody is the maximum size of a JSON body, in bytes (rules: http#requests).
 const maxBody = 1 << 20
 
-// The time that a client has for a JSON body (rules: http#requests), and the time after which a
-// body counts as slow.
+// Time limits for receiving a JSON body (rules: http#requests), and the duration after which a body
+// counts as slow.
 const (
 	bodyPause = 5 * time.Second // between two parts
 	bodyTime  = 10 * time.Second
@@ -38,16 +38,16 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, &pacedBody{r.Body, control, began.Add(bodyTime)}, maxBody))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close") // The rest of the body must not be read as a request.
+		w.Header().Set("Connection", "close") // The rest of the body must not be parsed as a request.
 		return nil, errSlowBody.Wrap(err)
 	case err != nil:
 		return nil, bodyError(err)
 	}
-	_ = control.SetReadDeadline(time.Time{}) // Otherwise the deadline would end the handler's context.
+	_ = control.SetReadDeadline(time.Time{}) // Otherwise the deadline would cancel the handler's context.
 	return data, recheckAfter(r.Context(), began)
 }
 
-// bodyError returns the refusal for a body that cannot be read.
+// bodyError returns the response error for a body that cannot be read.
 func bodyError(err error) error {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errTooLarge
@@ -55,8 +55,8 @@ func bodyError(err error) error {
 	return errUnreadable.Wrap(err)
 }
 
-// recheckAfter checks the caller's rights again if the body took long: the guards ran before it,
-// and a client can hold it back. A body that was there already costs no second query.
+// recheckAfter checks the caller's permissions again if receiving the body took long, because the
+// guards ran before and a client can delay the body. A fast body costs no extra query.
 func recheckAfter(ctx context.Context, began time.Time) error {
 	if clock.System().Now().Sub(began) < slowBody {
 		return nil
@@ -64,14 +64,15 @@ func recheckAfter(ctx context.Context, began time.Time) error {
 	return authz.Recheck(ctx)
 }
 
-// pacedBody is a body whose parts must arrive in time.
+// pacedBody is a body with deadlines for its parts.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	end     time.Time
 }
 
-// Read reads the next part. Where the connection has no deadlines the server's own limits apply.
+// Read reads the next part. If the connection does not support deadlines, the limits of the server
+// apply.
 func (b *pacedBody) Read(into []byte) (int, error) {
 	deadline := clock.System().Now().Add(bodyPause)
 	if deadline.After(b.end) {
@@ -81,17 +82,16 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 	return b.ReadCloser.Read(into)
 }
 
-// multipartOverhead is how much larger than its file a multipart body may be, in
-// bytes: boundaries, headers and other fields.
+// multipartOverhead is how much larger than its file a multipart body can be, in bytes, to allow
+// for boundaries, headers and other fields.
 const multipartOverhead = 64 << 10
 
 var errNotMultipart = fault.New(fault.Unsupported, "error.multipart_expected")
 
-// Upload makes a function that takes one file the handler of a route. The file is a
-// field of a multipart/form-data body and has at most maxBytes. A larger one is 413,
-// another kind of body 415, and a missing or empty file 422 on the field. Of a field
-// that is given twice the last one counts. Other fields, the file's name and its
-// declared type are ignored.
+// Upload returns a handler for a function that takes one file. The file is a field of a
+// multipart/form-data body and has at most maxBytes. A larger file is 413, another content type
+// 415, and a missing or empty file 422 on the field. If a field is repeated, the last one counts.
+// Other fields, the file name and its declared type are ignored.
 func Upload[T any](field string, maxBytes int64, fn func(ctx context.Context, file []byte) (*Data[T], error)) Handler {
 	return upload[T]{field: field, maxBytes: maxBytes, fn: fn}
 }
@@ -128,7 +128,7 @@ func (u upload[T]) compile(a *API, op *operation) serve {
 	}
 }
 
-// read returns the file, nil where the body has none.
+// read returns the file, or nil if the body has none.
 func (u upload[T]) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	contentType := r.Header.Get("Content-Type")
 	if contentType == "" && r.ContentLength == 0 {

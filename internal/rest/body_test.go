@@ -17,7 +17,7 @@ const (
 	boolean  = "This must be true or false."
 )
 
-// What a handler gets of a body that is right, in normal form.
+// Valid bodies reach the handler in normal form.
 func TestBodyAccepted(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -163,8 +163,8 @@ func TestBodyRefused(t *testing.T) {
 	}
 }
 
-// Every broken field is told at once; the message is the first one's in the order
-// in which the fields are documented, not the body's.
+// All invalid fields are reported at once. The message is that of the first field in the documented
+// order, not in the order of the body.
 func TestBodyTellsAllFields(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -229,7 +229,7 @@ func TestBodyUnreadable(t *testing.T) {
 	}
 }
 
-// One MiB exactly is a body that may be sent, in chunks as well.
+// A body of exactly 1 MiB is accepted, even if it is chunked.
 func TestBodyOfOneMiB(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())

@@ -19,8 +19,8 @@ type bookInput struct {
 	}
 }
 
-// checkBook refuses titles on shelf a, except "new", and unknown tags. It cannot judge tags if the
-// genre is broken.
+// checkBook rejects titles on shelf a, except "new", and unknown tags. It cannot check tags if the
+// genre is invalid.
 func checkBook(ctx context.Context, in *bookInput) error {
 	var broken fault.Fields
 	switch {
@@ -39,7 +39,8 @@ func checkBook(ctx context.Context, in *bookInput) error {
 	return broken.Err()
 }
 
-// Checks run once a field is broken, in the body or for the handler, and add to the refusal.
+// Checks run once a field is invalid, in the body or for the handler, and add their fields to the
+// error.
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	handled := 0
@@ -81,7 +82,7 @@ func TestChecks(t *testing.T) {
 	}
 	s.post("/api/v1/shelves/b", `{"title":"down","genre":"x"}`).refused(http.StatusInternalServerError)
 	if got := s.post("/api/v1/shelves/a", `{"title":"sold"}`).Status; got != http.StatusNoContent {
-		t.Errorf("valid fields: %d", got) // without its checks
+		t.Errorf("valid fields: %d", got) // the checks did not run
 	}
 }
 

@@ -13,19 +13,19 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Cookie mode is how the first-party frontend logs in (rules: http#cookie-mode): a
-// session cookie that scripts cannot read, and a CSRF token that they can, which
-// each state-changing request must repeat in a header.
+// In cookie mode, the first-party frontend logs in with a session cookie, which scripts cannot
+// read, and a CSRF token, which they can and which each state-changing request must repeat in a
+// header (rules: http#cookie-mode).
 //
-// The CSRF token is derived from the session by a one-way function. So a session that
-// nobody is logged in with needs no row in the database. A page of another site can
-// make a browser send the cookie but cannot read it, so it does not know the token.
+// The CSRF token is derived from the session by a one-way function, so a session without a login
+// needs no database row. A page of another site can make a browser send the cookie but cannot read
+// it, and so does not know the token.
 //
-// Under https the session's cookie has the prefix __Host-: browsers take it from this host
-// alone and over https alone, so neither another subdomain nor somebody on the way can
-// plant a session. Plain http, on a developer's machine, has no such cookies. With a cookie
-// domain, whose subdomains share the session and so have to be trusted, the prefix is
-// __Secure-: over https alone.
+// Over https the session cookie has the prefix __Host-. Browsers accept it only from this host and
+// only over https, so neither another subdomain nor an attacker on the network can plant a session.
+// Plain http, used on developer machines, does not support such cookies. With a cookie domain,
+// whose subdomains share the session and must be trusted, the prefix is __Secure-, which only
+// requires https.
 const (
 	sessionCookie = "tenantry_session"
 	hostPrefix    = "__Host-"
@@ -33,21 +33,21 @@ const (
 	csrfCookie    = "XSRF-TOKEN"
 )
 
-// sessionLength is the length of a session's secret: 256 bits in base64url.
+// sessionLength is the length of a session secret: 256 bits in base64url.
 const sessionLength = 43
 
-// browser has the cookies of a request, and sets new ones.
+// browser holds the cookies of a request and sets new ones.
 type browser struct {
 	w       http.ResponseWriter
 	secure  bool
-	domain  string // of the cookies; "" is this host alone
+	domain  string // domain of the cookies; "" is this host only
 	mode    bool   // whether the request is in cookie mode
-	refused string // the origin that is not first-party; "" is none
-	session string // "" is none
+	refused string // Origin that is not first-party, or ""
+	session string // session secret, or ""
 }
 
-// browserOf reads the cookies of a request and decides whether it is in cookie mode:
-// without Authorization, and with a first-party host as Origin or else Referer.
+// browserOf reads the cookies of a request and determines whether it is in cookie mode: it has no
+// Authorization header, and its Origin or else its Referer is first-party.
 func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	b := &browser{w: w, secure: a.cfg.HTTPS, domain: a.cfg.CookieDomain}
 	if r.Header.Get("Authorization") != "" {
@@ -61,7 +61,7 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	}
 	b.mode = origin != "" && a.cfg.FirstPartyOrigin(origin)
 	if b.mode && origin == "http://"+r.Host {
-		b.secure = false // a sandbox's own page at http, which could not store a secure cookie
+		b.secure = false // a sandbox page over http, which cannot store secure cookies
 	}
 	if !b.mode {
 		b.refused = origin
@@ -72,11 +72,11 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	return b
 }
 
-// Session returns the secret of the request's session cookie, for handlers that are mounted beside
-// the routes; "" without one.
+// Session returns the secret of the session cookie, or "". It is for handlers that are mounted
+// outside the route table.
 func (a *API) Session(r *http.Request) string { return a.browserOf(nil, r).session }
 
-// sessionCookie returns the name of the cookie with the session.
+// sessionCookie returns the name of the session cookie.
 func (b *browser) sessionCookie() string {
 	switch {
 	case b.secure && b.domain == "":
@@ -87,26 +87,26 @@ func (b *browser) sessionCookie() string {
 	return sessionCookie
 }
 
-// IsCookieMode reports whether the caller gets a session instead of tokens.
+// IsCookieMode reports whether the caller uses a session cookie instead of tokens.
 func (r *Request) IsCookieMode() bool { return r.browser.mode }
 
-// Session returns the secret of the session cookie; "" without one.
+// Session returns the secret of the session cookie, or "".
 func (r *Request) Session() string { return r.browser.session }
 
-// StartSession sets a session cookie and the CSRF token that belongs to it. The
-// browser keeps it for keep, with 0 until it is closed.
+// StartSession sets a session cookie and its CSRF token. The browser keeps them for keep, or until
+// it is closed if keep is 0.
 func (r *Request) StartSession(secret string, keep time.Duration) {
 	if r.browser.w != nil {
 		r.browser.set(secret, keep)
 	}
 }
 
-// EndSession replaces the session by a new one without a login.
+// EndSession replaces the session with a new one without a login.
 func (r *Request) EndSession() { r.StartSession(newSession(), 0) }
 
 func newSession() string {
 	secret := make([]byte, 32)
-	_, _ = rand.Read(secret) // never fails: crypto/rand ends the process instead
+	_, _ = rand.Read(secret) // crypto/rand never returns an error; it crashes the process instead
 	return base64.RawURLEncoding.EncodeToString(secret)
 }
 
@@ -127,8 +127,8 @@ func csrfToken(session string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// checkCSRF requires the token of the session from a request that changes something,
-// if it is in cookie mode or its cookie authenticates it.
+// checkCSRF requires the CSRF token of the session for a state-changing request that is in cookie
+// mode or authenticated by its cookie.
 func (a *API) checkCSRF(r *http.Request) error {
 	b := RequestOf(r.Context()).browser
 	bySession := b.session != "" && authz.FromContext(r.Context()) != nil
@@ -142,7 +142,7 @@ func (a *API) checkCSRF(r *http.Request) error {
 	}
 	if !b.mode && !bySession {
 		if given != "" && b.refused != "" {
-			return b.originError(a.cfg.PublicURL) // the page expects cookies and would get tokens, which it ignores
+			return b.originError(a.cfg.PublicURL) // the page expects cookies but would get tokens, which it ignores
 		}
 		return nil
 	}
@@ -158,16 +158,17 @@ func (a *API) checkCSRF(r *http.Request) error {
 	return nil
 }
 
-// originError says that pages of the refused origin cannot use cookies, and which address can.
+// originError returns the error for pages of an origin that cannot use cookies. It includes an
+// address that can.
 func (b *browser) originError(publicURL string) error {
 	refused := *errOrigin
 	refused.Args = map[string]any{"origin": b.refused, "url": publicURL}
 	return &refused
 }
 
-// csrf answers GET /csrf-cookie: 204 with the cookies of a session, the one that
-// the browser has or a new one. The token is in a header too: a page on another host than the
-// service cannot read the cookie, and only pages of first-party origins can read the header.
+// csrf handles GET /csrf-cookie. It returns 204 with the cookies of the browser's session, or of a
+// new one. The token is also in a header, because a page on another host cannot read the cookie.
+// Only pages of first-party origins can read the header.
 func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 	b := a.browserOf(w, r)
 	session := b.session
@@ -175,7 +176,7 @@ func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 		session = newSession()
 		b.set(session, 0)
 	} else {
-		// Only the readable cookie is set: the session keeps its lifetime.
+		// Only the readable cookie is set. The session keeps its lifetime.
 		b.setCookie(http.Cookie{Name: csrfCookie, Value: csrfToken(session)})
 	}
 	w.Header().Set("X-Csrf-Token", csrfToken(session))

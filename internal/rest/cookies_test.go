@@ -16,26 +16,26 @@ import (
 
 const (
 	frontend     = "Origin: https://app.example.com"
-	ownSession   = "owner-session-owner-session-owner-session-1" // as long as a session is
+	ownSession   = "owner-session-owner-session-owner-session-1" // has the length of a session secret
 	adminSession = "admin-session-admin-session-admin-session-1"
 )
 
-// withSessions knows the caller of two session cookies.
+// withSessions accepts two session cookies.
 func withSessions(c *rest.Config) {
 	c.AuthenticateSession = func(_ context.Context, secret string) (*authz.Caller, error) {
 		switch secret {
 		case ownSession:
-			own := *callers["owner"] // Each request has its own.
+			own := *callers["owner"] // A copy for each request.
 			return &own, nil
 		case adminSession:
-			own := *callers["admin"] // Each request has its own.
+			own := *callers["admin"] // A copy for each request.
 			return &own, nil
 		}
 		return nil, fault.New(fault.Unauthenticated, "error.unauthenticated")
 	}
 }
 
-// sessionRoutes log in and out, and tell what the handler sees of the cookies.
+// sessionRoutes log in and out, and return the cookies that the handler sees.
 func sessionRoutes() []rest.Route {
 	type seen struct {
 		CookieMode bool   `json:"cookie_mode"`
@@ -60,7 +60,7 @@ func sessionRoutes() []rest.Route {
 	)
 }
 
-// cookies are those that an answer sets, by name.
+// cookies returns the cookies that a response sets, by name.
 func (a answer) cookies() map[string]*http.Cookie {
 	all := map[string]*http.Cookie{}
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
@@ -69,7 +69,7 @@ func (a answer) cookies() map[string]*http.Cookie {
 	return all
 }
 
-// csrfOf asks for the token that belongs to a session.
+// csrfOf requests the CSRF token of a session.
 func (s *server) csrfOf(session string) string {
 	s.t.Helper()
 	return s.get("/csrf-cookie", "Cookie: tenantry_session="+session).cookies()["XSRF-TOKEN"].Value
@@ -96,13 +96,13 @@ func TestCSRFCookie(t *testing.T) {
 				t.Errorf("two browsers have %s and %s", c, other)
 			}
 		}
-		// A browser that has a session keeps it, and learns its token anew.
+		// A browser with a session keeps it and gets its token again.
 		session := given[cookie].Value
 		again := s.get("/csrf-cookie", "Cookie: "+cookie+"="+session).cookies()
 		if again[cookie] != nil || again["XSRF-TOKEN"].Value != given["XSRF-TOKEN"].Value || again["XSRF-TOKEN"].HttpOnly {
 			t.Errorf("again: %v", again)
 		}
-		// One of the wrong length was never given out.
+		// A session of the wrong length was never issued.
 		for _, strange := range []string{"", "x", session + "x"} {
 			if got := s.get("/csrf-cookie", "Cookie: "+cookie+"="+strange).cookies(); got[cookie] == nil {
 				t.Errorf("%q is kept", strange)
@@ -111,7 +111,7 @@ func TestCSRFCookie(t *testing.T) {
 	}
 }
 
-// Which requests are in cookie mode, and which session they carry.
+// Conditions for cookie mode, and the session of the request.
 func TestCookieMode(t *testing.T) {
 	t.Parallel()
 	s := start(t, sessionRoutes(), withSessions)
@@ -200,7 +200,7 @@ func TestCSRF(t *testing.T) {
 			}
 		}
 	}
-	// A session changes its token with it.
+	// A new session comes with a new token.
 	begun := s.do("POST", "/api/v1/begin", "").cookies()
 	if c := begun["tenantry_session"]; c == nil || c.Value != ownSession || c.MaxAge != 90 || !c.HttpOnly {
 		t.Errorf("%v", begun)
@@ -219,8 +219,8 @@ func hexOf(c byte) string {
 	return string([]byte{digits[c>>4], digits[c&15]})
 }
 
-// The CSRF token is asked for after the rate limit and before the guards, and a refused
-// request counts for its caller (rules: http#order-of-refusals).
+// The CSRF check runs after the rate limit and before the guards, and a rejected request counts for
+// its caller (rules: http#order-of-refusals).
 func TestCSRFInTheOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, sessionRoutes(), withSessions, func(c *rest.Config) {

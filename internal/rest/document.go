@@ -11,12 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// OpenAPI returns the document of all routes. It is completed at the first call, because
-// most processes are never asked for it.
+// OpenAPI returns the document of all routes. It is built on the first call, because most processes
+// never need it.
 func (a *API) OpenAPI() *reference.Document { return a.openAPI() }
 
-// Document returns the OpenAPI document as JSON, the same bytes for the same
-// routes and configuration.
+// Document returns the OpenAPI document as JSON. The result is the same for the same routes and
+// configuration.
 func (a *API) Document() ([]byte, error) { return a.document() }
 
 func (a *API) encodeDocument() ([]byte, error) {
@@ -24,7 +24,7 @@ func (a *API) encodeDocument() ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// describe makes the document.
+// describe builds the document.
 func (a *API) describe() *reference.Document {
 	session := browser{secure: a.cfg.HTTPS, domain: a.cfg.CookieDomain}
 	doc := &reference.Document{
@@ -63,24 +63,23 @@ func (a *API) describe() *reference.Document {
 	return doc
 }
 
-// Event is a type of message that the service sends to endpoints outside, as the section
-// webhooks of the document describes it.
+// Event is a type of webhook event, described in the webhooks section of the document.
 type Event struct {
 	name, summary string
 	data          reflect.Type
 }
 
-// NewEvent returns the event of a name whose data is a T. The summary says when it is sent.
+// NewEvent returns an event whose data is a T. The summary says when it is sent.
 func NewEvent[T any](name, summary string) Event {
 	return Event{name: name, summary: summary, data: reflect.TypeFor[T]()}
 }
 
-// MakesEndpoints marks the operation that creates an endpoint, at its field url, to which the
-// service then sends all events. The document describes them as a callback of the operation, so
-// that generators that drop unreferenced schemas keep the events.
+// MakesEndpoints marks the operation that creates a webhook endpoint, whose URL is its field url.
+// The document describes the events as a callback of this operation, so that generators that drop
+// unreferenced schemas keep them.
 func MakesEndpoints() Option { return func(o *operation) { o.makesEndpoints = true } }
 
-// addEvents describes the messages to endpoints.
+// addEvents describes the webhook events.
 func (a *API) addEvents(doc *reference.Document) {
 	if len(a.cfg.Events) == 0 {
 		return
@@ -114,7 +113,7 @@ func (e Event) schema(registry *shape.Registry) *shape.Schema {
 	return s
 }
 
-// eventOperation describes the request to a receiver, and the meanings of its answers.
+// eventOperation describes the request to a receiver and the meanings of its responses.
 func eventOperation(id, summary string, body *shape.Schema) *reference.Operation {
 	header := func(name, text string) *reference.Parameter {
 		return &reference.Parameter{Name: name, In: "header", Required: true, Description: text, Schema: &shape.Schema{Type: shape.TypeString}}

@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// The refusals that belong to HTTP itself.
+// Errors that belong to HTTP itself.
 var (
 	errNotFound         = shape.ErrNotFound
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
@@ -45,10 +45,10 @@ var (
 	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)
 )
 
-// NotFound is the refusal for what does not exist or is another tenant's.
+// NotFound returns the error for a record that does not exist or belongs to another tenant.
 func NotFound() error { return errNotFound }
 
-// statuses is the one place that turns kinds into statuses.
+// statuses maps error kinds to HTTP statuses.
 var statuses = map[fault.Kind]int{
 	fault.Internal: http.StatusInternalServerError, fault.Malformed: http.StatusBadRequest, fault.Unauthenticated: http.StatusUnauthorized,
 	fault.Forbidden: http.StatusForbidden, fault.NotFound: http.StatusNotFound, fault.Slow: http.StatusRequestTimeout,
@@ -57,15 +57,15 @@ var statuses = map[fault.Kind]int{
 	fault.TooMany: http.StatusTooManyRequests, fault.Provider: http.StatusBadGateway, fault.Unavailable: http.StatusServiceUnavailable,
 }
 
-// problem is an error as it is answered.
+// problem is the response to an error.
 type problem struct {
 	status  int
 	headers http.Header
 	body    map[string]any // (rules: http#errors)
 }
 
-// problem returns the answer for any error and logs accidents. No other place logs errors of
-// requests.
+// problem returns the response to an error and logs unexpected errors. Errors of requests are not
+// logged anywhere else.
 func (a *API) problem(ctx context.Context, err error) *problem {
 	refusal, level := new(fault.Error), slog.LevelWarn
 	switch {
@@ -80,7 +80,7 @@ func (a *API) problem(ctx context.Context, err error) *problem {
 		if refusal == nil {
 			return a.accident(ctx, err)
 		}
-		level = slog.LevelDebug // every request fails, and the outage has been logged once
+		level = slog.LevelDebug // every request fails now, and the outage itself was logged once
 	}
 	p := &problem{status: statuses[refusal.Kind], headers: http.Header{}, body: map[string]any{}}
 	maps.Copy(p.body, refusal.Extra)
@@ -108,12 +108,12 @@ func (a *API) problem(ctx context.Context, err error) *problem {
 	return p
 }
 
-// text returns a message in the language of the caller.
+// text returns a message in the caller's language.
 func (a *API) text(ctx context.Context, key string, args map[string]any) string {
 	return a.cfg.Messages.Text(i18n.Locale(ctx), key, args)
 }
 
-// statusAbandoned is the status in the access log of a request whose caller hung up.
+// statusAbandoned is the status in the access log if the caller disconnected.
 const statusAbandoned = 499
 
 func (a *API) accident(ctx context.Context, err error) *problem {
@@ -134,14 +134,14 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 	return p
 }
 
-// WriteError answers a request with an error.
+// WriteError writes the response to an error.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	p := a.problem(r.Context(), err)
 	maps.Copy(w.Header(), p.headers)
-	_ = writeJSON(w, p.status, p.body) // texts and numbers
+	_ = writeJSON(w, p.status, p.body) // strings and numbers can always be encoded
 }
 
-// Unreadable answers 400 to a request that was refused before the API saw it.
+// Unreadable responds with 400 to a request that was rejected before it reached the API.
 func (a *API) Unreadable(w http.ResponseWriter, r *http.Request) {
 	a.begin(a.securityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.WriteError(w, r, errUnreadable)
@@ -156,17 +156,18 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	a.WriteError(w, r, errNotFound)
 }
 
-// isPage reports whether a person's browser asks for a page, and not a program for the API.
+// isPage reports whether the request comes from a browser that loads a page, rather than an API
+// client.
 func isPage(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !strings.HasPrefix(r.URL.Path, "/api/") &&
 		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// MountMissing serves h, which answers 404, to browsers that ask for a page that does not exist.
+// MountMissing serves h, which must respond with 404, to browsers that load an unknown page.
 func (a *API) MountMissing(h http.Handler) { a.missing = h }
 
-// methodNotAllowed answers 405 with the methods that the path has. The router also
-// calls it for methods that it does not know, on any path; those may be a 404.
+// methodNotAllowed responds with 405 and the allowed methods of the path. The router also calls it
+// for unknown methods on any path; these can be a 404.
 func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	methods := a.allowed(r)
 	if len(methods) == 0 {
@@ -177,9 +178,9 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	_ = writeJSON(w, http.StatusMethodNotAllowed, Note{a.text(r.Context(), "error.method_not_allowed", nil)})
 }
 
-// allowed lists the methods that the path of r answers to.
+// allowed lists the methods that the path of r supports.
 func (a *API) allowed(r *http.Request) []string {
-	path := cmp.Or(r.URL.RawPath, r.URL.Path) // as the router reads it
+	path := cmp.Or(r.URL.RawPath, r.URL.Path) // the path that the router uses
 	var methods []string
 	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
 		if a.router.Match(chi.NewRouteContext(), method, path) {

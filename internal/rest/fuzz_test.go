@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzCookies holds that no headers make the reading of cookies panic, that a session is of
-// the right length or none, and that only the frontend's own origin is in cookie mode.
+// FuzzCookies checks that reading cookies never panics, that a session has the right length or is
+// empty, and that only the frontend's own origin is in cookie mode.
 func FuzzCookies(f *testing.F) {
 	session := "0123456789012345678901234567890123456789012"
 	f.Add("tenantry_session="+session, "https://app.example", "")

@@ -19,9 +19,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// protect returns the handler of a route. It runs the checks of the route before its function, in
-// the order of refusals (rules: http#order-of-refusals), up to the 404. Validation comes after
-// them, in bind.
+// protect returns the handler of a route. Before its function, it runs the checks of the route up
+// to the 404, in the order of refusals (rules: http#order-of-refusals). Validation follows in bind.
 func (a *API) protect(op *operation, next serve) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -64,7 +63,7 @@ func (a *API) identify(r *http.Request, op *operation, info *Request) (*http.Req
 	return r.WithContext(authz.With(r.Context(), caller)), nil
 }
 
-// admit runs the checks of a route whose caller is known.
+// admit runs the checks that follow authentication.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error {
 	if err := a.limit(w, r, op); err != nil {
 		return err
@@ -84,8 +83,8 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error
 	return nil
 }
 
-// callerOf returns the caller of a request, or nil on public routes. On a route with an
-// optional caller an invalid credential counts as none, as do API keys.
+// callerOf returns the caller of a request, or nil on public routes. On a route with an optional
+// caller, invalid credentials and API keys are ignored.
 func (a *API) callerOf(r *http.Request, op *operation) (*authz.Caller, error) {
 	if len(op.guards) == 0 && !op.route.Optional {
 		return nil, nil //nolint:nilnil // a public route
@@ -97,7 +96,7 @@ func (a *API) callerOf(r *http.Request, op *operation) (*authz.Caller, error) {
 	return caller, err
 }
 
-// authenticate looks up the caller of a request by its bearer token, API key or session.
+// authenticate returns the caller of a request by its bearer token, API key or session.
 func (a *API) authenticate(ctx context.Context, r *http.Request) (*authz.Caller, error) {
 	authorization := r.Header.Get("Authorization")
 	if session := RequestOf(r.Context()).Session(); authorization == "" && session != "" {
@@ -118,22 +117,20 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (*authz.Caller,
 	return a.cfg.Authenticate(ctx, token)
 }
 
-// maxUserAgent is how much of a User-Agent is kept, in bytes.
+// maxUserAgent is the maximum length of a stored User-Agent, in bytes.
 const maxUserAgent = 512
 
-// userAgent returns the User-Agent of a request in a form that every database can
-// store.
+// userAgent returns the User-Agent of a request in a form that every database can store.
 func userAgent(r *http.Request) string {
 	text := r.UserAgent()
 	return strings.ToValidUTF8(text[:min(len(text), maxUserAgent)], "")
 }
 
-// maxToken is the longest token that is looked up, in bytes. Tokens are visible ASCII.
+// maxToken is the maximum length of a token, in bytes. Tokens are visible ASCII.
 const maxToken = 512
 
-// limit counts the request in the route's group: by the caller, who is a user or an API
-// key, or, in some groups, the caller's tenant, if there is one, else by the client's
-// address.
+// limit counts the request in the group of the route. It counts by caller (a user or an API key)
+// or, in some groups, by the caller's tenant. Without a caller it counts by client address.
 func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error {
 	if op.route.Rate == "" {
 		return nil
@@ -144,8 +141,8 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error
 	return applyDecision(w.Header(), a.cfg.Limiter.Allow(r.Context(), cmp.Or(op.addressGroup, op.route.Rate), a.cfg.ClientIP(r)))
 }
 
-// countCaller counts hits of an authenticated caller. The API keys of a tenant also count
-// together, so that a tenant cannot multiply its limit by making keys.
+// countCaller counts requests of an authenticated caller. The API keys of a tenant also share a
+// count, so that a tenant cannot multiply its limit by creating keys.
 func (a *API) countCaller(ctx context.Context, h http.Header, group string, caller *authz.Caller, hits int) error {
 	key := "user:" + strconv.FormatInt(caller.UserID, 10)
 	switch {
@@ -164,7 +161,7 @@ func (a *API) countCaller(ctx context.Context, h http.Header, group string, call
 	return applyDecision(h, d)
 }
 
-// CountMore counts more hits in the group of the request's route, such as the events of a batch.
+// CountMore counts additional requests in the group of the route, such as the events of a batch.
 func (r *Request) CountMore(ctx context.Context, hits int) error {
 	if hits <= 0 || r.op == nil || r.op.route.Rate == "" || r.caller == nil {
 		return nil
@@ -172,11 +169,10 @@ func (r *Request) CountMore(ctx context.Context, hits int) error {
 	return r.api.countCaller(ctx, r.header, r.op.route.Rate, r.caller, hits)
 }
 
-// LimitByField makes a public route's group count requests by the client's address
-// together with the text of one field of the body, as normalize returns it. Texts
-// that it refuses share one count, so that callers cannot choose keys at will. The
-// body is read for this, so requests are counted before that by the address alone,
-// in addressGroup (rules: http#rate-limits).
+// LimitByField makes the group of a public route count requests by client address and one field of
+// the body, normalized by normalize. Texts that normalize rejects share one count, so that callers
+// cannot choose keys at will. Since the body must be read first, requests are also counted by
+// address alone beforehand, in addressGroup (rules: http#rate-limits).
 func LimitByField(field string, normalize func(text string) (string, error), addressGroup string) Option {
 	if !limit.IsGroup(addressGroup) {
 		panic("unknown rate-limit group " + addressGroup)
@@ -193,11 +189,11 @@ func LimitByField(field string, normalize func(text string) (string, error), add
 	}
 }
 
-// applyDecision sets the headers of a decision and returns its refusal, if any.
+// applyDecision sets the rate limit headers and returns an error if the request is not allowed.
 func applyDecision(h http.Header, d limit.Decision) error {
 	if d.Limit > 0 {
 		values := [2]string{strconv.Itoa(d.Limit), strconv.Itoa(max(d.Remaining, 0))}
-		h["X-Ratelimit-Limit"], h["X-Ratelimit-Remaining"] = values[:1:1], values[1:] // in Go's canonical form
+		h["X-Ratelimit-Limit"], h["X-Ratelimit-Remaining"] = values[:1:1], values[1:] // keys in canonical form
 	}
 	if d.Allowed {
 		return nil
@@ -229,8 +225,8 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 	return nil
 }
 
-// permits reports whether a request's caller holds the route's permission, one of those between
-// bars, or all of those between ampersands. For an API key its scope stands for the permission.
+// permits reports whether a caller holds the route's permission. "|" separates alternatives and "&"
+// requires all. For an API key, its scope replaces the permission.
 func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
 	if r.Permission == "" || caller.Key != nil {
 		return true
@@ -244,7 +240,7 @@ func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
 	return false
 }
 
-// holds reports whether a request's caller holds one permission.
+// holds reports whether a caller holds a single permission.
 func (r Route) holds(caller *authz.Caller, permission string, request *http.Request) bool {
 	switch r.Scope {
 	case Admin:
@@ -256,14 +252,14 @@ func (r Route) holds(caller *authz.Caller, permission string, request *http.Requ
 	}
 }
 
-// refusals are the errors of the guards, and when they apply.
+// refusals are the errors of the guards and the conditions under which they apply.
 var refusals = map[Guard]struct {
 	err     error
 	applies func(caller *authz.Caller, r *http.Request) bool
 }{
 	AuthToken: {errUnauthenticated, func(c *authz.Caller, _ *http.Request) bool { return c == nil }},
-	// A tenant in the path may not exist: tenant.member refuses it like a tenant of others, so that
-	// callers cannot tell them apart.
+	// A tenant in the path may not exist. tenant.member rejects it like the tenant of other users,
+	// so that callers cannot distinguish them.
 	TenantResolve: {errContextRequired, func(c *authz.Caller, r *http.Request) bool {
 		return c.Tenant == nil && chi.URLParam(r, "tenantId") == ""
 	}},
@@ -279,8 +275,8 @@ var refusals = map[Guard]struct {
 	}},
 }
 
-// isMember reports whether the caller belongs to the tenant of the path, or to any
-// tenant where the path names none.
+// isMember reports whether the caller belongs to the tenant in the path, or to any tenant if the
+// path has none.
 func isMember(caller *authz.Caller, r *http.Request) bool {
 	text := chi.URLParam(r, "tenantId")
 	id, err := shape.ParseID(text)

@@ -89,7 +89,7 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// Of several reasons to refuse, the first of 401, 429, guards, 404, 422 is told.
+// Of several errors, the first of 401, 429, guards, 404 and 422 is returned.
 func TestOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes(), func(c *rest.Config) { c.Limiter = limited(map[string]int{limit.Default: 1}) })
@@ -140,7 +140,7 @@ func TestRateLimit(t *testing.T) {
 			got.refused(429)
 		}
 	}
-	// A token does not open another window on a public route.
+	// A token does not change the rate limit key on a public route.
 	if got := s.get("/api/v1/gadgets", "Authorization: Bearer owner"); got.Status != 200 {
 		t.Fatal(got.Status)
 	}
@@ -152,7 +152,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-// Login counts by address and email as the service stores it, and by address.
+// Login is limited by address and normalized email, and by address alone.
 func TestLoginLimit(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes(), func(c *rest.Config) {
@@ -177,7 +177,7 @@ func TestLoginLimit(t *testing.T) {
 			t.Errorf("%d %s: %d %v", i, want.email, got.Status, got.Header)
 		}
 	}
-	// A body that cannot be read counts for the address, and tells its limit.
+	// An unreadable body counts for the address and returns its limit.
 	got := s.do("POST", "/api/v1/login", `{`)
 	if got.Status != 400 || got.Header.Get("X-RateLimit-Limit") != "7" || got.Header.Get("X-RateLimit-Remaining") != "1" {
 		t.Errorf("%d %v", got.Status, got.Header)
@@ -190,7 +190,7 @@ func TestLoginLimit(t *testing.T) {
 	}
 }
 
-// A row that cannot mean what it says stops the start, and a body that cannot, the document.
+// An invalid route panics at startup, and an invalid body when the document is built.
 func TestNewPanics(t *testing.T) {
 	t.Parallel()
 	good := routes()[5]

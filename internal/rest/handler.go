@@ -12,37 +12,37 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Handler answers the requests of a route. Handle, File, Upload and HandleRaw make one.
+// Handler handles the requests of a route. Handle, File, Upload and HandleRaw create handlers.
 type Handler interface {
-	// compile describes the route and returns the function that answers after its guards.
+	// compile describes the route and returns the function to run after its guards.
 	compile(a *API, op *operation) serve
 }
 
-// serve answers a request, or returns the error to answer with.
+// serve handles a request, or returns the error to respond with.
 type serve func(w http.ResponseWriter, r *http.Request) error
 
-// Option refines a handler.
+// Option configures a handler.
 type Option func(*operation)
 
 // operation is a compiled route.
 type operation struct {
 	route  Route
-	guards []Guard // of the route
+	guards []Guard // guards of the route
 	doc    *reference.Operation
-	status int // of a success
+	status int // status of a success
 	exists func(ctx context.Context, param func(string) string) error
 	params []param
 	body   *shape.Schema
-	// bodyIndex is the place of the body in the input.
+	// bodyIndex is the field index of the body in the input.
 	bodyIndex []int
-	// makesEndpoints says that events are sent to what the operation makes.
+	// makesEndpoints is set by MakesEndpoints.
 	makesEndpoints bool
-	// limitText returns the text of the body that requests are counted by, after they are counted in
-	// addressGroup; nil for other routes.
+	// limitText returns the text of the body to count requests by, after they are counted in
+	// addressGroup. It is nil for other routes.
 	limitText    func(body jsontext.Value) string
 	addressGroup string
-	// checks are the checks of the fields of an input, which points to a struct of the type
-	// checked; nil for none.
+	// checks validates the fields of an input, which is a pointer to a struct of type checked. It
+	// can be nil.
 	checks  func(ctx context.Context, in any) error
 	checked reflect.Type
 }
@@ -62,21 +62,19 @@ func newOperation(r Route) *operation {
 // Status sets the status of a success. The default is 200, or 204 for NoBody.
 func Status(code int) Option { return func(o *operation) { o.status = code } }
 
-// Exists declares a check that runs after the guards and before validation, so that
-// a path that names nothing is a 404 before a broken body is a 422. The check reads
-// path parameters by name.
+// Exists adds a check that runs after the guards and before validation, so that a path to a missing
+// record is a 404 before an invalid body is a 422. The check reads path parameters by name.
 func Exists(check func(ctx context.Context, param func(string) string) error) Option {
 	return func(o *operation) { o.exists = check }
 }
 
-// Checks declares the checks of a route's fields that need more than the form of the body, such
-// as whether a slug is taken. They run only if a field is broken, in the body's form or for the
-// handler, so that the answer reports every broken field at once. The handler makes the same
-// checks by itself.
+// Checks adds validation of fields that needs more than the schema of the body, such as whether a
+// slug is taken. It only runs if a field is invalid, according to the schema or the handler, so
+// that the response reports all invalid fields at once. The handler must perform the same checks
+// itself.
 //
-// Broken fields and those below them are absent from the input of check: they have their zero
-// value. What check finds wrong with them does not count, nor do refusals that are not about
-// fields.
+// Invalid fields and the fields below them have their zero value in the input of check. Errors that
+// check returns for them are ignored, as are errors that are not about fields.
 func Checks[I any](check func(ctx context.Context, in *I) error) Option {
 	return func(o *operation) {
 		o.checked = reflect.TypeFor[I]()
@@ -84,12 +82,11 @@ func Checks[I any](check func(ctx context.Context, in *I) error) Option {
 	}
 }
 
-// Lists describes a list in the reference: pages, and the filters, sorts and includes
-// of its spec. It enforces nothing: the handler parses the query by the same spec.
+// Lists describes a list in the reference: pages, and the filters, sorts and includes of its spec.
+// It enforces nothing; the handler parses the query with the same spec.
 func Lists(spec page.Spec) Option { return func(o *operation) { o.doc.List = &spec } }
 
-// File makes a function that returns a file the handler of a route. The file has one
-// of the content types.
+// File returns a handler for a function that returns a file of one of the content types.
 func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...string) Handler {
 	return Handle(fn, func(o *operation) {
 		content := reference.Content{}
@@ -104,15 +101,15 @@ func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...st
 	})
 }
 
-// describe adds a success to the reference.
+// describe adds a success response to the reference.
 func (op *operation) describe(status int, content reference.Content, headers ...string) {
 	response := &reference.Response{Description: http.StatusText(status), Content: content}
 	response.AddHeaders(headers...)
 	op.doc.Responses[statusText(status)] = response
 }
 
-// Handle makes a function the handler of a route. I is a struct with `path`, `query` and
-// `cookie` fields and a Body; O is one of this package's answers.
+// Handle returns a handler for a function. I is a struct with `path`, `query` and `cookie` fields
+// and a Body. O is one of the response types of this package.
 func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Option) Handler {
 	if _, ok := any(new(O)).(answer); !ok {
 		panic(reflect.TypeFor[O]().String() + " is not an answer")
@@ -144,10 +141,10 @@ func (h handler[I, O]) compile(a *API, op *operation) serve {
 	}
 }
 
-// HandleRaw makes a plain HTTP handler the handler of a route, such as the receiver of
-// signed notifications. Guards and limits run before it. It has to bound the body
-// by itself. For the reference contentType is the type of the body, and A the answer in JSON;
-// struct{} is something else, or nothing.
+// HandleRaw returns a handler that calls a plain HTTP handler, such as the receiver of signed
+// notifications. Guards and limits run before it. It must limit the size of the body itself. For
+// the reference, contentType is the content type of the body, and A the JSON response; struct{}
+// means another or no response.
 func HandleRaw[A any](h http.Handler, contentType string) Handler {
 	return raw{handler: h, contentType: contentType, answer: reflect.TypeFor[A]()}
 }

@@ -30,7 +30,7 @@ var (
 	otherTenant = uuid.MustParse("0190a0b0-0000-7000-8000-000000000002")
 )
 
-// callers are known by their token.
+// callers holds the callers by token.
 var callers = map[string]*authz.Caller{
 	"nobody": {UserID: 1, Name: "No Tenant"},
 	"fresh":  {UserID: 2, Tenant: &authz.Membership{TenantID: ownTenant, Permissions: authz.TenantPermissions()}},
@@ -46,7 +46,7 @@ var callers = map[string]*authz.Caller{
 func authenticate(_ context.Context, token string) (*authz.Caller, error) {
 	switch caller, known := callers[token]; {
 	case known:
-		own := *caller // Each request has its own.
+		own := *caller // A copy for each request.
 		return &own, nil
 	case strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }):
 		return nil, errors.New("no token looks like this")
@@ -57,7 +57,7 @@ func authenticate(_ context.Context, token string) (*authz.Caller, error) {
 	}
 }
 
-// server is the HTTP layer alone, over real HTTP.
+// server serves only the HTTP layer, over real HTTP.
 type server struct {
 	t   testing.TB
 	url string
@@ -65,7 +65,7 @@ type server struct {
 	api *rest.API
 }
 
-// start serves routes; change adjusts the configuration.
+// start serves routes. change modifies the configuration.
 func start(t testing.TB, routes []rest.Route, change ...func(*rest.Config)) *server {
 	t.Helper()
 	s := &server{t: t, log: new(syncBuffer)}
@@ -100,13 +100,13 @@ func config(t testing.TB, log io.Writer) rest.Config {
 	}
 }
 
-// limited counts in memory, in one window that never ends.
+// limited returns an in-memory limiter whose window never ends.
 func limited(groups map[string]int) *limit.Limiter {
 	now := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	return limit.New(limit.Config{Groups: groups, Counter: limit.NewMemory(now), Log: slog.New(slog.DiscardHandler)})
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	t      testing.TB
 	Status int
@@ -114,7 +114,7 @@ type answer struct {
 	Body   string
 }
 
-// do sends a request; headers are given as "Name: value".
+// do sends a request. Headers have the form "Name: value".
 func (s *server) do(method, path, body string, headers ...string) answer {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
@@ -128,7 +128,7 @@ func (s *server) do(method, path, body string, headers ...string) answer {
 	return s.send(req)
 }
 
-// post sends a JSON body as owner.
+// post sends a JSON body as the owner.
 func (s *server) post(path, body string, headers ...string) answer {
 	s.t.Helper()
 	return s.do(http.MethodPost, path, body, append([]string{"Content-Type: application/json", "Authorization: Bearer owner"}, headers...)...)
@@ -153,7 +153,7 @@ func (s *server) send(req *http.Request) answer {
 	return answer{t: s.t, Status: resp.StatusCode, Header: resp.Header, Body: strings.TrimSuffix(string(body), "\n")}
 }
 
-// refusal is the body of an error.
+// refusal is the body of an error response.
 type refusal struct {
 	Message   string              `json:"message"`
 	Code      string              `json:"code"`
@@ -161,7 +161,7 @@ type refusal struct {
 	RequestID string              `json:"request_id"`
 }
 
-// refused checks that the answer is an error of a status, in the error format.
+// refused checks that the response is an error with the status, in the error format.
 func (a answer) refused(status int) refusal {
 	a.t.Helper()
 	var r refusal
@@ -177,7 +177,7 @@ func (a answer) refused(status int) refusal {
 	return r
 }
 
-// broken checks that the answer is 422 with exactly one message for each field.
+// broken checks that the response is 422 with exactly one message for each field.
 func (a answer) broken(want map[string]string) refusal {
 	a.t.Helper()
 	r := a.refused(http.StatusUnprocessableEntity)
@@ -206,8 +206,8 @@ func (b *syncBuffer) String() string {
 	return b.buf.String()
 }
 
-// logged waits for a line that holds text: the access log is written after the
-// answer is out.
+// logged waits for a log line that contains text, because the access log is written after the
+// response.
 func (s *server) logged(text string) map[string]any {
 	s.t.Helper()
 	for range 200 {

@@ -73,7 +73,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Nothing of what went wrong inside gets out, but into the log.
+// Internal errors appear in the log, but not in the response.
 func TestAccidents(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -98,8 +98,8 @@ func TestAccidents(t *testing.T) {
 	}
 }
 
-// A place that panics often is logged with its stack once a minute; each panic is counted
-// and answered.
+// Repeated panics at one place are logged with a stack trace once per minute. Every panic is
+// counted and gets a response.
 func TestPanicsDoNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	began := clock.System().Now()
@@ -113,7 +113,7 @@ func TestPanicsDoNotFillTheLog(t *testing.T) {
 			t.Errorf("after %d panics %d in the log, want %d", i+1, got, want)
 		}
 	}
-	_, _ = http.Get(s.url + "/api/v1/half")                                    // the connection is cut
+	_, _ = http.Get(s.url + "/api/v1/half")                                    // the connection is closed
 	if got := strings.Count(s.log.String(), logged); got != 3 || counted < 6 { // the client may retry
 		t.Errorf("of two places: %d in the log, %d counted", got, counted)
 	}
@@ -122,7 +122,7 @@ func TestPanicsDoNotFillTheLog(t *testing.T) {
 	}
 }
 
-// Half an answer must not look like a whole one.
+// A partial response must not look like a complete one.
 func TestPanicHalfWay(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -160,7 +160,7 @@ func TestTimeout(t *testing.T) {
 	s.get("/api/v1/slow").refused(http.StatusServiceUnavailable)
 }
 
-// A caller who hangs up is no failure of the service.
+// A caller that disconnects is not an error of the service.
 func TestCallerGone(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -182,8 +182,7 @@ func TestCallerGone(t *testing.T) {
 	}
 }
 
-// A body that stops half way is told from one that is broken, and counts as the
-// caller's fault.
+// A truncated body is distinguished from an invalid one, and counts as a client error.
 func TestBodyCutShort(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -218,7 +217,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// The access log says which route, never what was in it.
+// The access log contains the route, but never its parameters.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -355,7 +354,7 @@ func TestMount(t *testing.T) {
 	s.get("/healthz/x").refused(404)
 }
 
-// A read deadline left on the connection would end a slow handler's context.
+// A leftover read deadline on the connection would cancel the context of a slow handler.
 func TestNoReadDeadlineIsLeft(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())

@@ -11,8 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// The reference tells what a list can be asked for; what lists share stands there
-// once.
+// The reference documents the parameters of lists, and shared parameters only once.
 func TestListsInTheReference(t *testing.T) {
 	t.Parallel()
 	empty := func(context.Context, *struct{}) (*rest.NoBody, error) { return &rest.NoBody{}, nil }

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// recoverPanic answers 500 for a panic, or cuts the connection if another answer was
-// partly sent.
+// recoverPanic responds with 500 to a panic, or closes the connection if a response was partly
+// sent.
 func (a *API) recoverPanic(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -32,7 +32,7 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 			err := newPanicError(reason)
 			if rw, ok := w.(middleware.WrapResponseWriter); ok && rw.Status() != 0 {
 				_ = a.problem(r.Context(), err)
-				panic(http.ErrAbortHandler) // an answer was partly sent: cut the connection
+				panic(http.ErrAbortHandler) // a response was partly sent: close the connection
 			}
 			a.WriteError(w, r, err)
 		}()
@@ -40,11 +40,11 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 	})
 }
 
-// securityHeaders sets the headers of every answer (rules: http#headers). Pages that
-// need more, such as the reference, replace the policy. Answers that may be kept, such
-// as the public catalog, replace no-store.
+// securityHeaders sets the headers of every response (rules: http#headers). Pages that need a
+// different policy, such as the reference, replace it. Cacheable responses, such as the public
+// catalog, replace no-store.
 func (a *API) securityHeaders(next http.Handler) http.Handler {
-	fixed := http.Header{ // all answers share the values, so they are replaced, never changed
+	fixed := http.Header{ // all responses share the values, so replace them and never modify them
 		"X-Content-Type-Options":  {"nosniff"},
 		"Referrer-Policy":         {"no-referrer"},
 		"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"},
@@ -60,8 +60,8 @@ func (a *API) securityHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// cors lets first-party origins read answers, with credentials. Any other
-// origin gets no CORS header, and its preflight falls through to 405.
+// cors allows first-party origins to read responses, with credentials. Other origins get no CORS
+// headers, and their preflight requests get 405.
 func (a *API) cors(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
@@ -87,17 +87,18 @@ func (a *API) cors(next http.Handler) http.Handler {
 	})
 }
 
-// maxUnknownOrigins bounds how many refused origins are logged, because callers can make them up.
+// maxUnknownOrigins limits the number of rejected origins that are logged, because callers can make
+// them up.
 const maxUnknownOrigins = 100
 
-// unknownOrigins are the logged origins that are not first-party: a browser only says that the
-// answer could not be read.
+// unknownOrigins remembers the logged origins that are not first-party. The log is needed because a
+// browser only reports that the response could not be read.
 type unknownOrigins struct {
 	mu     sync.Mutex
 	logged map[string]bool
 }
 
-// log warns once that the pages of an origin get no answers, and says what would change that.
+// log warns once per origin that its pages cannot read responses, and says how to change that.
 func (u *unknownOrigins) log(ctx context.Context, log *slog.Logger, origin string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -119,24 +120,24 @@ func (u *unknownOrigins) log(ctx context.Context, log *slog.Logger, origin strin
 // panicError is a recovered panic.
 type panicError struct {
 	reason any
-	frames [32]uintptr // where it was recovered
+	frames [32]uintptr // stack frames at the recovery
 	stack  string
 }
 
 func (e *panicError) Error() string { return fmt.Sprint("panic: ", e.reason) }
 
-// newPanicError returns the error for a value that a deferred function has recovered.
+// newPanicError returns the error for a recovered value.
 func newPanicError(reason any) *panicError {
 	e := &panicError{reason: reason, stack: string(debug.Stack())}
 	runtime.Callers(1, e.frames[:])
 	return e
 }
 
-// panicInterval is how often a panic with the same frames is logged, with its stack. A bug on a
-// busy route would fill the disk. All panics are counted.
+// panicInterval is the minimum time between logging panics with the same frames, which include a
+// stack trace. A bug on a busy route could fill the disk. All panics are counted.
 const panicInterval = time.Minute
 
-// panicLog logs panics. Frames are in the program's text, so their number is bounded.
+// panicLog logs panics. The number of distinct frames is limited by the size of the program.
 type panicLog struct {
 	log   *slog.Logger
 	clock clock.Clock
@@ -145,7 +146,7 @@ type panicLog struct {
 	logged map[[32]uintptr]time.Time
 }
 
-// record logs a panic unless another with its frames was logged a short time ago.
+// record logs a panic unless one with the same frames was logged recently.
 func (l *panicLog) record(ctx context.Context, e *panicError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

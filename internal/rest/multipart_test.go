@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Received is what an upload answers.
+// Received is the response to an upload.
 type Received struct {
 	Size int `json:"size"`
 }

@@ -129,7 +129,7 @@ func TestOpenAPIStatuses(t *testing.T) {
 	}
 }
 
-// What the document says of a field is what the validator does with it.
+// The documented rules of a field match its validation.
 func TestOpenAPISchemas(t *testing.T) {
 	t.Parallel()
 	doc := document(t, start(t, routes()))

@@ -89,8 +89,7 @@ func TestQueryRefused(t *testing.T) {
 	}
 }
 
-// Whatever is not of the right form does not exist, before anything of the body
-// is looked at.
+// A malformed path parameter is a 404, before the body is validated.
 func TestPath(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())

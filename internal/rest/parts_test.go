@@ -17,13 +17,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// thing is an entry of a list; its text has what JSON escapes and what it does not.
+// thing is a list entry. Its text contains characters that JSON escapes and others.
 type thing struct {
 	ID   int    `json:"id"`
 	Text string `json:"text"`
 }
 
-// listing serves a list of things, as its parts are read by next.
+// listing serves a list of things whose parts are read by next.
 func listing(t *testing.T, next page.NextPart[thing]) *server {
 	t.Helper()
 	return start(t, []rest.Route{{
@@ -41,7 +41,7 @@ func listing(t *testing.T, next page.NextPart[thing]) *server {
 	}})
 }
 
-// inParts returns what reads a list in parts of some lengths.
+// inParts returns a function that reads a list in parts of the given lengths, and the whole list.
 func inParts(lengths ...int) (next page.NextPart[thing], whole []thing) {
 	whole = []thing{}
 	var parts [][]thing
@@ -60,8 +60,8 @@ func inParts(lengths ...int) (next page.NextPart[thing], whole []thing) {
 	}, whole
 }
 
-// A whole list is the same text however many parts it was read in; a short one has a length,
-// like other answers.
+// A list has the same text regardless of its parts. A short list has a Content-Length, like other
+// responses.
 func TestWholeListsAreSentInParts(t *testing.T) {
 	t.Parallel()
 	for _, lengths := range [][]int{{0}, {3}, {500, 500, 200}, {500, 0}, {0, 4}, {0, 0}} {
@@ -98,8 +98,8 @@ func TestPageOfAWholeList(t *testing.T) {
 	}
 }
 
-// A list that cannot be read is an error; one that cannot be read to its end is never taken for
-// whole, and the log has the reason.
+// A list that cannot be read is an error. A list that fails midway never looks complete, and the
+// log contains the reason.
 func TestFailuresOfWholeLists(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is on fire")
@@ -131,8 +131,8 @@ func TestFailuresOfWholeLists(t *testing.T) {
 	s.logged("the disk is on fire")
 }
 
-// No part is read before the client has taken those before it, but for what fits into the
-// buffers of the connection: whoever reads slowly makes nobody read ahead.
+// A part is only read after the client has received the previous ones, apart from connection
+// buffers. A slow client does not cause reading ahead.
 func TestWholeListsWaitForTheirReader(t *testing.T) {
 	t.Parallel()
 	const parts, size = 200, 1 << 20
@@ -149,7 +149,7 @@ func TestWholeListsWaitForTheirReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	for before := int64(-1); before != read.Load(); { // until nothing is read any more
+	for before := int64(-1); before != read.Load(); { // until no more parts are read
 		before = read.Load()
 		time.Sleep(300 * time.Millisecond)
 	}
@@ -161,8 +161,8 @@ func TestWholeListsWaitForTheirReader(t *testing.T) {
 	}
 }
 
-// A list may take longer than the server gives to other answers, as long as each of its parts
-// does not.
+// A list can take longer than the server's limit for other responses, as long as each part does
+// not.
 func TestWholeListsMayTakeLong(t *testing.T) {
 	t.Parallel()
 	const parts, pause = 8, 100 * time.Millisecond

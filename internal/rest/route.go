@@ -1,7 +1,6 @@
-// Package rest is the HTTP layer that every domain shares: the types of the route
-// table, guards, rate limits, decoding and validation, errors, the access log
-// and OpenAPI. Domains pass it handlers of the form
-// func(ctx, *Input) (*Output, error); only this package knows statuses.
+// Package rest is the HTTP layer shared by all domains: the types of the route table, guards, rate
+// limits, decoding and validation, errors, the access log and OpenAPI. Domains provide handlers of
+// the form func(ctx, *Input) (*Output, error). Only this package deals with HTTP statuses.
 package rest
 
 import (
@@ -12,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/reference"
 )
 
-// Guard is a check that a request must pass. The names are part of the contract.
+// Guard is a check that a request must pass. The names are part of the API contract.
 type Guard string
 
-// The guards in the order in which they run (rules: http#guards).
+// The guards in execution order (rules: http#guards).
 const (
 	AuthToken            Guard = "auth:token"
 	TenantResolve        Guard = "tenant.resolve"
@@ -23,71 +22,69 @@ const (
 	OnboardingComplete   Guard = "onboarding.complete"
 	ImpersonationPrevent Guard = "impersonation.prevent"
 	ImpersonationActive  Guard = "impersonation.active"
-	// ImpersonationRefuse is the guard of routes that are for people in person.
+	// ImpersonationRefuse guards routes that are not available during impersonation.
 	ImpersonationRefuse Guard = "impersonation.refuse"
 	PlatformAdmin       Guard = "platform.admin"
-	// EmailVerified is the guard of routes that need a proved email, by the settings.
+	// EmailVerified guards routes that require a verified email if the settings say so.
 	EmailVerified Guard = "email.verified"
-	// MemberOrAdmin is the guard of the billing portal: a member of the tenant, or a
-	// platform admin for any tenant.
+	// MemberOrAdmin guards the billing portal: a member of the tenant, or a platform admin for any
+	// tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
 )
 
-// Scope is the audience of a route and stands for a list of guards.
+// Scope is the audience of a route. It stands for a list of guards.
 type Scope string
 
 // The scopes of the route table.
 const (
-	Public Scope = "public" // anybody, without a credential
+	Public Scope = "public" // anyone, without a credential
 	User   Scope = "user"   // any authenticated caller
-	Member Scope = "member" // a caller with a tenant, onboarded or not
-	Tenant Scope = "tenant" // a member of the tenant in the path or of their own, onboarded
-	Admin  Scope = "admin"  // platform administrators who act for themselves
-	// Billing are members of the tenant in the path, onboarded or not, and platform
-	// administrators for any tenant, with the route's permission there.
+	Member Scope = "member" // a caller with a tenant, even before onboarding
+	Tenant Scope = "tenant" // a member of the tenant in the path or of their own tenant, after onboarding
+	Admin  Scope = "admin"  // platform administrators who are not impersonating
+	// Billing is for members of the tenant in the path, even before onboarding, and for platform
+	// administrators for any tenant, with the permission of the route in each case.
 	Billing Scope = "billing"
-	// Impersonating are platform administrators who act as somebody else. Its routes
-	// show and end the impersonation.
+	// Impersonating is for platform administrators during impersonation. Its routes show and end
+	// the impersonation.
 	Impersonating Scope = "impersonating"
 )
 
-// guards are the guards of the scopes.
+// guards maps scopes to their guards.
 var guards = map[Scope][]Guard{
 	User: {AuthToken}, Member: {AuthToken, TenantResolve, TenantMember}, Tenant: {AuthToken, TenantResolve, TenantMember, OnboardingComplete},
 	Admin: {AuthToken, ImpersonationPrevent, PlatformAdmin}, Billing: {AuthToken, MemberOrAdmin}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
 }
 
-// Guards lists the guards of a scope.
+// Guards returns the guards of a scope.
 func (s Scope) Guards() []Guard { return guards[s] }
 
-// Route is one row of the route table. It holds everything that is decided about a
-// request before its handler runs.
+// Route is one row of the route table. It defines all checks that run before the handler.
 type Route struct {
 	Method     string
 	Path       string
 	Scope      Scope
-	Permission string // "" asks for none, "a|b" for one of the two, "a&b" for both
+	Permission string // "" requires none, "a|b" either one, "a&b" both
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
-	// InPerson refuses the route to whoever acts as somebody else: what it makes would
-	// outlive the impersonation.
+	// InPerson rejects callers during impersonation, because the effect of the route would outlive
+	// it.
 	InPerson bool
-	// Verified refuses the route to a caller whose email nobody has proved, where the
-	// settings say so.
+	// Verified rejects callers without a verified email, if the settings require one.
 	Verified bool
-	// Optional looks up the caller of a public route if the request has the credential of a
-	// user. An invalid credential counts as none.
+	// Optional identifies the caller of a public route if the request has a user's credential. An
+	// invalid credential is ignored.
 	Optional bool
-	// AfterExpiry opens the route to an impersonation that has ended but was not stopped.
+	// AfterExpiry allows the route during an impersonation that has expired but was not stopped.
 	AfterExpiry bool
-	// KeyScope is the scope of API keys that opens the route; "" closes it to all keys.
+	// KeyScope is the API key scope that allows the route. If empty, API keys cannot use it.
 	KeyScope string
-	// Entry is what is written about the route by hand.
+	// Entry holds the handwritten texts about the route.
 	Entry   reference.Entry
 	Handler Handler
 }
 
-// Guards lists the checks of a route in the order in which they run.
+// Guards returns the guards of a route in execution order.
 func (r Route) Guards() []Guard {
 	list := slices.Clone(guards[r.Scope])
 	if r.InPerson && len(list) > 0 {
@@ -99,7 +96,7 @@ func (r Route) Guards() []Guard {
 	return list
 }
 
-// ID names the route in OpenAPI: as its entry does, else by method and path.
+// ID returns the operation ID of the route: from its entry, or else from its method and path.
 func (r Route) ID() string {
 	return cmp.Or(r.Entry.ID, strings.ToLower(r.Method)+strings.NewReplacer("/", "-", "{", "", "}", "").Replace(strings.TrimPrefix(r.Path, "/api/v1")))
 }

@@ -24,7 +24,7 @@ func diff(t testing.TB, want, got any) {
 	}
 }
 
-// gadget is a body with a field of every sort.
+// gadget is a body with a field of every kind.
 type gadget struct {
 	Name     string            `json:"name" minLength:"2" maxLength:"10"`
 	Active   *bool             `json:"active,omitempty"`
@@ -61,7 +61,7 @@ type price struct {
 
 type maker struct {
 	Name    string  `json:"name" minLength:"1"`
-	Website *string `json:"website"` // required, may be null
+	Website *string `json:"website"` // required, but nullable
 }
 
 type gadgetInput struct{ Body gadget }
@@ -90,7 +90,7 @@ type patchInput struct {
 	}
 }
 
-// patched tells what the handler saw of each field.
+// patched returns the fields that the handler received.
 type patched struct {
 	ID   int64   `json:"id"`
 	Name string  `json:"name"`
@@ -172,14 +172,14 @@ func fails(err error) rest.Handler {
 
 var errSoldOut = fault.NewCoded(fault.Conflict, fault.BillingNotReady)
 
-// unencodable fails when it is written.
+// unencodable cannot be encoded.
 type unencodable struct {
 	Text string `json:"text"`
 }
 
 func (unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New("secret: cannot be written") }
 
-// routes has one row for each thing that the layer does.
+// routes has one route for each feature of the layer.
 func routes() []rest.Route {
 	empty := rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, nil })
 	gone := func(_ context.Context, param func(string) string) error {

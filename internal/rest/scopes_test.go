@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Every scope against every sort of caller; the columns are those of the table in
+// Every scope is tested with every kind of caller. The columns match the table in
 // docs/rules/http.md#guards.
 func TestScopes(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestScopes(t *testing.T) {
 	s := start(t, table, func(c *rest.Config) {
 		c.Authenticate = func(_ context.Context, token string) (*authz.Caller, error) {
 			if caller := known[token]; caller != nil {
-				own := *caller // Each request has its own.
+				own := *caller // A copy for each request.
 				return &own, nil
 			}
 			return nil, fault.New(fault.Unauthenticated, "error.unauthenticated")
@@ -82,7 +82,7 @@ func TestScopes(t *testing.T) {
 		}
 		for i, cell := range strings.Fields(row) {
 			path := strings.ReplaceAll(scopes[i].path, "{tenantId}", ownTenant.String())
-			if scopes[i].scope == rest.Public { // a public route does not look at the token
+			if scopes[i].scope == rest.Public { // a public route ignores the token
 				if got := s.get(path, headers...); got.Status != 204 {
 					t.Errorf("%s as %q: %d", path, token, got.Status)
 				}
@@ -100,7 +100,8 @@ func TestScopes(t *testing.T) {
 			}
 		}
 	}
-	// No token opens another tenant; a platform admin reads every tenant's bills.
+	// No token gives access to another tenant, but a platform admin can read the bills of every
+	// tenant.
 	for _, path := range []string{"/api/v1/d/", "/api/v1/e/", "/api/v1/f/", "/api/v1/j/", "/api/v1/k/"} {
 		for _, tenant := range []string{otherTenant.String(), "0190a0b0-0000-7000-8000-00000000ffff", "x"} {
 			if got := s.get(path+tenant, "Authorization: Bearer owner"); got.Status != 403 {
@@ -113,7 +114,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// Every rule of a field says what is wrong in each locale, with its figures filled in.
+// Every field rule has an error message in each locale, with its arguments.
 func TestMessagesInEveryLocale(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -157,7 +158,7 @@ func TestMessagesInEveryLocale(t *testing.T) {
 			}
 		}
 	}
-	// What is refused as a whole is told in each locale, too.
+	// Errors about the whole request are translated as well.
 	for _, refuse := range []func(accept string) answer{
 		func(accept string) answer { return s.post("/api/v1/gadgets", `{`, accept) },
 		func(accept string) answer { return s.post("/api/v1/gadgets", `[]`, accept) },
@@ -187,7 +188,7 @@ type plans struct {
 	Name string `json:"name"`
 }
 
-// Public answers may be kept, by whoever asks and with whatever token.
+// Public responses are cacheable, regardless of the caller and the token.
 func TestCached(t *testing.T) {
 	t.Parallel()
 	stored := map[string]*rest.CachedAnswer[plans]{}
@@ -234,7 +235,7 @@ func TestCached(t *testing.T) {
 	}
 }
 
-// brokenFile is a file that fails after its first bytes.
+// brokenFile fails after its first bytes.
 type brokenFile struct {
 	io.Reader
 	closed chan struct{}

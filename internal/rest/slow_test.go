@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// open sends the head of a request for a gadget, and the beginning of its body.
+// open sends the head of a request for a gadget and the beginning of its body.
 func open(t *testing.T, s *server, path string, length int, begin string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -35,7 +35,7 @@ func open(t *testing.T, s *server, path string, length int, begin string) net.Co
 	return conn
 }
 
-// status reads an answer, and reports whether the connection is closed after it.
+// status reads a response and reports whether the connection is closed after it.
 func status(t *testing.T, conn net.Conn) (code int, closed bool) {
 	t.Helper()
 	r := bufio.NewReader(conn)
@@ -52,7 +52,7 @@ func status(t *testing.T, conn net.Conn) (code int, closed bool) {
 	return resp.StatusCode, err != nil
 }
 
-// A JSON body may pause for 5 seconds and take 10 in all.
+// A JSON body can pause for 5 seconds and take 10 seconds in total.
 func TestDeadlinesOfBodies(t *testing.T) {
 	t.Parallel()
 	s := start(t, routes())
@@ -95,7 +95,7 @@ func TestDeadlinesOfBodies(t *testing.T) {
 	})
 }
 
-// The credential is checked again after a body that took long, and not after one that was there.
+// The credential is checked again after a slow body, but not after a fast one.
 func TestCallersAreCheckedAfterASlowBody(t *testing.T) {
 	t.Parallel()
 	var revoked atomic.Bool
@@ -126,7 +126,7 @@ func TestCallersAreCheckedAfterASlowBody(t *testing.T) {
 	}
 }
 
-// downloads serves a file in pages, whose pages after the first wait for more.
+// downloads serves a file in pages. Pages after the first wait for more.
 func downloads(t *testing.T, more <-chan struct{}, revoked *atomic.Bool) *server {
 	return start(t, []rest.Route{{
 		Method: http.MethodGet, Path: "/api/v1/file", Scope: rest.Member,
@@ -151,7 +151,8 @@ func downloads(t *testing.T, more <-chan struct{}, revoked *atomic.Bool) *server
 	})
 }
 
-// begin starts a download and reads its first page. It returns the body, nil if it was refused.
+// begin starts a download and reads its first page. It returns the body, or nil if the request was
+// rejected.
 func begin(t *testing.T, s *server, user int) io.ReadCloser {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/file", nil)
@@ -173,7 +174,7 @@ func begin(t *testing.T, s *server, user int) io.ReadCloser {
 	return resp.Body
 }
 
-// A caller has at most 4 open downloads, a tenant 16. One that has ended makes room.
+// A caller can have 4 open downloads, a tenant 16. A finished download releases its slot.
 func TestOpenDownloadsAreLimited(t *testing.T) {
 	t.Parallel()
 	more := make(chan struct{})
@@ -201,7 +202,7 @@ func TestOpenDownloadsAreLimited(t *testing.T) {
 		}
 		_ = body.Close()
 	}
-	for range 200 { // The server counts a download until its handler has returned.
+	for range 200 { // A download counts until its handler has returned.
 		if body := begin(t, s, 0); body != nil {
 			_ = body.Close()
 			return
@@ -211,14 +212,14 @@ func TestOpenDownloadsAreLimited(t *testing.T) {
 	t.Error("downloads that have ended count")
 }
 
-// A download is cut before its next page if the caller's credential has ended.
+// A download is cut off before its next page if the caller's credential was revoked.
 func TestDownloadsEndWithTheirCredential(t *testing.T) {
 	t.Parallel()
 	more, revoked := make(chan struct{}, 2), new(atomic.Bool)
 	s := downloads(t, more, revoked)
 	body := begin(t, s, 1)
 	revoked.Store(true)
-	more <- struct{}{} // The second page may have been checked already.
+	more <- struct{}{} // The second page may already have been checked.
 	more <- struct{}{}
 	n, err := io.Copy(io.Discard, body)
 	_ = body.Close()

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// reserved are the networks inside what Go calls global unicast that are not the
-// public internet (IANA special-purpose address registries).
+// reserved lists the networks that Go considers global unicast but that are not part of the public
+// internet (IANA special-purpose address registries).
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT
@@ -23,16 +23,16 @@ var reserved = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),     // future use, broadcast
 	netip.MustParsePrefix("2001::/23"),       // protocol assignments, Teredo
 	netip.MustParsePrefix("2001:db8::/32"),   // documentation
-	netip.MustParsePrefix("2002::/16"),       // 6to4, which carries IPv4 addresses
+	netip.MustParsePrefix("2002::/16"),       // 6to4, which embeds IPv4 addresses
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
-// globalIPv6 is the only part of IPv6 that is assigned for the public internet. The
-// networks that embed IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) lie outside.
+// globalIPv6 is the only part of IPv6 that is assigned to the public internet. The networks that
+// embed IPv4 addresses (::ffff:0:0/96, 64:ff9b::/96) are outside of it.
 var globalIPv6 = netip.MustParsePrefix("2000::/3")
 
-// isPublic reports whether an address belongs to the public internet. An IPv4 address
-// that is written as IPv6 is treated as IPv4.
+// isPublic reports whether an address is on the public internet. It treats an IPv4-mapped IPv6
+// address as IPv4.
 func isPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	if !addr.IsValid() || addr.Zone() != "" || !addr.IsGlobalUnicast() || addr.IsPrivate() {
@@ -53,7 +53,7 @@ func isInNetworks(addr netip.Addr, networks []netip.Prefix) bool {
 	return false
 }
 
-// checkAddress refuses, with ErrForbidden, an address that is neither open nor exempt.
+// checkAddress returns ErrForbidden for an address that is neither open nor exempt.
 func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Prefix) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -65,9 +65,9 @@ func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Pre
 	return fmt.Errorf("%w: %s is no public address, or is asked without https", ErrForbidden, to.Addr())
 }
 
-// CheckHost refuses, with ErrForbidden, the host of a URL that is an address which is neither
-// public nor exempt, the name of this machine, or a number, which some systems read as an
-// address. What other names stand for is only known when a connection is made.
+// CheckHost returns ErrForbidden if the host of a URL is an address that is neither public nor
+// exempt, a name of this machine, or a number, which some systems interpret as an address. The
+// addresses of other names are only known when a connection is made.
 func CheckHost(host string, exempt []netip.Prefix) error {
 	name := strings.TrimSuffix(strings.ToLower(host), ".")
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
@@ -86,8 +86,8 @@ func CheckHost(host string, exempt []netip.Prefix) error {
 	return nil
 }
 
-// Redact returns a URL for trails and time lines: its scheme, its host and a digest that tells two
-// URLs apart. Paths and queries often contain secrets of the receiver.
+// Redact returns a URL for logs: its scheme, its host, and a digest that distinguishes URLs. Paths
+// and queries often contain secrets of the receiver.
 func Redact(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	digest := "#sha256-" + hex.EncodeToString(sum[:8])

@@ -1,13 +1,12 @@
-// Package safehttp is an HTTP client for URLs that outsiders choose: pictures that an
-// identity provider names, endpoints that a browser registers. Such a URL must not make
-// the service send requests into a network that only the service can reach.
+// Package safehttp implements an HTTP client for untrusted URLs, such as pictures from identity
+// providers and endpoints registered by browsers. Such a URL must not make the service send
+// requests into a network that only the service can reach.
 //
 // The client guarantees:
 //   - Only http and https, without user information.
-//   - Only public addresses. The address of each connection is checked when it is made,
-//     so it does not matter how the host is written, what its name resolves to or where
-//     a redirect leads.
-//   - Redirects, the size of an answer and the time of an exchange are limited.
+//   - Only public addresses. The client checks the address of each connection, so that neither the
+//     spelling of the host nor DNS nor redirects can bypass the check.
+//   - Redirects, the size of a response and the duration of an exchange are limited.
 //   - No proxy, no cookies, and no Referer.
 package safehttp
 
@@ -29,52 +28,52 @@ import (
 )
 
 var (
-	// ErrForbidden says that requests to a URL or an address are not allowed.
+	// ErrForbidden means that requests to a URL or an address are not allowed.
 	ErrForbidden = errors.New("safehttp: forbidden")
-	// ErrTooLarge says that an answer has more than Config.MaxBody bytes.
+	// ErrTooLarge means that a response exceeds Config.MaxBody.
 	ErrTooLarge = errors.New("safehttp: the answer is too large")
 )
 
-// Defaults of Config: DefaultMaxBody is in bytes.
+// Defaults of Config. DefaultMaxBody is in bytes.
 const (
 	DefaultTimeout = 10 * time.Second
 	DefaultMaxBody = 1 << 20
 )
 
-// Lane is the lane of the job queue for jobs that wait for servers which outsiders
-// name: while those are slow, no other jobs wait.
+// Lane is the job queue's lane for jobs that wait for untrusted servers, so that slow servers do
+// not delay other jobs.
 const Lane = "web"
 
-// Config has the limits of a client.
+// Config holds the limits of a client.
 type Config struct {
-	// Timeout limits an exchange from its start to the end of the answer's body.
+	// Timeout limits an exchange, including the response body.
 	Timeout time.Duration
-	// MaxBody is the largest answer, in bytes.
+	// MaxBody is the maximum size of a response body, in bytes.
 	MaxBody int64
-	// MaxRedirects is how many redirects are followed; one more is ErrForbidden.
+	// MaxRedirects is the number of redirects to follow. Another redirect returns ErrForbidden.
 	MaxRedirects int
-	// NoRedirects returns an answer that redirects as it is.
+	// NoRedirects returns redirect responses instead of following them.
 	NoRedirects bool
-	// IdlePerHost is how many connections to one host wait for the next request; 0 is 2.
+	// IdlePerHost is the maximum number of idle connections per host; 0 means 2.
 	IdlePerHost int
-	// HTTPS allows http to exempt networks only.
+	// HTTPS restricts http to exempt networks.
 	HTTPS bool
-	// Exempt are networks that may be reached although they are not public: for
-	// tests and for development beside a sandbox.
+	// Exempt lists networks that are allowed although they are not public, for tests and for
+	// development with a sandbox.
 	Exempt []netip.Prefix
-	// RootCAs are the authorities to trust; nil trusts the system's.
+	// RootCAs are the trusted authorities; nil means the system's.
 	RootCAs *x509.CertPool
-	// Resolver looks up names; nil is the system's.
+	// Resolver looks up names; nil means the system's resolver.
 	Resolver *net.Resolver
 }
 
-// Client makes requests. It is safe for concurrent use.
+// Client sends requests. It is safe for concurrent use.
 type Client struct {
 	http    *http.Client
 	maxBody int64
 }
 
-// New returns a client.
+// New returns a new Client.
 func New(cfg Config) *Client {
 	timeout := cmp.Or(cfg.Timeout, DefaultTimeout)
 	transport := newTransport(cfg, timeout, isPublic)
@@ -93,15 +92,15 @@ func New(cfg Config) *Client {
 				if len(made) > cfg.MaxRedirects {
 					return fmt.Errorf("%w: more than %d redirects", ErrForbidden, cfg.MaxRedirects)
 				}
-				next.Header.Del("Referer") // net/http set it to the previous URL
+				next.Header.Del("Referer") // net/http sets it to the previous URL
 				return checkURL(next.URL)
 			},
 		},
 	}
 }
 
-// newTransport returns a transport that connects to exempt networks, and to the addresses
-// that open allows.
+// newTransport returns a transport that connects to exempt networks, and to addresses that open
+// allows.
 func newTransport(cfg Config, timeout time.Duration, open func(netip.Addr) bool) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:  timeout,
@@ -123,16 +122,16 @@ func newTransport(cfg Config, timeout time.Duration, open func(netip.Addr) bool)
 	}
 }
 
-// HasValidPort reports whether the port of a URL, if it names one, exists: 1 to 65535. Package
-// url accepts any digits.
+// HasValidPort reports whether the port of a URL, if present, is valid: 1 to 65535. Package url
+// accepts any digits.
 func HasValidPort(u *url.URL) bool {
 	port := u.Port()
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0
 }
 
-// CheckURL parses a URL and refuses, with ErrForbidden, one that a client never requests.
-// It does not check the address of the host: that happens when a connection is made.
+// CheckURL parses a URL. It returns ErrForbidden for a URL that the client never requests. It does
+// not check the address of the host, which is checked when a connection is made.
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -155,8 +154,8 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// Do makes a request. Reading more of the answer's body than allowed fails with
-// ErrTooLarge. Errors do not contain the URL, because it may be a secret.
+// Do sends a request. Reading more than MaxBody bytes of the response returns ErrTooLarge. Errors
+// do not contain the URL, because it may be a secret.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if err := checkURL(req.URL); err != nil {
 		return nil, err
@@ -169,14 +168,14 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Response is an answer whose body has been read completely.
+// Response is a response whose body has been read completely.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Get requests a URL and reads the answer, whatever its status.
+// Get requests a URL and reads the response. It returns responses of any status.
 func (c *Client) Get(ctx context.Context, address string) (Response, error) {
 	u, err := CheckURL(address)
 	if err != nil {
@@ -195,7 +194,7 @@ func (c *Client) Get(ctx context.Context, address string) (Response, error) {
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, err
 }
 
-// stripURL unwraps an error that would print the URL.
+// stripURL unwraps an error that would contain the URL.
 func stripURL(err error) error {
 	if named, ok := errors.AsType[*url.Error](err); ok {
 		return named.Err
@@ -203,8 +202,8 @@ func stripURL(err error) error {
 	return err
 }
 
-// limitedBody fails when more is read than allowed. http.MaxBytesReader would do, but its
-// error speaks of a request.
+// limitedBody returns ErrTooLarge if too much is read. http.MaxBytesReader is unsuitable because
+// its error refers to a request.
 type limitedBody struct {
 	io.ReadCloser
 	left int64
@@ -215,7 +214,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1] // one more byte shows that there is too much
+		p = p[:b.left+1] // one more byte reveals a body that is too large
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)

@@ -19,10 +19,10 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// loopback4 opens 127.0.0.1 alone, so that everything else inside stays shut.
+// loopback4 exempts only 127.0.0.1, so that all other private addresses remain forbidden.
 var loopback4 = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 
-// inside is a server on the loopback interface that counts who gets through.
+// inside starts a server on the loopback interface that counts the requests that reach it.
 func inside(t *testing.T, h http.HandlerFunc) (srv *httptest.Server, reached *atomic.Int32) {
 	t.Helper()
 	reached = new(atomic.Int32)
@@ -41,8 +41,8 @@ func TestNothingInsideIsReached(t *testing.T) {
 	srv, reached := inside(t, hello)
 	port := strings.TrimPrefix(srv.URL, "http://127.0.0.1")
 	names := dnsServer(t)
-	// Every way to write 127.0.0.1 that some resolver or parser knows, names that
-	// resolve to it (as here every name does), and addresses of closed networks.
+	// All spellings of 127.0.0.1 that a resolver or parser may accept, names that resolve to it
+	// (here, all names do), and addresses of private networks.
 	for _, host := range []string{
 		"example.com", "rebind.example.com", "127.0.0.1", "localhost", "LOCALHOST", "localhost.", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1",
 		"0177.0.0.1", "017700000001", "127.255.255.254", "0.0.0.0", "0", "[::]", "[::1]", "[0:0:0:0:0:0:0:1]",
@@ -53,7 +53,7 @@ func TestNothingInsideIsReached(t *testing.T) {
 			t.Parallel()
 			client := safehttp.New(safehttp.Config{Timeout: 5 * time.Second, Resolver: names})
 			got, err := client.Get(t.Context(), "http://"+host+port)
-			// Of what is no address the resolver may also say that it is no name.
+			// The resolver may also reject invalid addresses as unknown names.
 			if _, noName := errors.AsType[*net.DNSError](err); !noName && !errors.Is(err, safehttp.ErrForbidden) {
 				t.Errorf("got %d %q, %v", got.Status, got.Body, err)
 			}
@@ -64,7 +64,7 @@ func TestNothingInsideIsReached(t *testing.T) {
 	}
 }
 
-// The name server is good for something: where its answer may be reached, it is.
+// The name server works: if the address is allowed, the request succeeds.
 func TestNamesAreResolved(t *testing.T) {
 	t.Parallel()
 	srv, _ := inside(t, hello)
@@ -75,8 +75,7 @@ func TestNamesAreResolved(t *testing.T) {
 	}
 }
 
-// dnsServer returns a resolver of a name server that answers 127.0.0.1 to every
-// question.
+// dnsServer returns a resolver that resolves all names to 127.0.0.1.
 func dnsServer(t *testing.T) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -118,11 +117,11 @@ func dnsServer(t *testing.T) *net.Resolver {
 func TestForbiddenIsTold(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
-		"http://127.0.0.1:9/", "http://localhost:9/", "https://[::1]:9/", "http://[::ffff:10.0.0.1]:9/", // by address
-		"ftp://example.com/", "file:///etc/passwd", "gopher://127.0.0.1/", "//example.com/", "example.com", "", // by scheme
+		"http://127.0.0.1:9/", "http://localhost:9/", "https://[::1]:9/", "http://[::ffff:10.0.0.1]:9/", // forbidden by address
+		"ftp://example.com/", "file:///etc/passwd", "gopher://127.0.0.1/", "//example.com/", "example.com", "", // forbidden by scheme
 		"http:///path", "https://:443/", "http:example.com", // no host
 		"https://user@example.com/", "https://user:password@example.com/", // user information
-		"http://exa mple.com/", "http://[::1/", "http://example.com:port/", "http://example.com/%zz", // no URL at all
+		"http://exa mple.com/", "http://[::1/", "http://example.com:port/", "http://example.com/%zz", // not a URL
 	} {
 		client := safehttp.New(safehttp.Config{Timeout: 2 * time.Second})
 		if _, err := client.Get(t.Context(), address); !errors.Is(err, safehttp.ErrForbidden) {
@@ -208,7 +207,7 @@ func TestHTTPSOnly(t *testing.T) {
 	if got, err := client.Get(t.Context(), srv.URL); err != nil || string(got.Body) != "hello" {
 		t.Errorf("an exempt network: %v, %q", err, got.Body)
 	}
-	// A public address is refused by itself, before anything is sent there.
+	// A public address is rejected on its own, before any request is sent.
 	for _, address := range []string{"http://8.8.8.8/", strings.Replace(srv.URL, "127.0.0.1", "127.0.0.2", 1)} {
 		if _, err := client.Get(t.Context(), address); !errors.Is(err, safehttp.ErrForbidden) {
 			t.Errorf("%s: %v", address, err)

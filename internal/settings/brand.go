@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// BrandFlags are the flags about how the service looks to the people who use it.
+// BrandFlags are the flags for the appearance of the service.
 type BrandFlags struct {
 	AppName       string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Name of the product, in mails, pages and documents. Default: Tenantry."`
 	Logo          string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in mails and pages: a PNG, JPEG, WebP or SVG file of at most 1 MiB, which the service serves at /brand/logo, or an https URL. A PNG or JPEG file is on invoices too. Mail programs show no SVG and not all show WebP. Default: none."`
@@ -27,7 +27,7 @@ type BrandFlags struct {
 	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
 }
 
-// brand reads the brand and the mails' templates.
+// brand reads the brand and the mail templates.
 func (p *parser) brand(f BrandFlags, s *Settings) {
 	b := brand.Brand{
 		Name: strings.TrimSpace(f.AppName), Logo: p.logo("TENANTRY_LOGO", f.Logo), Accent: f.Accent,
@@ -69,7 +69,7 @@ func (p *parser) brand(f BrandFlags, s *Settings) {
 	s.Templates = templates
 }
 
-// logo reads a file, or takes an https URL.
+// logo reads a file or accepts an https URL.
 func (p *parser) logo(name, value string) brand.Logo {
 	if value == "" {
 		return brand.Logo{}
@@ -83,7 +83,7 @@ func (p *parser) logo(name, value string) brand.Logo {
 	}
 	logo, err := brand.ReadLogo(value)
 	if reading, ok := errors.AsType[*fs.PathError](err); ok {
-		err = reading.Err // which has the path as well
+		err = reading.Err // the PathError repeats the path
 	}
 	if err != nil {
 		p.fail(name, "%s: %v", value, err)
@@ -91,10 +91,10 @@ func (p *parser) logo(name, value string) brand.Logo {
 	return logo
 }
 
-// maxLink is more than any address has that people follow.
+// maxLink is the maximum length of a URL, longer than any real link.
 const maxLink = 2000
 
-// link reads the address of a page, which may have a query and a fragment.
+// link reads the URL of a page, which can have a query and a fragment.
 func (p *parser) link(name, value string) string {
 	if value = strings.TrimSpace(value); value == "" {
 		return ""
@@ -113,8 +113,8 @@ func (p *parser) link(name, value string) string {
 	return ""
 }
 
-// locales reads the languages that are offered, in the order of the supported ones. It returns nil
-// for all of them.
+// locales reads the supported languages and returns them in the order of i18n.Locales. It returns
+// nil for all languages.
 func (p *parser) locales(name, value string) []string {
 	given := list(value)
 	if len(given) == 0 {

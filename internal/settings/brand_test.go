@@ -49,7 +49,7 @@ func TestBrandIsParsed(t *testing.T) {
 	}
 }
 
-// The logo is on invoices too, unless they have one of their own or cannot show it.
+// The logo also appears on invoices, unless they have their own logo or cannot show it.
 func TestBrandOnInvoices(t *testing.T) {
 	t.Parallel()
 	drawing := filepath.Join(t.TempDir(), "logo.svg")
@@ -122,11 +122,11 @@ func TestMailSettings(t *testing.T) {
 	}
 }
 
-// Optional mails are named one by one, and a name that there is not stops the start.
+// Optional mails are listed by name, and an unknown name prevents the start.
 func TestOptionalMailsAreParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{
-		"":                 {"welcome", "receipt"}, // the sandbox shows every mail
+		"":                 {"welcome", "receipt"}, // the sandbox sends all of them
 		"none":             nil,
 		"welcome":          {"welcome"},
 		"receipt, welcome": {"receipt", "welcome"},
@@ -145,7 +145,7 @@ func TestOptionalMailsAreParsed(t *testing.T) {
 	}
 }
 
-// The data of invoices names its seller, and the title of documents has the product's color.
+// The invoice data names the seller, and the title of documents has the product's accent color.
 func TestEInvoiceIsParsed(t *testing.T) {
 	t.Parallel()
 	got, err := settings.DevFlags{
@@ -166,7 +166,7 @@ func TestEInvoiceIsParsed(t *testing.T) {
 	}
 }
 
-// The languages that are offered contain English, in the order of the supported ones.
+// The supported languages include English and keep the order of i18n.Locales.
 func TestLocalesAreParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{"": {"en", "fr", "es", "it"}, "en": {"en"}, "it, en": {"en", "it"}} {

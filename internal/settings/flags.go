@@ -10,13 +10,13 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// The flags of the commands, for kong. All are strings that kong only stores: the
-// parser judges them, so that each wrong setting is one plain line and so that
-// kong, which repeats a value it cannot read, never prints a secret. For the same
-// reason secrets come from the environment or a file, never from a flag. The URLs
-// of the database and of Redis are exceptions, as they often hold no password.
+// The flags of the commands, for kong. All of them are strings that kong only stores. The parser
+// validates them, so that each wrong setting is reported in one line, and so that kong, which
+// repeats a value that it cannot parse, never prints a secret. For the same reason secrets come
+// from the environment or a file, never from a flag. The URLs of the database and of Redis are
+// exceptions, because they often contain no password.
 
-// StoreFlags are the flags about the data and the log.
+// StoreFlags are the flags for the data and the log.
 type StoreFlags struct {
 	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and everything else kept on disk. Default: ./data."`
 	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
@@ -26,8 +26,7 @@ type StoreFlags struct {
 	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log: text or json. Default: json for serve, text for the other commands."`
 }
 
-// HTTPFlags are the flags about how clients reach the service and how many
-// requests it accepts from them.
+// HTTPFlags are the flags for the addresses of the service and its rate limits.
 type HTTPFlags struct {
 	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
 	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
@@ -46,8 +45,7 @@ type HTTPFlags struct {
 	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address that serves /debug/pprof/ for go tool pprof to whoever reaches it; it may be that of the metrics. Profiles show what is in memory. Default: none but a loopback address of the metrics."`
 }
 
-// LifetimeFlags are the flags about how long tokens, sessions and invitations are
-// valid.
+// LifetimeFlags are the flags for the lifetimes of tokens, sessions and invitations.
 type LifetimeFlags struct {
 	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token is valid. Default: 15m."`
 	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token is valid. Default: 720h."`
@@ -57,7 +55,7 @@ type LifetimeFlags struct {
 	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"Days that an invitation stays valid if it sets no expiry of its own, 1 to 30. Default: 7."`
 }
 
-// RetentionFlags are the flags about how long records are kept that grow with use.
+// RetentionFlags are the flags for the retention of records that grow with use.
 type RetentionFlags struct {
 	AuditRetention    string `env:"TENANTRY_AUDIT_RETENTION" placeholder:"DAYS" help:"How many days the audit trail, the log of impersonations and invitations that are over are kept. Default: 400."`
 	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"How many days jobs are kept that failed for the last time, without the tokens in them. Default: 30."`
@@ -65,13 +63,13 @@ type RetentionFlags struct {
 	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"How many days a deleted tenant can be restored, before its data is deleted for good. Default: 30."`
 }
 
-// UsageFlags are the flags about how long usage events are kept.
+// UsageFlags are the flags for the retention of usage events.
 type UsageFlags struct {
 	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after their recorded time, at least 35. Meter totals are kept. Default: forever."`
 	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, shared by all instances, to which usage events are written as compressed JSON lines before they are deleted. Default: they are deleted without a copy."`
 }
 
-// OutsideFlags are the flags about the credentials for outside services.
+// OutsideFlags are the flags for the credentials of external services.
 type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the secret with which Stripe signs its notifications. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. While it is being replaced, give the old and the new one separated by a comma."`
@@ -102,7 +100,7 @@ type ServeFlags struct {
 	OutsideFlags   `embed:""`
 }
 
-// Dev returns the flags that dev has too.
+// Dev returns the flags that dev also has.
 func (f ServeFlags) Dev() DevFlags {
 	return DevFlags{
 		HTTPFlags: f.HTTPFlags, BrandFlags: f.BrandFlags, InvoiceFlags: f.InvoiceFlags, LifetimeFlags: f.LifetimeFlags,
@@ -110,8 +108,7 @@ func (f ServeFlags) Dev() DevFlags {
 	}
 }
 
-// ProviderFlags are the flags of commands that need the data and the payment
-// provider.
+// ProviderFlags are the flags of commands that need the data and the payment provider.
 type ProviderFlags struct {
 	StoreFlags   `embed:""`
 	BrandFlags   `embed:""`
@@ -130,8 +127,7 @@ type MailFlags struct {
 	FrontendPaths string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Paths of the frontend's pages where they are others than by default."`
 }
 
-// CheckFlags are the flags of the command that checks the account at the payment
-// provider.
+// CheckFlags are the flags of the command that checks the account at the payment provider.
 type CheckFlags struct {
 	StoreFlags `embed:""`
 
@@ -140,8 +136,8 @@ type CheckFlags struct {
 	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Check a stand-alone sandbox at this URL in place of Stripe."`
 }
 
-// Settings checks the settings of dev. The error joins an Error for each wrong
-// setting. getenv reads the environment; it is os.Getenv except in tests.
+// Settings validates the settings of dev. The returned error joins an Error for each wrong setting.
+// getenv reads the environment. It is os.Getenv except in tests.
 func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -159,8 +155,8 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks the settings of serve, like DevFlags.Settings. It refuses a data
-// folder and a key that belong to the sandbox.
+// Settings validates the settings of serve, like DevFlags.Settings. It rejects a data folder and a
+// key of the sandbox.
 func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "serve"}
 	var s Settings
@@ -177,8 +173,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks the settings of a command that needs only the data, like
-// DevFlags.Settings.
+// Settings validates the settings of a command that only needs the data, like DevFlags.Settings.
 func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -186,7 +181,7 @@ func (f StoreFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks the settings of MailFlags, like DevFlags.Settings.
+// Settings validates the settings of MailFlags, like DevFlags.Settings.
 func (f MailFlags) Settings() (Settings, error) {
 	var p parser
 	var s Settings
@@ -205,8 +200,8 @@ type ImportFlags struct {
 	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Ask a sandbox at this URL in place of Stripe."`
 }
 
-// Settings checks the settings of ImportFlags. The key may be missing; that of a sandbox,
-// without the URL to reach it, is as good as none.
+// Settings validates the settings of ImportFlags. The key is optional. A sandbox key without the
+// URL of a sandbox counts as no key.
 func (f ImportFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
@@ -221,8 +216,8 @@ func (f ImportFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks the settings of CheckFlags, like DevFlags.Settings. It refuses what
-// belongs to a sandbox, unless it leads to one.
+// Settings validates the settings of CheckFlags, like DevFlags.Settings. It rejects the data and
+// key of a sandbox, unless StripeURL is set.
 func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "psp check"}
 	var s Settings
@@ -235,8 +230,8 @@ func (f CheckFlags) Settings(getenv func(string) string) (Settings, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// Settings checks the settings of a command that needs the data and the payment
-// provider, like ServeFlags.Settings.
+// Settings validates the settings of a command that needs the data and the payment provider, like
+// ServeFlags.Settings.
 func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv, command: "psp reconcile"}
 	var s Settings

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// InvoiceFlags are the flags about where invoices come from, and about the
-// invoices that the service issues itself.
+// InvoiceFlags are the flags for the source of invoices and for the invoices that the service
+// issues itself.
 type InvoiceFlags struct {
 	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Who issues the invoices: the payment provider (psp_managed) or the service itself (platform_managed). Default: psp_managed."`
 	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of the invoices that the service issues, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
@@ -33,14 +33,14 @@ type InvoiceFlags struct {
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
 }
 
-// Invoices are the settings of invoices that the service issues itself.
+// Invoices holds the settings of invoices that the service issues itself.
 type Invoices struct {
 	Numbers invoice.NumberFormat
 	Taxes   map[string]int64 // by country code, in millionths: 190_000 is 19 %
-	// Hybrid puts the data of an invoice into its document (Factur-X).
+	// Hybrid embeds the data of an invoice in its document (Factur-X).
 	Hybrid bool
 	Seller invoice.Seller
-	// TimeZone decides the dates of invoices; "" is UTC.
+	// TimeZone determines the dates of invoices; "" means UTC.
 	TimeZone string
 }
 
@@ -68,16 +68,16 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	s.Invoices.Seller.Logo = p.invoiceLogo(f.InvoiceLogo, s.Brand.Logo)
 }
 
-// timeZone reads the IANA name of a time zone. The name Local would depend on the machine.
+// timeZone reads the IANA name of a time zone. It rejects Local, which depends on the machine.
 func (p *parser) timeZone(name, text string) string {
 	text = strings.TrimSpace(text)
-	if _, err := time.LoadLocation(text); err != nil || text == "Local" { // "" is UTC
+	if _, err := time.LoadLocation(text); err != nil || text == "Local" { // "" means UTC
 		p.fail(name, "%q is not a time zone such as Europe/Berlin", text)
 	}
 	return text
 }
 
-// eInvoice reads whether documents carry data, and the seller whom that has to name.
+// eInvoice reads whether documents contain invoice data, and the seller fields that this requires.
 func (p *parser) eInvoice(f InvoiceFlags, s *Invoices) {
 	s.Seller.Country = strings.TrimSpace(f.SellerCountry)
 	if s.Seller.Country != "" && !shape.IsCountry(s.Seller.Country) {
@@ -98,8 +98,8 @@ func (p *parser) eInvoice(f InvoiceFlags, s *Invoices) {
 	}
 }
 
-// invoiceLogo returns the logo of documents: the one in a file, else that of the product
-// where documents can have it. nil is none.
+// invoiceLogo returns the logo of documents: the logo in the file, or else the product's logo if it
+// is a PNG or JPEG. It returns nil if there is none.
 func (p *parser) invoiceLogo(file string, own brand.Logo) []byte {
 	picture, err := own.Picture, error(nil)
 	if file != "" {
@@ -117,7 +117,7 @@ func (p *parser) invoiceLogo(file string, own brand.Logo) []byte {
 	return picture
 }
 
-// notes are the texts for the foot, by locale; nil for none.
+// notes returns the footer texts by locale, or nil.
 func (f InvoiceFlags) notes() map[string]string {
 	var notes map[string]string
 	for locale, text := range map[string]string{"en": f.InvoiceNoteEN, "fr": f.InvoiceNoteFR, "es": f.InvoiceNoteES, "it": f.InvoiceNoteIT} {

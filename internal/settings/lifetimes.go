@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 )
 
-// lifetimes reads how long tokens, sessions and invitations are valid.
+// lifetimes reads the lifetimes of tokens, sessions and invitations.
 func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 	l := account.DefaultLifetimes()
 	for _, d := range []struct {
@@ -30,7 +30,7 @@ func (p *parser) lifetimes(f LifetimeFlags, s *Settings) {
 		}
 		*d.to = parsed
 	}
-	// The end of a session that is in use is never before that of an idle one.
+	// The absolute lifetime of a session must not be shorter than its idle timeout.
 	l.SessionEnd, l.RememberedEnd = max(l.SessionEnd, l.Session), max(l.RememberedEnd, l.Remembered)
 	s.Lifetimes = l
 

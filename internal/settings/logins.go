@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// LoginProvider is an identity provider that people can log in with.
+// LoginProvider is an identity provider that users can log in with.
 type LoginProvider struct {
 	Kind         string // one of the kinds below
 	Name         string // in URLs: lower-case letters, digits and hyphens
-	Issuer       string // of kind oidc only
+	Issuer       string // set for kind oidc only
 	ClientID     string
 	ClientSecret Secret
 }
@@ -27,8 +27,7 @@ const (
 	OIDC      = "oidc"
 )
 
-// SandboxProvider is the name of the sandbox's identity provider, which no other
-// provider may have.
+// SandboxProvider is the reserved name of the sandbox's identity provider.
 const SandboxProvider = "sandbox"
 
 const (
@@ -36,18 +35,18 @@ const (
 	oidcPrefix  = "TENANTRY_OIDC_"
 )
 
-// maxProviderName bounds a provider's name, in bytes.
+// maxProviderName is the maximum length of a provider's name, in bytes.
 const maxProviderName = 40
 
-// LoginProviders reads the identity providers from an environment in the form of
-// os.Environ, and returns them sorted by name:
+// LoginProviders reads the identity providers from an environment in the form of os.Environ, and
+// returns them sorted by name:
 //
 //	TENANTRY_OAUTH_GOOGLE_CLIENT_ID, …_CLIENT_SECRET (also MICROSOFT, GITHUB)
 //	TENANTRY_OIDC_<NAME>_ISSUER, …_CLIENT_ID, …_CLIENT_SECRET
 //
-// Each secret may come from a file instead, named by …_CLIENT_SECRET_FILE. Names
-// are turned into lower case with hyphens: ACME_CORP becomes acme-corp. The error
-// joins an Error for each variable that is wrong, misspelt or missing.
+// Each secret can also come from a file, named by …_CLIENT_SECRET_FILE. Names are converted to
+// lower case with hyphens: ACME_CORP becomes acme-corp. The returned error joins an Error for each
+// variable that is wrong, misspelled or missing.
 func LoginProviders(environ []string) ([]LoginProvider, error) {
 	env := map[string]string{}
 	for _, entry := range environ {
@@ -65,12 +64,12 @@ func LoginProviders(environ []string) ([]LoginProvider, error) {
 	return providers, errors.Join(p.errs...)
 }
 
-// parts are what the variables of a provider end with. Longer ones come first,
-// so that …_CLIENT_SECRET_FILE is not taken for another variable.
+// parts are the suffixes of a provider's variables. Longer ones come first, so that
+// …_CLIENT_SECRET_FILE is not mistaken for another variable.
 var parts = []string{"_CLIENT_SECRET_FILE", "_CLIENT_SECRET", "_CLIENT_ID", "_ISSUER"}
 
-// providerPrefixes returns what the variables of each provider begin with, such as
-// TENANTRY_OIDC_ACME, in alphabetical order.
+// providerPrefixes returns the variable prefix of each provider, such as TENANTRY_OIDC_ACME, in
+// alphabetical order.
 func (p *parser) providerPrefixes(env map[string]string) []string {
 	var prefixes, unknown []string
 	for variable := range env {
@@ -136,9 +135,9 @@ func (p *parser) providerName(prefix string) string {
 	return name
 }
 
-// issuerProblem returns what is wrong with an issuer, "" if nothing is. The issuer is
-// not normalized: ID tokens repeat it to the letter, including a slash at its end.
-// Without TLS it is only accepted on this machine.
+// issuerProblem returns the problem with an issuer, or "". The issuer is not normalized, because ID
+// tokens repeat it exactly, including a trailing slash. An issuer without TLS is accepted only on
+// the local machine.
 func issuerProblem(issuer string) string {
 	u, err := url.Parse(issuer)
 	switch {

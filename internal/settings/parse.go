@@ -13,17 +13,17 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// SandboxFile is the name of the sandbox's own database in the data folder. A data
-// folder that has it belongs to dev, whose accounts have well-known passwords.
+// SandboxFile is the name of the sandbox's database in the data folder. A data folder that contains
+// it belongs to dev, whose accounts have well-known passwords.
 const SandboxFile = "sandbox.db"
 
-// DatabaseFile is the name of the database in the data folder, unless another is given.
+// DatabaseFile is the default name of the database in the data folder.
 const DatabaseFile = "tenantry.db"
 
-// parser turns flags into settings and collects what is wrong with them.
+// parser converts flags to settings and collects the errors.
 type parser struct {
 	getenv  func(string) string
-	command string // that needs what is required
+	command string // the command that requires the settings
 	errs    []error
 }
 
@@ -66,10 +66,11 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	}
 }
 
-// maxStopDelay bounds TENANTRY_STOP_DELAY: whoever stops a process kills it some time later.
+// maxStopDelay limits TENANTRY_STOP_DELAY, because process managers kill a process that does not
+// stop in time.
 const maxStopDelay = 30 * time.Second
 
-// Bounds of TENANTRY_DATABASE_CONNS. Migrations alone need two at once.
+// Limits of TENANTRY_DATABASE_CONNS. Migrations alone need two connections at the same time.
 const (
 	minConns = 4
 	maxConns = 500
@@ -116,7 +117,7 @@ func (p *parser) provider(keyFile string, s *Settings) {
 	s.StripeSecretKey = p.stripeSecret("TENANTRY_STRIPE_SECRET_KEY", keyFile, "sk_", "rk_")
 }
 
-// refuseSandbox keeps production from starting on the data or the key of a sandbox.
+// refuseSandbox prevents production from starting with the data or the key of a sandbox.
 func (p *parser) refuseSandbox(s Settings) {
 	if _, err := os.Stat(filepath.Join(s.Data, SandboxFile)); s.Data != "" && err == nil {
 		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have well-known passwords", s.Data)

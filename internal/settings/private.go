@@ -2,7 +2,7 @@ package settings
 
 import "github.com/tenantry/tenantry/internal/datadir"
 
-// KeepPrivate keeps other users of the machine from the data folder and the databases in it.
+// KeepPrivate restricts access to the data folder and its databases to the user of the process.
 func (s Settings) KeepPrivate() error {
 	return datadir.Folder(s.Data, DatabaseFile, DatabaseFile+"-wal", DatabaseFile+"-shm", SandboxFile, SandboxFile+"-wal", SandboxFile+"-shm")
 }

@@ -10,15 +10,15 @@ import (
 
 const day = 24 * time.Hour
 
-// Retention says how long records are kept that grow with use.
+// Retention holds the retention periods of records that grow with use.
 type Retention struct {
-	Audit      time.Duration // the audit trail, impersonations, invitations that are over
+	Audit      time.Duration // the audit trail, impersonations, and invitations that are over
 	DeadJobs   time.Duration
-	Deliveries time.Duration // notifications of the payment provider
+	Deliveries time.Duration // notifications of the payment provider and webhook deliveries
 	Tenants    time.Duration // deleted tenants
 }
 
-// WithDefaults returns the retention with the defaults for what is not set.
+// WithDefaults returns r with the defaults for unset periods.
 func (r Retention) WithDefaults() Retention {
 	return Retention{
 		Audit: cmp.Or(r.Audit, 400*day), DeadJobs: cmp.Or(r.DeadJobs, 30*day), Deliveries: cmp.Or(r.Deliveries, 30*day),
@@ -26,7 +26,7 @@ func (r Retention) WithDefaults() Retention {
 	}
 }
 
-// retention reads how long records are kept.
+// retention reads the retention periods.
 func (p *parser) retention(f RetentionFlags, s *Settings) {
 	for _, d := range []struct {
 		name, given string

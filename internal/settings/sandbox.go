@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// StripeSandboxFlags are the flags of sandbox stripe. Its secrets protect play
-// money, so that they may be flags.
+// StripeSandboxFlags are the flags of sandbox stripe. Its secrets protect only simulated money, so
+// they can be flags.
 type StripeSandboxFlags struct {
 	Addr          string `placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:12111."`
 	PublicURL     string `name:"url" placeholder:"URL" help:"URL at which it is reached, for links to its pages. Default: the listening address."`
@@ -20,17 +20,17 @@ type StripeSandboxFlags struct {
 	Data          string `placeholder:"DIR" help:"Folder in which its state is kept. Default: ./stripe-sandbox."`
 }
 
-// StripeSandbox has the settings of the payment provider that runs alone.
+// StripeSandbox holds the settings of the stand-alone payment provider.
 type StripeSandbox struct {
 	Addr          string
-	PublicURL     *url.URL // nil for the listening address
-	Key           Secret   // empty for one that is drawn and kept
-	Webhook       string   // empty for nobody
-	WebhookSecret Secret   // empty for one that is drawn and kept
+	PublicURL     *url.URL // nil means the listening address
+	Key           Secret   // empty means a random key, stored in the data folder
+	Webhook       string   // empty means that no events are sent
+	WebhookSecret Secret   // empty means a random secret, stored in the data folder
 	Data          string
 }
 
-// Settings checks the settings of sandbox stripe, like DevFlags.Settings.
+// Settings validates the settings of sandbox stripe, like DevFlags.Settings.
 func (f StripeSandboxFlags) Settings() (StripeSandbox, error) {
 	var p parser
 	s := StripeSandbox{
@@ -46,8 +46,8 @@ func (f StripeSandboxFlags) Settings() (StripeSandbox, error) {
 	return s, errors.Join(p.errs...)
 }
 
-// sandboxKey refuses a key that the sandbox must not have: whoever gives it a live
-// one would not expect that no money moves.
+// sandboxKey rejects a key that does not look like a test key. A user who passes a live key would
+// not expect that no money moves.
 func (p *parser) sandboxKey(name string, key Secret) {
 	if text := key.Reveal(); text != "" && !strings.HasPrefix(text, "sk_test_") && !strings.HasPrefix(text, "rk_test_") {
 		p.fail(name, "must begin with sk_test_ for the sandbox")

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Secret is a text that never appears in a log, an error or a dump of the
-// settings: whatever prints it prints [secret].
+// Secret is a text that never appears in a log, an error or a dump of the settings. It is always
+// printed as [secret].
 type Secret string
 
 const redacted = "[secret]"
 
-// Reveal returns the text itself.
+// Reveal returns the text.
 func (s Secret) Reveal() string { return string(s) }
 
 // String implements fmt.Stringer.
@@ -29,7 +29,7 @@ func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText implements encoding.TextMarshaler, which keeps the text out of JSON.
 func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// stripeSecret reads a required secret that begins with one of the prefixes.
+// stripeSecret reads a required secret that starts with one of the prefixes.
 func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 	value := p.required(name, file)
 	if value == "" {
@@ -44,8 +44,8 @@ func (p *parser) stripeSecret(name, file string, prefixes ...string) Secret {
 	return ""
 }
 
-// webhookSecrets reads one secret, or several separated by commas: while an
-// endpoint's secret is being replaced, the old and the new one are valid.
+// webhookSecrets reads one secret, or several separated by commas. During a rotation, the old and
+// the new one are valid.
 func (p *parser) webhookSecrets(name, file string) []Secret {
 	const prefix = "whsec_"
 	var secrets []Secret
@@ -59,7 +59,7 @@ func (p *parser) webhookSecrets(name, file string) []Secret {
 	return secrets
 }
 
-// required reads a secret from the environment or a file, and fails without one.
+// required reads a secret from the environment or a file. It adds an error if there is none.
 func (p *parser) required(name, file string) Secret {
 	before := len(p.errs)
 	value := p.secretOf(name, p.getenv(name), file)
@@ -69,7 +69,7 @@ func (p *parser) required(name, file string) Secret {
 	return value
 }
 
-// secretOf returns the value, or what the file contains. Both at once are an error.
+// secretOf returns the value or the content of the file. Setting both is an error.
 func (p *parser) secretOf(name, value, file string) Secret {
 	switch {
 	case file == "":
@@ -85,12 +85,12 @@ func (p *parser) secretOf(name, value, file string) Secret {
 	return secret
 }
 
-// maxSecret, in bytes, is more than any secret has. It keeps a wrong path, such as
-// that of a database, from being read whole.
+// maxSecret, in bytes, is longer than any secret. It prevents a wrong path, such as the path of a
+// database, from being read completely.
 const maxSecret = 16 << 10
 
-// ReadSecretFile reads a secret from a file, without the line breaks at its end.
-// It is an error if the file is empty or larger than 16 KiB.
+// ReadSecretFile reads a secret from a file, without trailing line breaks. It returns an error if
+// the file is empty or larger than 16 KiB.
 func ReadSecretFile(path string) (Secret, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package settings reads the configuration from flags, the environment and files
-// with secrets, and checks it (rules: settings#where-settings-come-from).
+// Package settings reads and validates the configuration from flags, the environment and secret
+// files (rules: settings#where-settings-come-from).
 package settings
 
 import (
@@ -18,86 +18,85 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// Settings is the checked configuration of one process. The commands make it from
-// their flags and the environment (see DevFlags, ServeFlags, StoreFlags and
-// ProviderFlags).
+// Settings is the validated configuration of a process. The commands create it from their flags and
+// the environment (see DevFlags, ServeFlags, StoreFlags and ProviderFlags).
 type Settings struct {
 	Addr        string // host:port to listen on; port 0 takes any free port
-	Data        string // absolute path of the data folder, which need not exist yet
+	Data        string // absolute path of the data folder, which may not exist yet
 	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
-	// DatabaseConns is how many connections to PostgreSQL one process has at most.
+	// DatabaseConns is the maximum number of connections of a process to PostgreSQL.
 	DatabaseConns int
-	// DatabasePatience is how long PostgreSQL may be silent before it counts as away; 0 is
-	// the default. Only tests on busy machines need another.
+	// DatabasePatience is how long PostgreSQL can be silent before it counts as unavailable; 0
+	// means the default. Only tests on busy machines change it.
 	DatabasePatience time.Duration
 
 	PublicURL       *url.URL       // how clients reach the service; nil means the listening address
 	FrontendURL     *url.URL       // where links in mails and redirects lead; nil means PublicURL
-	FrontendPaths   frontend.Paths // of its pages, where they are others than by default
-	FirstPartyHosts []string       // host or host:port in lower case, beside the frontend's
-	NoConsole       bool           // the web console is not served
-	CookieDomain    string         // whose subdomains share the cookies; "" keeps them to the service's host
+	FrontendPaths   frontend.Paths // paths of its pages that differ from the defaults
+	FirstPartyHosts []string       // additional hosts of first-party pages: host or host:port in lower case
+	NoConsole       bool           // disables the web console
+	CookieDomain    string         // the domain whose subdomains share the cookies; "" restricts them to the service's host
 
 	Brand     brand.Brand
-	Templates *letters.Templates // mails of the operator's own; nil for none
-	// Locales are the languages that are offered, English first; nil for all.
+	Templates *letters.Templates // custom mail templates, or nil
+	// Locales are the supported languages, English first. Nil means all languages.
 	Locales []string
-	// OptionalMails are the optional mails that are sent.
+	// OptionalMails are the names of the optional mails that are sent.
 	OptionalMails []string
 
 	TrustedProxies []netip.Prefix
 	RateLimits     map[string]int // requests per minute by group; 0 turns a group off
 	RedisURL       Secret         // valid for limit.NewRedis; "" counts the limits in memory
 	InvoiceMode    InvoiceMode
-	Invoices       Invoices      // used in mode PlatformManaged only
-	MetricsAddr    string        // host:port of GET /metrics; "" for none
-	StopDelay      time.Duration // for how long requests are taken after the stop has begun
-	ProfilesAddr   string        // host:port of /debug/pprof/; "" for none but on a loopback MetricsAddr
+	Invoices       Invoices      // used only in mode PlatformManaged
+	MetricsAddr    string        // host:port of GET /metrics; "" disables it
+	StopDelay      time.Duration // how long requests are accepted after the stop has begun
+	ProfilesAddr   string        // host:port of /debug/pprof/; "" disables it except on a loopback MetricsAddr
 
-	// The next four are required by serve. Dev ignores them, but for tests, which
-	// give it a key and a webhook secret.
+	// serve requires the next four settings. dev ignores them, except in tests, which set a key and
+	// a webhook secret.
 	StripeSecretKey      Secret
-	StripeWebhookSecrets []Secret // one, or the new and the old one while it is being replaced
+	StripeWebhookSecrets []Secret // one, or the old and the new one during a rotation
 	SMTPURL              Secret   // valid for mail.ParseSMTPURL
 	MailFrom             string   // an address, or a name and an address: Tenantry <no-reply@example.com>
 
-	// StripeURL leads commands to a stand-alone sandbox in place of Stripe; nil for
-	// Stripe. The service has no such setting.
+	// StripeURL is the URL of a stand-alone sandbox that commands call instead of Stripe, or nil.
+	// The service itself has no such setting.
 	StripeURL *url.URL
 
-	Logins []LoginProvider // identity providers that people can log in with
+	Logins []LoginProvider // identity providers that users can log in with
 
-	// Lifetimes of tokens and sessions; the zero value stands for the defaults.
+	// Lifetimes are the lifetimes of tokens and sessions. The zero value means the defaults.
 	Lifetimes account.Lifetimes
-	// RequireVerifiedEmail closes inviting, checkout and API keys to callers whose email
-	// nobody has proved.
+	// RequireVerifiedEmail denies invitations, checkouts and API keys to callers with an unverified
+	// email address.
 	RequireVerifiedEmail bool
-	// InvitationDays is how many days an invitation is valid unless the inviter
-	// chooses; 0 stands for the default.
+	// InvitationDays is the default number of days that an invitation is valid; 0 means the
+	// built-in default.
 	InvitationDays int
 
 	Retention Retention
 
-	UsageRetention time.Duration // how long usage events are kept; 0 keeps them for ever
-	UsageArchive   string        // absolute path of the folder to which events are written before they are deleted; "" for none
+	UsageRetention time.Duration // how long usage events are stored; 0 means forever
+	UsageArchive   string        // absolute path of the folder to which events are written before they are deleted, or ""
 
-	// HashCost is the cost of hashing passwords; zero stands for the default. It is
-	// for tests, which hash thousands of times; no flag sets it.
+	// HashCost is the cost of password hashing; zero means the default. Only tests set it, because
+	// they hash thousands of passwords.
 	HashCost account.HashCost
 
-	// AroundProvider, unless nil, wraps the sandbox's payment provider. It is for
-	// tests, which watch and break the service's requests to it; no flag sets it.
+	// AroundProvider, if not nil, wraps the sandbox's payment provider. Only tests set it, to
+	// observe and break the requests to the provider.
 	AroundProvider func(http.Handler) http.Handler `json:"-"`
 
-	// Traces says that traces are sent by OpenTelemetry, which reads from the environment where
-	// to and how.
+	// Traces enables OpenTelemetry traces. OpenTelemetry reads their destination from the
+	// environment.
 	Traces bool
 
 	LogLevel  slog.Level
 	LogFormat LogFormat
 }
 
-// InvoiceMode says where invoices come from (rules: settings#invoices).
+// InvoiceMode is the source of invoices (rules: settings#invoices).
 type InvoiceMode string
 
 // The invoice modes.
@@ -115,9 +114,8 @@ const (
 	LogJSON LogFormat = "json"
 )
 
-// WithListenAddress returns s with its URLs and hosts filled in, now that the listening
-// address is known. Where the service listens on every interface, localhost
-// stands for them.
+// WithListenAddress returns s with default URLs that are derived from the listening address. If the
+// service listens on all interfaces, the host is localhost.
 func (s Settings) WithListenAddress(on net.Addr) Settings {
 	if s.PublicURL == nil {
 		host := on.String()
@@ -133,7 +131,7 @@ func (s Settings) WithListenAddress(on net.Addr) Settings {
 	return s
 }
 
-// OfferedLocales returns the languages that are offered, English first.
+// OfferedLocales returns the supported languages, English first.
 func (s Settings) OfferedLocales() []string {
 	if s.Locales == nil {
 		return i18n.Locales()
@@ -141,17 +139,17 @@ func (s Settings) OfferedLocales() []string {
 	return s.Locales
 }
 
-// Addresses returns where the pages of the frontend are.
+// Addresses returns the addresses of the frontend's pages.
 func (s Settings) Addresses() frontend.Addresses {
 	return frontend.Addresses{URL: strings.TrimSuffix(s.FrontendURL.String(), "/"), Paths: s.FrontendPaths}
 }
 
-// Error is a setting that is wrong or missing. Several are joined with
-// errors.Join. The text never contains the value of a secret.
+// Error is a wrong or missing setting. Several errors are joined with errors.Join. The text never
+// contains the value of a secret.
 type Error struct {
-	Name   string // of the environment variable, or of a flag or argument without one
+	Name   string // the environment variable, or a flag or argument without one
 	Reason string
 }
 
-// Error returns the name of the setting and what is wrong with it, in one line.
+// Error returns the name of the setting and the problem, in one line.
 func (e *Error) Error() string { return e.Name + ": " + e.Reason }

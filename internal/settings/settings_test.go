@@ -26,7 +26,7 @@ func env(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// reasons are the wrong settings by name.
+// reasons returns the reasons of wrong settings by name.
 func reasons(err error) map[string]string {
 	got := make(map[string]string)
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -205,7 +205,7 @@ func TestServeRefusesTheSandbox(t *testing.T) {
 	}
 }
 
-// No secret is repeated, however wrong it is.
+// A wrong secret is never repeated in an error.
 func TestWrongSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -409,7 +409,7 @@ func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestTheStripeSandbox checks the settings of the payment provider that runs alone.
+// TestTheStripeSandbox checks the settings of the stand-alone payment provider.
 func TestTheStripeSandbox(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -435,8 +435,8 @@ func TestTheStripeSandbox(t *testing.T) {
 	}
 }
 
-// TestDevTakesAKeyOfPlayMoney takes the key of the sandbox from the environment, and
-// no live one.
+// TestDevTakesAKeyOfPlayMoney checks that dev accepts a test key from the environment, but no live
+// key.
 func TestDevTakesAKeyOfPlayMoney(t *testing.T) {
 	t.Parallel()
 	for key, fine := range map[string]bool{"": true, "sk_test_mine": true, "rk_test_mine": true, "sk_live_1": false, "pk_test_1": false} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// traces reads whether there are traces. The variables are OpenTelemetry's own; the others of
-// them its library reads by itself.
+// traces reads whether traces are enabled. The variables are OpenTelemetry's. Its library reads the
+// others itself.
 func (p *parser) traces(s *Settings) {
 	exporter := p.getenv("OTEL_TRACES_EXPORTER")
 	switch {

@@ -7,14 +7,13 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// There are traces where OpenTelemetry's variables say so, and only by the protocol that is
-// spoken here.
+// Traces are enabled by OpenTelemetry's variables, and only with the supported protocol.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		env    string // name=value, separated by spaces
+		env    string // name=value pairs, separated by spaces
 		traces bool
-		wrong  string // the name of what is wrong
+		wrong  string // the name of the wrong variable
 	}{
 		{"", false, ""},
 		{"OTEL_SERVICE_NAME=shop", false, ""},

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// UnknownVariable is a variable in the environment that looks like a setting and is none.
+// UnknownVariable is an environment variable that looks like a setting but is unknown.
 type UnknownVariable struct {
 	Name    string
 	Nearest string // the setting with the most similar name
 }
 
-// prefix is what the names of all variables begin with.
+// prefix is the prefix of all variable names.
 const prefix = "TENANTRY_"
 
-// foreignPrefixes are the beginnings of names that are not checked here: those of identity
-// providers have a check of their own, and tests have variables.
+// foreignPrefixes are the prefixes of variables that are not checked here: identity providers are
+// checked separately, and the others are used by tests.
 var foreignPrefixes = []string{prefix + "OAUTH_", prefix + "OIDC_", prefix + "TEST_"}
 
-// UnknownVariables returns the variables of an environment, in the form of [os.Environ],
-// that are not in known though they begin like a setting, sorted by name. A secret's
-// variable is known if the one for its file is.
+// UnknownVariables returns the variables of an environment, in the form of [os.Environ], that have
+// the prefix of a setting but are not in known, sorted by name. The variable of a secret is known
+// if the variable of its file is.
 func UnknownVariables(environ, known []string) []UnknownVariable {
 	names := slices.Clone(known)
 	for _, name := range known {
@@ -42,8 +42,7 @@ func UnknownVariables(environ, known []string) []UnknownVariable {
 	return unknown
 }
 
-// editDistance returns how many letters have to be inserted, removed or replaced to make b of a
-// (Levenshtein).
+// editDistance returns the Levenshtein distance between a and b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

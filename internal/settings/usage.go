@@ -10,7 +10,7 @@ import (
 
 const maxRetentionDays = 36_500
 
-// usage reads how long usage events are kept and where they are archived.
+// usage reads the retention and the archive folder of usage events.
 func (p *parser) usage(f UsageFlags, s *Settings) {
 	const minDays = int(retention.MinRetention / (24 * time.Hour))
 	if f.UsageRetention != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Defaults of settings that are absent or empty.
+// Defaults of absent or empty settings.
 const (
 	defaultAddr = "127.0.0.1:8080"
 	defaultData = "data"
@@ -57,7 +57,7 @@ func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 }
 
 func (p *parser) checkDatabaseURL(name string, value Secret) {
-	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
+	u, err := url.Parse(value.Reveal()) // err contains the password and must not be shown
 	switch {
 	case err != nil:
 		p.fail(name, "not a URL")
@@ -74,8 +74,8 @@ func (p *parser) checkDatabaseURL(name string, value Secret) {
 	}
 }
 
-// webURL returns nil for an empty value. It drops a slash at the end, so that
-// paths can be appended.
+// webURL returns nil for an empty value. It removes a trailing slash, so that paths can be
+// appended.
 func (p *parser) webURL(name, value string) *url.URL {
 	if value == "" {
 		return nil
@@ -119,8 +119,8 @@ func (p *parser) paths(name, value string) frontend.Paths {
 	return paths
 }
 
-// cookieDomain reads a domain that browsers take cookies for from the service's host. A top
-// level alone they refuse.
+// cookieDomain reads a domain that browsers accept in cookies from the service's host. Browsers
+// reject a top-level domain.
 func (p *parser) cookieDomain(name, value string, public *url.URL) string {
 	domain := strings.ToLower(strings.TrimPrefix(value, "."))
 	if domain == "" {
@@ -157,7 +157,7 @@ func (p *parser) proxies(name, value string) []netip.Prefix {
 	return prefixes
 }
 
-// oneOf accepts two values, of which the first is the default.
+// oneOf accepts two values. The first is the default.
 func oneOf[T ~string](p *parser, name, value string, first, second T) T {
 	switch T(value) {
 	case "", first:
@@ -174,7 +174,7 @@ func list(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// onOff reads a setting that is on or off; otherwise holds for one that is not given.
+// onOff reads a setting that is on or off. otherwise is the default.
 func (p *parser) onOff(name, value string, otherwise bool) bool {
 	switch value {
 	case "":

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What a statement is given on SQLite is stored as the driver would store it, and times without
-// what is shorter than a microsecond.
+// On SQLite, arguments are stored as the driver would store them, with times truncated to
+// microseconds.
 func TestBoundAsByTheDriver(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -50,7 +50,7 @@ func TestBoundAsByTheDriver(t *testing.T) {
 	}
 }
 
-// Many times in one statement each stay what they are.
+// Many different times in one statement are all stored correctly.
 func TestBoundTimes(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// PadRows returns rows with the last one repeated until there is a statement for their
-// number: four between a power of two and the next, so that a connection prepares a handful
-// of texts instead of one for each number. There must be at least one. It is for statements
-// that a repetition does not change, such as looking up a list of keys, or inserting rows
-// where a second equal row conflicts with the first.
+// PadRows pads rows by repeating the last row. It pads to one of four lengths between consecutive
+// powers of two, so that a connection prepares a handful of statements instead of one per length.
+// There must be at least one row. Use it only for statements that a repeated row does not affect,
+// such as looking up a list of keys, or inserting rows where a second equal row conflicts with the
+// first.
 func PadRows[T any](rows []T) []T {
 	step := max(1, 1<<bits.Len(uint(len(rows)-1))/8)
 	n := (len(rows) + step - 1) / step * step
@@ -26,13 +26,14 @@ func PadRows[T any](rows []T) []T {
 	return padded
 }
 
-// Values returns a query for rows that a statement is given, at least one, and its arguments.
-// values has the first row's value for each of the types, then the second row's. The columns are
-// column1, column2 and so on, the placeholders are numbered from first on.
+// Values returns a query that produces the given rows, of which there must be at least one, and its
+// arguments. values holds the first row's value for each of the types, then the second row's, and
+// so on. The columns are named column1, column2 and so on. Placeholders start at first.
 //
-// On SQLite it is VALUES ($1,$2),($3,$4), the last row as often as [Padded] repeats it. On
-// PostgreSQL it has an array for each column, and is one text for any number of rows:
-// otherwise each connection plans it anew for each number, and each value is a parameter.
+// On SQLite the query is VALUES ($1,$2),($3,$4), with the last row repeated as in [PadRows]. On
+// PostgreSQL it has one array parameter per column, so its text is the same for any number of rows.
+// Otherwise each connection would plan it for each number of rows, and each value would be a
+// parameter.
 func Values(db *DB, first int, values []any, types ...string) (query string, args []any) {
 	if db.dialect == SQLite {
 		rows := slices.Collect(slices.Chunk(values, len(types)))
@@ -54,8 +55,7 @@ func Values(db *DB, first int, values []any, types ...string) (query string, arg
 	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS given (" + strings.Join(names, ", ") + ")", args
 }
 
-// element is a value as the driver takes it in an array, where it does not ask our types for
-// theirs.
+// element converts a value for use in an array, for types that the driver does not support there.
 func element(value any) any {
 	switch v := value.(type) {
 	case JSON:
@@ -68,8 +68,8 @@ func element(value any) any {
 	}
 }
 
-// tuples returns n tuples of placeholders, numbered from first on:
-// ($1::uuid,$2::text),($3::uuid,$4::text). What is not large is remembered.
+// tuples returns n tuples of placeholders, numbered from first:
+// ($1::uuid,$2::text),($3::uuid,$4::text). Short results are cached.
 func tuples(first, n int, types ...string) string {
 	if n*len(types) > maxRemembered {
 		return writeTuples(first, n, types)
@@ -84,11 +84,11 @@ func tuples(first, n int, types ...string) string {
 	return text
 }
 
-// remembered are texts of tuples. There are few: of each statement one for each number that [Padded]
-// leaves.
+// remembered caches the texts of tuples. There are few, because [PadRows] limits the number of
+// lengths per statement.
 var remembered sync.Map // tuplesKey → string
 
-// maxRemembered bounds the placeholders of one that is remembered.
+// maxRemembered is the maximum number of placeholders in a cached text.
 const maxRemembered = 2048
 
 type tuplesKey struct {
@@ -117,10 +117,9 @@ func writeTuples(first, n int, types []string) string {
 	return b.String()
 }
 
-// InCondition returns the condition that a column is one of the keys, of which there is at least
-// one: "= ANY($1::uuid[])" and one argument on PostgreSQL, which is one text for any number
-// of them, "IN ($1, $2)" on SQLite, which has no arrays. The placeholders are numbered from
-// first on.
+// InCondition returns the condition that a column is one of the keys, of which there must be at
+// least one. On PostgreSQL it is "= ANY($1::uuid[])" with one argument, the same text for any
+// number of keys. On SQLite, which has no arrays, it is "IN ($1, $2)". Placeholders start at first.
 func InCondition[K any](db *DB, first int, kind string, keys []K) (condition string, args []any) {
 	if db.dialect == Postgres {
 		return "= ANY($" + strconv.Itoa(first) + "::" + kind + "[])", []any{keys}

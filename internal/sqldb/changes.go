@@ -12,32 +12,32 @@ import (
 	"modernc.org/sqlite"
 )
 
-// changes counts the commits to the tables of a SQLite database, so that a cache can tell
-// whether a value that it has read is still current (see Tables).
+// changes counts the commits to the tables of a SQLite database, so that a cache can check whether
+// a value is still current (see Tables).
 //
-// Invariant: the counter of a table is odd from the first row that a transaction changes
-// until that transaction has ended, and it never returns to an earlier value. A value that
-// was read between two equal, even readings of the counter is therefore what the database
-// contains at the second one.
+// Invariant: the counter of a table is odd from the first row that a transaction changes until that
+// transaction has ended, and it never returns to an earlier value. A value that was read between
+// two equal, even readings of the counter is therefore equal to the contents of the database at the
+// second reading.
 type changes struct {
 	mu      sync.Mutex
 	tables  map[string]*atomic.Uint64
-	changed []*atomic.Uint64 // odd: by the open transaction
+	changed []*atomic.Uint64 // odd counters, changed by the open transaction
 
-	// others counts the commits by other processes that were noticed.
+	// others counts detected commits by other processes.
 	others  atomic.Uint64
 	version int64 // of PRAGMA data_version, read on the writing connection
 	checked atomic.Int64
 	// locked is set while a transaction of this process holds SQLite's write lock, so that no
 	// other process commits.
 	locked atomic.Bool
-	// checking is when the reader that checks for other processes began; 0 while there is no such reader.
+	// checking is the start time of the reader that is checking for other processes, or 0.
 	checking atomic.Int64
 }
 
-// OthersInterval is how often readers check for commits by other processes. Such a commit goes
-// unnoticed for at most twice as long. The check takes about 6 µs, so at this rate it costs at most
-// 3 % of a core.
+// OthersInterval is how often readers check for commits by other processes. Such a commit can go
+// undetected for at most twice as long. The check takes about 6 µs, so at this rate it costs at
+// most 3 % of a core.
 const OthersInterval = 200 * time.Microsecond
 
 func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}} }
@@ -50,7 +50,7 @@ func (c *changes) installHook(conn driver.Conn) error {
 		return errors.New("sqldb: the SQLite driver has no hooks")
 	}
 	hooks.RegisterPreUpdateHook(func(d sqlite.SQLitePreUpdateData) { c.begin(d.TableName) })
-	c.others.Add(1) // A new connection cannot know what was committed before it.
+	c.others.Add(1) // A new connection cannot detect earlier commits.
 	return nil
 }
 
@@ -64,8 +64,8 @@ func (c *changes) begin(table string) {
 	}
 }
 
-// end is called once the transaction has committed or rolled back, before any of its callers
-// is answered.
+// end is called once the transaction has committed or rolled back, before any of its callers gets a
+// result.
 func (c *changes) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +90,8 @@ type Tables struct {
 	counters []*atomic.Uint64
 }
 
-// Tables returns the named tables. It returns nil on PostgreSQL, where other instances
-// commit without this process noticing, so that nothing may be cached.
+// Tables returns the named tables. It returns nil on PostgreSQL, where this process does not detect
+// commits by other instances, so nothing must be cached.
 func (db *DB) Tables(names ...string) *Tables {
 	if db.changes == nil {
 		return nil
@@ -103,9 +103,9 @@ func (db *DB) Tables(names ...string) *Tables {
 	return t
 }
 
-// Generation identifies the committed contents of the tables: two equal generations mean that
-// no row was changed in between. stable is false while a transaction is changing one of them.
-// A commit by another process changes the generation within twice OthersInterval.
+// Generation identifies the committed contents of the tables: if two generations are equal, no row
+// was changed in between. stable is false while a transaction is changing one of the tables. A
+// commit by another process changes the generation within twice OthersInterval.
 func (t *Tables) Generation() (generation uint64, stable bool) {
 	if !t.db.groups.noticeOthers() {
 		return 0, false
@@ -121,8 +121,8 @@ func (t *Tables) Generation() (generation uint64, stable bool) {
 	return generation, true
 }
 
-// Current is Generation, but it always checks for commits by other processes. It waits for the
-// transactions of this process, except in a transaction, whose lock keeps others from committing.
+// Current is like Generation, but always checks for commits by other processes. It waits for the
+// transactions of this process, except inside a transaction, whose lock prevents other commits.
 func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
 	if !InTx(ctx) {
 		t.db.groups.checkOthers()
@@ -131,8 +131,8 @@ func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
 }
 
 // noticeOthers checks for commits by other processes if the last check is older than
-// OthersInterval. It returns false if it cannot tell, since a transaction is about to begin and
-// may wait for one of another process.
+// OthersInterval. It returns false if it cannot check, because a transaction is about to begin and
+// may be waiting for another process.
 func (g *grouped) noticeOthers() bool {
 	now := g.clock.Now().UnixNano()
 	if now-g.changes.checked.Load() < int64(OthersInterval) {
@@ -142,7 +142,7 @@ func (g *grouped) noticeOthers() bool {
 	case g.turn <- struct{}{}:
 		defer func() { <-g.turn }()
 	default:
-		// A transaction has checked once it held the lock. Another reader may be checking now; on a
+		// Every transaction checks after it gets the lock. Another reader may be checking now; on a
 		// busy machine that can take long.
 		return g.changes.locked.Load() || now-g.changes.checking.Load() < int64(OthersInterval)
 	}
@@ -151,14 +151,14 @@ func (g *grouped) noticeOthers() bool {
 	return g.readOthers()
 }
 
-// checkOthers checks for commits by other processes, however recent the last check is.
+// checkOthers checks for commits by other processes, even if the last check is recent.
 func (g *grouped) checkOthers() {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	_ = g.readOthers()
 }
 
-// readOthers reads the data version outside of a transaction. The caller has the turn.
+// readOthers checks the data version outside of a transaction. The caller has the turn.
 func (g *grouped) readOthers() bool {
 	if g.open != nil {
 		return true
@@ -172,13 +172,13 @@ func (g *grouped) readOthers() bool {
 	return true
 }
 
-// readDataVersion compares the version that SQLite changes when another connection commits. The
-// caller has the turn.
+// readDataVersion compares the data version, which SQLite changes when another connection commits.
+// The caller has the turn.
 func (g *grouped) readDataVersion(conn *sql.Conn) {
 	c, now := g.changes, g.clock.Now().UnixNano()
 	var version int64
 	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&version); err != nil {
-		c.others.Add(1) // Unknown: nothing that was cached is current.
+		c.others.Add(1) // Unknown, so treat all cached values as stale.
 		return
 	}
 	if version != c.version {

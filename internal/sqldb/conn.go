@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// DBTX is what generated queries run on: a transaction or a pool.
+// DBTX runs generated queries. It is a transaction or a pool.
 type DBTX interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
@@ -13,8 +13,9 @@ type DBTX interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Conn returns the transaction of ctx if there is one, else the pool. Outside a transaction SQLite's queries go to the readers and
-// everything else to the writer, by the statement's first word.
+// Conn returns the transaction of ctx, or the pool if there is none. Outside a transaction, SQLite
+// queries go to the readers and all other statements to the writer, depending on the first word of
+// the statement.
 func (db *DB) Conn(ctx context.Context) DBTX {
 	if db.tracer != nil {
 		return tracedConn{db.conn(ctx), db.tracer, string(db.dialect)}
@@ -37,26 +38,26 @@ func (db *DB) conn(ctx context.Context) DBTX {
 	return c
 }
 
-// sqliteConn runs PostgreSQL's text on SQLite. With a context that has ended it runs
-// nothing. A context that ends during a statement does not interrupt it: statements
-// are short, watching a context takes two goroutines per statement, and an
-// interrupted one would end the transaction that others share.
+// sqliteConn runs PostgreSQL statements on SQLite. It runs nothing if the context has already
+// ended. A context that ends during a statement does not interrupt it: statements are short,
+// watching a context takes two goroutines per statement, and an interrupt would end the transaction
+// that other callers share.
 type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
 	groups      *grouped        // nil in a transaction
-	failed      func(err error) // is told of it where a statement of a transaction fails
-	noteFull    func(err error) // where groups is set
+	failed      func(err error) // called if a statement of a transaction fails
+	noteFull    func(err error) // set if groups is set
 }
 
-// noteFailed has a transaction fail with its statement, as on PostgreSQL.
+// noteFailed fails the transaction after a failed statement, as PostgreSQL does.
 func (c sqliteConn) noteFailed(failed error) {
 	if failed != nil && c.failed != nil {
 		c.failed(failed)
 	}
 }
 
-// withoutLaterCancel returns ctx if it has ended, else a context like it that never ends.
+// withoutLaterCancel returns ctx if it has ended, or else a copy that never ends.
 func withoutLaterCancel(ctx context.Context) context.Context {
 	if ctx.Err() != nil {
 		return ctx
@@ -72,7 +73,7 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 	return c.write, s.text
 }
 
-// ExecContext runs on the writer, whatever the first word of the statement is.
+// ExecContext always runs on the writer.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	statement, args := c.rewriter.rewrite(query), truncateTimes(args)
 	text := statement.text
@@ -90,14 +91,14 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 	return result, err
 }
 
-// PrepareContext prepares on the pool that the text belongs to. The arguments of
-// a prepared statement are not cut to microseconds.
+// PrepareContext prepares the statement on the pool that its text requires. The arguments of a
+// prepared statement are not truncated to microseconds.
 func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	on, text := c.pick(query)
 	return on.PrepareContext(ctx, text)
 }
 
-// QueryContext runs on the pool that the text belongs to.
+// QueryContext runs on the pool that the text requires.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
 	rows, err := on.QueryContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)
@@ -105,7 +106,7 @@ func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any)
 	return rows, err
 }
 
-// QueryRowContext runs on the pool that the text belongs to.
+// QueryRowContext runs on the pool that the text requires.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
 	row := on.QueryRowContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)

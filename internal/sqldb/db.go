@@ -1,10 +1,10 @@
-// Package sqldb opens the service's database, SQLite or PostgreSQL, and gives all
-// stores one way to run queries and transactions. Besides generated code it is the
-// only package that knows database/sql.
+// Package sqldb opens the service's database, SQLite or PostgreSQL, and runs queries and
+// transactions for all stores. Apart from generated code it is the only package that uses
+// database/sql.
 //
-// All SQL in the project is written for PostgreSQL. For SQLite the text is rewritten
-// when it runs, and the schema is derived from the same migrations (see Migrate). So a
-// rule is written once and holds on both.
+// All SQL in the project is written for PostgreSQL. For SQLite, statements are rewritten at run
+// time, and the schema is derived from the same migrations (see Migrate). Each rule is therefore
+// written once and applies to both databases.
 package sqldb
 
 import (
@@ -23,32 +23,31 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// Dialect names the database behind a DB.
+// Dialect is the kind of a database.
 type Dialect string
 
-// The two databases that the service runs on.
+// The supported databases.
 const (
 	SQLite   Dialect = "sqlite"
 	Postgres Dialect = "postgres"
 )
 
-// ErrNoRows is what a query for one row returns when there is none.
+// ErrNoRows is the error of a query for one row that finds none.
 var ErrNoRows = sql.ErrNoRows
 
-// Config says which database to open.
+// Config configures a DB.
 type Config struct {
-	// URL is "sqlite:///absolute/path.db" (see FileURL) or "postgres://…" with
-	// the parameters of libpq.
+	// URL is "sqlite:///absolute/path.db" (see FileURL) or "postgres://…" with libpq parameters.
 	URL string
-	// Table is one that a SQLite file with tables must have, so that nothing is written to
-	// another program's; by default the one of the migrations.
+	// Table is a table that a non-empty SQLite file must have, to avoid writing to another
+	// program's file. The default is the table of migrations.
 	Table string
-	// Conns is how many connections to PostgreSQL there are at most; 0 is DefaultConns.
+	// Conns is the maximum number of connections to PostgreSQL; 0 means DefaultConns.
 	Conns int
-	// Patience is how long PostgreSQL may be silent before it counts as away (see
-	// IsUnavailable); 0 is a second.
+	// Patience is how long PostgreSQL can take to respond before it counts as unavailable (see
+	// IsUnavailable); 0 means one second.
 	Patience time.Duration
-	// Log receives applied migrations and repeated transactions; nil discards.
+	// Log receives applied migrations and retried transactions; nil discards them.
 	Log *slog.Logger
 }
 
@@ -56,30 +55,29 @@ type Config struct {
 type DB struct {
 	dialect Dialect
 	log     *slog.Logger
-	// write takes every transaction and every statement that changes something;
-	// read takes queries outside a transaction. On PostgreSQL they are one pool.
+	// write runs transactions and statements that change data. read runs queries outside a
+	// transaction. On PostgreSQL they are the same pool.
 	write, read *sql.DB
-	// path is SQLite's file; empty on PostgreSQL.
+	// path is the SQLite file; empty on PostgreSQL.
 	path string
 	// groups runs SQLite's transactions; nil on PostgreSQL.
 	groups *grouped
 	// changes counts commits per table of SQLite; nil on PostgreSQL.
 	changes  *changes
 	rewriter *rewriter
-	// full is set while SQLite's disk has no room (see Full).
+	// full is set while the disk of the SQLite file is full (see IsDiskFull).
 	full atomic.Bool
-	// watch watches PostgreSQL, until unwatch; both are nil on SQLite.
+	// watch monitors PostgreSQL until unwatch is called; both are nil on SQLite.
 	watch   *watch
 	unwatch func()
-	// tracer makes spans of statements; nil makes none.
+	// tracer creates spans of statements, unless nil.
 	tracer *tracing.Tracer
-	// migrating holds a token while somebody reads or changes the schema.
+	// migrating holds a token while a caller reads or changes the schema.
 	migrating chan struct{}
 }
 
-// Open connects to the database of cfg.URL and checks that it answers. It does
-// not migrate. A SQLite file and its folder are created when they are missing.
-// The error never contains the URL's password.
+// Open connects to the database of cfg.URL and checks that it responds. It does not migrate. A
+// missing SQLite file and its folder are created. The error never contains the password of the URL.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	db := &DB{log: cfg.Log, rewriter: newRewriter(), migrating: make(chan struct{}, 1)}
 	if db.log == nil {
@@ -110,10 +108,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 // File returns the path of a SQLite database, and "" for PostgreSQL.
 func (db *DB) File() string { return db.path }
 
-// Dialect returns which database db is.
+// Dialect returns the kind of the database.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Ping checks that the database answers.
+// Ping checks that the database responds.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.write.PingContext(ctx); err != nil {
 		return fmt.Errorf("sqldb: ping: %w", err)
@@ -127,33 +125,33 @@ func (db *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Now returns the time of PostgreSQL's machine. SQLite has this machine's.
+// Now returns the time of the PostgreSQL server, or of this machine for SQLite.
 func (db *DB) Now(ctx context.Context) (now time.Time, err error) {
 	err = db.read.QueryRowContext(ctx, "SELECT now()").Scan(&now)
 	return now, Wrap(err, "read the database's clock")
 }
 
-// Optimize is a periodic job: it lets SQLite look at tables that have grown, so that it chooses
-// indexes by what is in them. PostgreSQL does so by itself.
+// Optimize is a periodic job. It lets SQLite analyze tables that have grown, to improve its choice
+// of indexes. PostgreSQL does that by itself.
 func (db *DB) Optimize(ctx context.Context) error {
 	if db.dialect != SQLite {
 		return nil
 	}
-	// 0x02 analyzes what needs it, 0x10000 looks at all tables, not only those that this
-	// connection has read, and 0x10 at some thousand rows of each at most, without samples of
-	// their values: with samples a statement is planned anew whenever it gets other values.
+	// 0x02 analyzes tables that need it. 0x10000 checks all tables, not only those that this
+	// connection has read. 0x10 limits the analysis to a few thousand rows per table and omits
+	// value samples, which would cause SQLite to replan a statement for each new value.
 	_, err := db.Conn(ctx).ExecContext(ctx, "PRAGMA optimize=0x10012")
 	return Wrap(err, "optimize the database")
 }
 
-// Close closes every connection and waits for the queries that run.
+// Close closes all connections. It waits for running queries.
 func (db *DB) Close() error {
 	if db.unwatch != nil {
 		db.unwatch()
 	}
 	var err error
-	// The readers go first: SQLite folds its log into the file when the last
-	// connection closes, and only a writer can do that.
+	// Close the readers first: SQLite checkpoints the log into the file when the last connection
+	// closes, which only a writer can do.
 	if db.read != nil && db.read != db.write {
 		err = errors.Join(err, db.read.Close())
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// typeRules turn PostgreSQL's column types into SQLite's, in this order. The
-// declared type matters twice to SQLite: it decides how values are compared
-// (TEXT, INTEGER), and the driver reads TIMESTAMP columns as times. A primary
-// key is NOT NULL in PostgreSQL without saying so; in SQLite it is not.
+// typeRules convert PostgreSQL's column types to SQLite's, in this order. The declared type matters
+// to SQLite in two ways: it determines how values are compared (TEXT, INTEGER), and the driver
+// returns TIMESTAMP columns as times. A primary key is implicitly NOT NULL in PostgreSQL, but not
+// in SQLite.
 var typeRules = []struct {
 	from *regexp.Regexp
 	to   string
 }{
-	// As with a sequence, a number is never used twice, even after a delete.
+	// As with a sequence, a number is never reused, even after a delete.
 	{compileRule(`bigint\s+GENERATED\s+BY\s+DEFAULT\s+AS\s+IDENTITY\s+PRIMARY\s+KEY`), "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"},
 	{compileRule(`timestamp\s+with\s+time\s+zone|timestamptz`), "TIMESTAMP"},
 	{compileRule(`uuid|jsonb`), "TEXT"},
@@ -28,12 +28,11 @@ var typeRules = []struct {
 
 func compileRule(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }
 
-// choice is where the two databases need different texts, which are written beside each
-// other: /* postgres: */ uuid /* sqlite: BLOB */.
+// choice matches alternatives for the two databases: /* postgres: */ uuid /* sqlite: BLOB */.
 var choice = regexp.MustCompile(`(?s)/\* postgres: \*/.*?/\* sqlite: (.*?) \*/`)
 
-// deriveSchema turns the text of a migration into SQLite's. Literals, quoted
-// names and comments stay as they are.
+// deriveSchema converts the text of a migration to SQLite. Literals, quoted names and comments are
+// unchanged.
 func deriveSchema(text string) string {
 	var out strings.Builder
 	text = choice.ReplaceAllString(text, "$1")
@@ -48,7 +47,7 @@ func deriveSchema(text string) string {
 	return out.String()
 }
 
-// derivedFS has the files of another file system, each changed by deriveSchema.
+// derivedFS is a file system whose SQL files are converted by deriveSchema.
 type derivedFS struct{ fs.FS }
 
 // Open opens the named file or folder.
@@ -69,5 +68,5 @@ type derivedFile struct {
 	text *bytes.Buffer
 }
 
-// Read reads the derived text.
+// Read reads the converted text.
 func (f derivedFile) Read(p []byte) (int, error) { return f.text.Read(p) }

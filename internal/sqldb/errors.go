@@ -9,8 +9,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Wrap returns err with what was being done in front, and nil for nil. A store
-// calls it once for each query that can fail; nobody above it does so again.
+// Wrap adds the failed operation to err, and returns nil for nil. A store calls it once for each
+// query that can fail; its callers do not wrap the error again.
 func Wrap(err error, doing string) error {
 	if err == nil {
 		return nil
@@ -18,8 +18,8 @@ func Wrap(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// WrapAbsent is Wrap for a query of one row. Where there is no such row it returns
-// absent, an error of the store's domain.
+// WrapAbsent is Wrap for a query of one row. If there is no such row, it returns absent, an error
+// of the store's domain.
 func WrapAbsent(err error, doing string, absent error) error {
 	if errors.Is(err, ErrNoRows) {
 		return absent
@@ -27,16 +27,15 @@ func WrapAbsent(err error, doing string, absent error) error {
 	return Wrap(err, doing)
 }
 
-// IsUnique reports whether err is the violation of a primary key or of a unique
-// index. On PostgreSQL the transaction has then failed: recognise the error outside
-// of it, or use ON CONFLICT.
+// IsUnique reports whether err is a violation of a primary key or a unique index. On PostgreSQL the
+// transaction has then failed, so handle the error outside of it or use ON CONFLICT.
 func IsUnique(err error) bool {
 	return hasCode(err, "23505",
 		sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID)
 }
 
-// IsForeignKey reports whether err is a reference to a row that does not exist, or
-// the removal of one that is referred to.
+// IsForeignKey reports whether err means that a referenced row does not exist, or that a deleted
+// row is still referenced.
 func IsForeignKey(err error) bool {
 	return hasCode(err, "23503", sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY)
 }

@@ -1,9 +1,9 @@
 package sqldb
 
-// DeriveSchema is deriveSchema, for tests that make tables of their own.
+// DeriveSchema exports deriveSchema for tests that create tables.
 func DeriveSchema(text string) string { return deriveSchema(text) }
 
-// Waiting is how many wait to run a transaction on SQLite.
+// Waiting returns the number of callers waiting to run a transaction on SQLite.
 func (db *DB) Waiting() int { return int(db.groups.waiting.Load()) }
 
 // SQLiteParams are the settings of every SQLite connection.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FileURL returns the URL of a SQLite database in a file with an absolute path:
-// sqlite:///folder/file, and sqlite:///C:/folder/file on Windows.
+// FileURL returns the URL of a SQLite database file with an absolute path: sqlite:///folder/file,
+// or sqlite:///C:/folder/file on Windows.
 func FileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -17,10 +17,10 @@ func FileURL(path string) string {
 	return (&url.URL{Scheme: "sqlite", Path: path}).String()
 }
 
-// FilePath returns the file of such a URL, as the system writes it.
+// FilePath returns the path of such a URL in the system's format.
 func FilePath(u *url.URL) string { return filepath.FromSlash(pathOn(runtime.GOOS, u.Path)) }
 
-// pathOn takes the slash before the letter of a drive away.
+// pathOn removes the slash before a drive letter on Windows.
 func pathOn(system, path string) string {
 	if system == "windows" && len(path) > 2 && path[0] == '/' && path[2] == ':' {
 		return path[1:]

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file has one URL, which leads back to it.
+// FilePath is the inverse of FileURL.
 func TestFileURL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a b?#%.db")

@@ -11,46 +11,45 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// maxGroup bounds how many transactions share a commit on SQLite, and with it how
-// long the first of them waits for the last.
+// maxGroup limits the number of transactions that share a commit on SQLite, and so the time that
+// the first of them waits for the last.
 const maxGroup = 32
 
-// grouped runs the write transactions of SQLite, one after the other as SQLite
-// does anyway, and lets those that wait for each other share a commit: making a
-// commit durable takes a millisecond of the disk's time, most transactions a tenth
-// of that. Each is a savepoint of one common transaction, so that one that fails
-// takes nothing with it, and none is answered before the commit that makes it
-// durable.
+// grouped runs the write transactions of SQLite one after another, as SQLite requires, and
+// implements group commit for transactions that wait for each other. A durable commit takes about a
+// millisecond of disk time, most transactions only a tenth of that. Each transaction is a savepoint
+// of one common transaction, so a failed one does not affect the others. No caller gets a result
+// before the commit that makes its transaction durable.
 //
-// Invariants: whoever holds the turn is the only one who uses open and the
-// connection. A transaction that is open when the turn is given back has somebody
-// coming who will end it: a caller who waits for the turn, or settle.
+// Invariants: only the holder of the turn uses open and its connection. If a transaction is open
+// when the turn is released, a caller that will end it is on its way: one that waits for the turn,
+// or endIdle.
 type grouped struct {
 	pool    *sql.DB
 	changes *changes
-	turn    chan struct{} // holds a token while somebody has the turn
-	waiting atomic.Int64  // callers who wait for it
+	turn    chan struct{} // holds a token while a caller has the turn
+	waiting atomic.Int64  // callers that wait for the turn
 	open    *commonTx
 
 	clock     clock.Clock
-	waited    func(time.Duration)                        // nil tells nobody
-	committed func(transactions int, took time.Duration) // nil tells nobody
+	waited    func(time.Duration)                        // may be nil
+	committed func(transactions int, took time.Duration) // may be nil
 }
 
-// commonTx is a transaction that several callers share.
+// commonTx is a transaction shared by several callers.
 type commonTx struct {
 	conn    *sql.Conn
 	members uint64
-	ended   chan struct{} // closed at its end
-	err     error         // why it was not committed; set before ended is closed
+	ended   chan struct{} // closed when the transaction has ended
+	err     error         // why the commit failed; set before ended is closed
 }
 
 func newGrouped(pool *sql.DB, changes *changes) *grouped {
 	return &grouped{pool: pool, changes: changes, turn: make(chan struct{}, 1), clock: clock.System()}
 }
 
-// run runs f as a part of the open transaction, or of a new one, and returns once
-// that has ended. f's error, or that of a context that ended, undoes f alone.
+// run runs f as a member of the open transaction, or of a new one, and returns once that
+// transaction has ended. An error of f, or the end of ctx, only rolls back f.
 func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 	if err := g.await(ctx); err != nil {
 		return err
@@ -59,14 +58,14 @@ func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 	if tx == nil {
 		return err
 	}
-	<-tx.ended // Soon, even if ctx has ended: only then the outcome is known.
+	<-tx.ended // Soon, even if ctx has ended: the outcome is only known then.
 	if tx.err != nil && err == nil {
 		err = tx.err
 	}
 	return err
 }
 
-// await returns with the turn, or once ctx has ended. Who gets it at once measures nothing.
+// await waits for the turn until ctx ends. Getting it without waiting is not measured.
 func (g *grouped) await(ctx context.Context) error {
 	select {
 	case g.turn <- struct{}{}:
@@ -84,14 +83,14 @@ func (g *grouped) await(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if g.waiting.Add(-1) == 0 {
-			go g.endIdle() // somebody may have counted on this caller
+			go g.endIdle() // the open transaction may rely on this caller to end it
 		}
 		return fmt.Errorf("sqldb: begin: %w", ctx.Err())
 	}
 }
 
-// member runs f with the turn and gives it back. A nil commonTx is one that could
-// not begin.
+// member runs f with the turn and then releases the turn. It returns a nil commonTx if the
+// transaction could not begin.
 func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx *commonTx, err error) {
 	defer func() { <-g.turn }()
 	if g.open == nil {
@@ -103,7 +102,7 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 	tx.members++
 	finished := false
 	defer func() {
-		if !finished { // f panics: what it did is undone like that of one that fails
+		if !finished { // f panicked: roll it back like a failed member
 			_ = g.finishMember(tx, errors.New("sqldb: a transaction panicked"))
 		}
 	}()
@@ -119,8 +118,7 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 	return tx, g.finishMember(tx, err)
 }
 
-// begin opens a transaction. The context of the caller who happens to be the
-// first does not end it.
+// begin opens a transaction. The end of ctx, which belongs to the first member, does not end it.
 func (g *grouped) begin(ctx context.Context) error {
 	conn, err := g.pool.Conn(ctx)
 	if err != nil {
@@ -135,8 +133,8 @@ func (g *grouped) begin(ctx context.Context) error {
 	return nil
 }
 
-// setSavepoint marks where the member begins; the first needs no mark, as undoing it is
-// undoing everything.
+// setSavepoint marks the start of a member. The first member needs no savepoint, since rolling it
+// back rolls back everything.
 func (tx *commonTx) setSavepoint() error {
 	if tx.members == 1 {
 		return nil
@@ -144,8 +142,8 @@ func (tx *commonTx) setSavepoint() error {
 	return tx.exec("SAVEPOINT member")
 }
 
-// finishMember undoes the member if it failed, and ends the transaction unless somebody
-// else is coming. It returns failed or what went wrong with the transaction.
+// finishMember rolls back a failed member, and ends the transaction unless another caller is
+// waiting. It returns failed, or the error of the transaction.
 func (g *grouped) finishMember(tx *commonTx, failed error) error {
 	var err error
 	switch {
@@ -158,7 +156,7 @@ func (g *grouped) finishMember(tx *commonTx, failed error) error {
 	case tx.members > 1:
 		err = tx.exec("RELEASE member")
 	}
-	if err != nil { // SQLite has given the whole transaction up, such as for a full disk
+	if err != nil { // SQLite has rolled back the whole transaction, for example because the disk is full
 		return errors.Join(failed, g.end(tx, err))
 	}
 	if g.waiting.Load() == 0 || tx.members >= maxGroup {
@@ -169,21 +167,21 @@ func (g *grouped) finishMember(tx *commonTx, failed error) error {
 	return failed
 }
 
-// end commits, or rolls back because of failed, and tells the members. It returns
-// why it was not committed.
+// end commits, or rolls back if failed is not nil, and notifies the members. It returns the reason
+// if the transaction was not committed.
 func (g *grouped) end(tx *commonTx, failed error) error {
 	if failed == nil {
 		failed = g.commit(tx)
 	}
 	if failed != nil {
-		_ = tx.exec("ROLLBACK") // fails where SQLite has done it already
+		_ = tx.exec("ROLLBACK") // fails if SQLite has already rolled back
 	} else {
 		g.changes.checked.Store(g.clock.Now().UnixNano()) // The lock kept other processes from committing until now.
 	}
 	g.changes.locked.Store(false)
 	g.open = nil
 	g.changes.end()
-	_ = tx.conn.Close() // gives it back to the pool
+	_ = tx.conn.Close() // returns it to the pool
 	tx.err = failed
 	close(tx.ended)
 	return failed
@@ -200,9 +198,10 @@ func (g *grouped) commit(tx *commonTx) error {
 	return nil
 }
 
-// ObserveCommits has functions called for each transaction on SQLite that waited for others,
-// and for each commit, with how many transactions shared it. They must be quick. It is called
-// before the database is used by several at once. It reports whether there are such figures.
+// ObserveCommits sets the functions to call for each SQLite transaction that waited for others, and
+// for each commit with the number of transactions that shared it. They must be fast. It must be
+// called before concurrent use of the database. It returns false on PostgreSQL, where the functions
+// are never called.
 func (db *DB) ObserveCommits(waited func(time.Duration), committed func(transactions int, took time.Duration)) bool {
 	if db.groups == nil {
 		return false
@@ -211,7 +210,7 @@ func (db *DB) ObserveCommits(waited func(time.Duration), committed func(transact
 	return true
 }
 
-// endIdle ends a transaction that nobody is coming to end.
+// endIdle ends the open transaction if no caller is waiting to end it.
 func (g *grouped) endIdle() {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
@@ -220,7 +219,7 @@ func (g *grouped) endIdle() {
 	}
 }
 
-// exec runs a statement of the transaction's own, which nothing interrupts.
+// exec runs an internal statement of the transaction, without interruption.
 func (tx *commonTx) exec(statement string) error {
 	_, err := tx.conn.ExecContext(context.Background(), statement)
 	return err

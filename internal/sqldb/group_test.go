@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// together runs transactions that all wait for one that is held open, so that
-// SQLite runs them as a group, and returns their errors.
+// together runs transactions that all wait for an open one, so that SQLite runs them as a group. It
+// returns their errors.
 func together(t *testing.T, db *sqldb.DB, run ...func(ctx context.Context) error) []error {
 	t.Helper()
 	errs := make([]error, len(run))
@@ -38,15 +38,15 @@ func together(t *testing.T, db *sqldb.DB, run ...func(ctx context.Context) error
 		})
 	}
 	for db.Waiting() < len(run) {
-		// They are about to wait.
+		// The transactions are starting to wait.
 	}
 	close(resume)
 	wg.Wait()
 	return errs
 }
 
-// Of transactions that share a commit the ones that fail leave nothing, and the
-// others are stored.
+// Of the transactions that share a commit, failed ones leave nothing behind and the others are
+// stored.
 func TestGroupedFailAlone(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -88,8 +88,7 @@ func TestGroupedFailAlone(t *testing.T) {
 	}
 }
 
-// A caller who gives up waiting for its turn leaves no transaction open, in
-// whatever order it and the others come.
+// A caller that stops waiting for its turn leaves no transaction open, in any order of callers.
 func TestGroupedGivenUp(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -116,8 +115,8 @@ func TestGroupedGivenUp(t *testing.T) {
 	}
 }
 
-// Each commit is told of with how many transactions shared it, and each transaction that had
-// to wait with its time. One that is undone is no commit.
+// The observer is called for each commit with the number of transactions that shared it, and for
+// each transaction that waited with its waiting time. A rolled back transaction is not a commit.
 func TestCommitsAreObserved(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

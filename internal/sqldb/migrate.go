@@ -13,35 +13,35 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrationFiles are PostgreSQL's text; SQLite's is derived (see deriveSchema).
+// migrationFiles are written for PostgreSQL. SQLite's text is derived (see deriveSchema).
 //
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// Migrations returns the files of the migrations, as written for PostgreSQL.
+// Migrations returns the migration files, as written for PostgreSQL.
 func Migrations() fs.FS {
-	// Sub only fails for names that are not paths.
+	// Sub only fails for invalid paths.
 	files, _ := fs.Sub(migrationFiles, "migrations")
 	return files
 }
 
 var (
-	// ErrNewerSchema means that a later version of the service migrated the database. This version could
-	// damage data that it does not know.
+	// ErrNewerSchema means that a later version of the service migrated the database. This version
+	// could damage data that it does not support.
 	ErrNewerSchema = errors.New("sqldb: the database is newer than this program")
 	// ErrOlderSchema means that a build from before the baseline created the database.
 	ErrOlderSchema = errors.New("sqldb: the database is from a build before 0.1.0, which cannot be upgraded: start with a new database (docs/upgrading.md)")
 )
 
-// baseline is the version of the first migration. Builds before the baseline numbered theirs from
-// 1 to 110: numbers from the baseline on keep an old database apart from a newer one, and those
-// builds refuse a database of this one as newer.
+// baseline is the version of the first migration. Builds before the baseline numbered their
+// migrations from 1 to 110. The higher numbers distinguish an old database from a newer one, and
+// those builds reject a newer database.
 const baseline = 1000
 
-// migrationLock is the key of the advisory lock in PostgreSQL, which is per database.
+// migrationLock is the key of the PostgreSQL advisory lock, which is per database.
 const migrationLock = 7_470_256_014_611_339
 
-// How often a waiting process looks at the lock.
+// How often a waiting process tries to take the lock.
 const (
 	filePoll   = 10 * time.Millisecond
 	serverPoll = 50 * time.Millisecond
@@ -49,18 +49,18 @@ const (
 
 // Migration is one step of the schema.
 type Migration struct {
-	// Version is the number that the file's name begins with.
+	// Version is the number at the start of the file name.
 	Version int64
-	// Name is the file's name.
+	// Name is the file name.
 	Name string
-	// AppliedAt is when this database made the step, in UTC by the database's own
-	// clock; nil while it is pending.
+	// AppliedAt is when the step was applied to this database, in UTC by the database's clock. It
+	// is nil while the step is pending.
 	AppliedAt *time.Time
 }
 
-// Migrate brings the schema up to date. There are no migrations back. Any number of
-// processes may call it at once: one works and the others wait until ctx ends.
-// It returns ErrNewer or ErrOlder if this program cannot use the database.
+// Migrate brings the schema up to date. There are no down migrations. Any number of processes can
+// call it concurrently: one does the work and the others wait until ctx ends. It returns
+// ErrNewerSchema or ErrOlderSchema if this program cannot use the database.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrations(ctx, func(p *goose.Provider) error {
 		before, err := p.GetDBVersion(ctx)
@@ -71,15 +71,15 @@ func (db *DB) Migrate(ctx context.Context) error {
 		for _, m := range done {
 			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "took_ms", m.Duration.Milliseconds())
 		}
-		if before > 0 && len(done) > 0 { // a new database has nothing to tell
+		if before > 0 && len(done) > 0 { // not logged for a new database
 			db.log.InfoContext(ctx, "schema brought up to date", "from", before, "to", done[len(done)-1].Source.Version)
 		}
 		return err
 	})
 }
 
-// MigrationStatus lists the steps that this program knows, in order. It returns ErrNewer or
-// ErrOlder if the database has other steps.
+// MigrationStatus lists the migrations of this program, in order. It returns ErrNewerSchema or
+// ErrOlderSchema if the database has other migrations.
 func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	var list []Migration
 	err := db.migrations(ctx, func(p *goose.Provider) error {
@@ -100,8 +100,7 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	return list, err
 }
 
-// Version returns the database's version: that of its last migration, 0 if there
-// is none.
+// Version returns the version of the database's last migration, or 0 if there is none.
 func (db *DB) Version(ctx context.Context) (int64, error) {
 	list, err := db.MigrationStatus(ctx)
 	var version int64
@@ -116,8 +115,8 @@ func (db *DB) Version(ctx context.Context) (int64, error) {
 // migrations calls f under the lock, unless the database is newer or older than this program's
 // migrations.
 func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) error {
-	// One caller per process waits for the lock: each holds a connection
-	// meanwhile, and the one that works needs another from the same pool.
+	// Only one caller per process waits for the lock, because each one holds a connection and the
+	// migration needs another from the same pool.
 	select {
 	case db.migrating <- struct{}{}:
 		defer func() { <-db.migrating }()
@@ -157,8 +156,8 @@ func (db *DB) provider() (*goose.Provider, error) {
 	return goose.NewProvider(dialect, db.write, files, goose.WithDisableGlobalRegistry(true))
 }
 
-// lockMigrations waits for the lock and returns its release. A process that dies
-// loses it.
+// lockMigrations waits for the lock and returns a function that releases it. A process that dies
+// releases it.
 func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if db.dialect == SQLite {
 		lock := flock.New(db.path+".migrate.lock", flock.SetPermissions(0o600))
@@ -180,9 +179,10 @@ func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// tryMigrationLock takes PostgreSQL's lock and returns its release, nil if another has it. The lock
-// is that of a transaction, which ends it whatever happens: one of a session would stay with a
-// pooler's connection. Nobody waits for it in a statement (see migrationLock).
+// tryMigrationLock tries to take the PostgreSQL lock and returns a function that releases it, or
+// nil if it is taken. The lock belongs to a transaction, so it always ends; a session lock would
+// stay on the connection of a pooler. Callers poll, because CREATE INDEX CONCURRENTLY would wait for
+// a statement that waits for the lock.
 func (db *DB) tryMigrationLock(ctx context.Context) (unlock func(), err error) {
 	tx, err := db.write.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
@@ -191,8 +191,8 @@ func (db *DB) tryMigrationLock(ctx context.Context) (unlock func(), err error) {
 	var taken bool
 	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(migrationLock)).Scan(&taken)
 	if err == nil && taken {
-		// A server may end transactions that do nothing. And the statement above is open until there
-		// is another: CREATE INDEX CONCURRENTLY would wait for what it sees.
+		// The server may end idle transactions. Also, the statement above stays open until the next
+		// one, and CREATE INDEX CONCURRENTLY would wait for its snapshot.
 		_, err = tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0")
 	}
 	if err != nil || !taken {

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Several instances may start on an empty database at once, each with a
-// connection of its own and each from several goroutines.
+// Several instances can start on an empty database concurrently, each with its own connection and
+// several goroutines.
 func TestMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -52,7 +52,7 @@ func TestMigrateConcurrently(t *testing.T) {
 	}
 }
 
-// Callers of one DB must not use up its connections while they wait.
+// Waiting callers of one DB must not exhaust its connections.
 func TestMigrateManyOnOnePool(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -106,7 +106,7 @@ func TestMigrationStatus(t *testing.T) {
 	}
 }
 
-// wantRefused checks that the database is refused with an error, and only with that one.
+// wantRefused checks that migrating fails with the given error, and only that one.
 func wantRefused(t *testing.T, db *sqldb.DB, want error) {
 	t.Helper()
 	_, status := db.MigrationStatus(t.Context())
@@ -139,7 +139,7 @@ func TestMigrateRefusesDatabaseBeforeBaseline(t *testing.T) {
 	}
 }
 
-// The file is made together with its folder, and only its owner reads it.
+// The file is created together with its folder, and only its owner can read it.
 func TestSQLiteFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "new folder", "50% #1?.db")

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Tables that have grown are sampled, and what is sampled is in no other's way.
+// Tables that have grown are analyzed, and the statistics do not harm other queries.
 func TestOptimize(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -15,15 +15,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// IsUnavailable reports whether err comes from a database that is away, starts, stops,
-// fails over or has no connection left. The same statement may succeed a moment later. A
-// commit that ends so may have happened or not.
+// IsUnavailable reports whether err means that the database is unreachable, starting, stopping,
+// failing over or out of connections. Retrying the statement can succeed. A commit with such an
+// error may or may not have happened.
 func IsUnavailable(err error) bool {
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return isOutage(refusal)
 	}
 	if _, ok := errors.AsType[*url.Error](err); ok {
-		return false // of an HTTP call
+		return false // from an HTTP call
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -37,7 +37,7 @@ func IsUnavailable(err error) bool {
 	return ok || pgconn.SafeToRetry(err)
 }
 
-// isOutage reports whether PostgreSQL refused a statement because the server is unavailable or
+// isOutage reports whether PostgreSQL rejected a statement because the server is unavailable or
 // read-only. Appendix A of its manual lists the codes.
 func isOutage(refusal *pgconn.PgError) bool {
 	switch refusal.Code {
@@ -47,21 +47,20 @@ func isOutage(refusal *pgconn.PgError) bool {
 		"40001": // serialization failure: a transaction was canceled in favor of another one
 		return true
 	default:
-		return strings.HasPrefix(refusal.Code, "08") // of connections
+		return strings.HasPrefix(refusal.Code, "08") // connection exceptions
 	}
 }
 
-// IsFull reports whether err comes from a disk without room.
+// IsFull reports whether err means that the disk is full.
 func IsFull(err error) bool {
 	return hasCode(err, "53100", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
-// roomProbe is how many bytes must fit on the disk of a SQLite file before it counts as
-// having room again.
+// roomProbe is how many bytes must fit on the disk before a full disk counts as having room again.
 const roomProbe = 1 << 20
 
-// IsDiskFull reports whether a write to SQLite's file has failed for want of room on its disk
-// and there is still no room.
+// IsDiskFull reports whether a write to the SQLite file failed because the disk was full and there
+// is still no room.
 func (db *DB) IsDiskFull() bool {
 	if !db.full.Load() {
 		return false
@@ -74,14 +73,14 @@ func (db *DB) IsDiskFull() bool {
 	return true
 }
 
-// noteFull remembers a write that failed for want of room.
+// noteFull records a write that failed because the disk is full.
 func (db *DB) noteFull(err error) {
 	if err != nil && IsFull(err) && !db.full.Swap(true) {
 		db.log.Error("the disk of the database is full: nothing can be stored", "error", err)
 	}
 }
 
-// hasRoom reports whether a file of roomProbe bytes fits into a folder.
+// hasRoom reports whether a file of roomProbe bytes fits into the folder.
 func hasRoom(folder string) bool {
 	f, err := os.CreateTemp(folder, ".room-*")
 	if err != nil {

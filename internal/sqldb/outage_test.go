@@ -25,8 +25,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What a database that is away says is told from what a statement got wrong, and from what
-// others outside say.
+// Errors of an unavailable database are distinguished from errors of a statement and of other
+// external services.
 func TestOutagesAreRecognised(t *testing.T) {
 	t.Parallel()
 	coded := func(code string) error { return &pgconn.PgError{Code: code} }
@@ -73,8 +73,8 @@ func TestOutagesAreRecognised(t *testing.T) {
 	}
 }
 
-// A statement and a transaction that wait for a server which has stopped answering end, new
-// ones fail at once, and both work again as soon as the server answers.
+// When a server stops responding, pending statements and transactions end and new ones fail
+// immediately. Both work again as soon as the server responds.
 func TestAFrozenServer(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t, sqldb.Postgres)
@@ -145,8 +145,8 @@ func TestAFrozenServer(t *testing.T) {
 	}
 }
 
-// Of several servers another takes the place of one that has stopped answering, also if its
-// connections stay open, and nobody goes back to it while the other one answers.
+// If one of several servers stops responding, another replaces it, even if the connections to the
+// first stay open, and the first is not used again while the other responds.
 func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 	t.Parallel()
 	address := dbtest.URL(t, sqldb.Postgres)
@@ -210,7 +210,7 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// Who starts meanwhile does not wait for the silent one for ever.
+	// A new process does not wait indefinitely for the unresponsive server.
 	first.Freeze()
 	late, err := sqldb.Open(t.Context(), sqldb.Config{URL: u.String(), Patience: 2 * time.Second})
 	if err != nil {
@@ -222,7 +222,8 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 	first.Restore()
 }
 
-// Whoever stops while the server is away has nothing to tell: what the watch has cut is closed.
+// Closing the DB while the server is away returns no error, because the watch has already closed
+// the connections.
 func TestCloseWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
 	line, through := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))
@@ -246,7 +247,7 @@ func TestCloseWhileTheServerIsAway(t *testing.T) {
 	}
 }
 
-// told is told of a log's line that says that the database is away.
+// told receives a token when the log reports that the database is unavailable.
 type told chan struct{}
 
 func (c told) Write(line []byte) (int, error) {
@@ -259,7 +260,7 @@ func (c told) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Without a server there is no database, and the error says why.
+// Without a server, Open fails with an error that says why.
 func TestOpenWithoutAServer(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -276,7 +277,7 @@ func TestOpenWithoutAServer(t *testing.T) {
 	}
 }
 
-// A database that was never full has room, also where its folder can't be written.
+// A database that was never full is not checked for room, even if its folder is not writable.
 func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

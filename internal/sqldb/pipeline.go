@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// pipelineConnector opens connections that save round trips.
+// pipelineConnector opens connections that batch statements to save round trips.
 type pipelineConnector struct{ driver.Connector }
 
 // Connect opens a connection.
@@ -27,24 +27,24 @@ func (c pipelineConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &pipelineConn{Conn: conn}, nil
 }
 
-// pipelineConn is a connection to PostgreSQL on which statements wait for the next that
-// somebody needs the result of, and are sent with it in one round trip: the BEGIN of a
-// transaction, what [Later] marks, and the queries of [DB.Each]. The server runs them in
-// their order, each when the one before is done. At READ COMMITTED each has a snapshot of
-// its own, taken when it begins. So a query that is sent together with the statement that
-// locks its rows still sees what the lock's last owner has committed.
+// pipelineConn is a connection to PostgreSQL that queues statements until the next one whose result
+// is needed, and sends them in one round trip. It queues the BEGIN of a transaction, statements
+// marked by [WithDeferred], and the queries of [DB.QueryAll]. The server runs them in order, each
+// when the previous one has finished. At READ COMMITTED each statement takes a new snapshot when it
+// begins. A query that is sent together with the statement that locks its rows therefore sees the
+// commit of the last owner of the lock.
 //
-// After one that fails the server skips the rest of what was sent with it, COMMIT included.
+// If a statement fails, the server skips the rest of the batch, including COMMIT.
 //
-// Like every driver.Conn it is used by one goroutine at a time.
+// Like every driver.Conn, it is used by one goroutine at a time.
 type pipelineConn struct {
 	*stdlib.Conn
 	inTx    bool
-	sent    bool       // the transaction has begun at the server
-	waiting *pgx.Batch // of the transaction; nil where nothing waits
+	sent    bool       // the server has begun the transaction
+	waiting *pgx.Batch // queued statements of the transaction; nil if there are none
 }
 
-// BeginTx begins a transaction, of which the server learns with its first statement.
+// BeginTx begins a transaction. BEGIN is sent with its first statement.
 func (c *pipelineConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if c.Conn.Conn().IsClosed() {
 		return nil, driver.ErrBadConn
@@ -57,8 +57,7 @@ func (c *pipelineConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driv
 	return pipelineTx{c, ctx}, nil
 }
 
-// ExecContext runs a statement for its effect. One that may come later waits; it has no
-// result.
+// ExecContext runs a statement for its effect. A deferred statement is queued and has no result.
 func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	switch {
 	case c.inTx && len(args) > 0 && isDeferred(ctx):
@@ -66,7 +65,7 @@ func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []dri
 		return driver.ResultNoRows, nil
 	case c.waiting == nil:
 		return c.Conn.ExecContext(ctx, query, args)
-	case len(args) == 0: // may be several statements, which cannot be sent so
+	case len(args) == 0: // may be several statements, which cannot be queued
 		if err := c.flush(ctx); err != nil {
 			return nil, err
 		}
@@ -77,7 +76,7 @@ func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []dri
 	return driver.RowsAffected(tag.RowsAffected()), err
 }
 
-// QueryContext runs a query, and those that go with it.
+// QueryContext runs a query together with the other queries of [DB.QueryAll].
 func (c *pipelineConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	more := queriesOf(ctx)
 	if c.waiting == nil && len(more) == 0 {
@@ -97,7 +96,7 @@ func (c *pipelineConn) QueryContext(ctx context.Context, query string, args []dr
 	results := c.sendQueued(ctx)
 	for range before {
 		if _, err := results.Exec(); err != nil {
-			_ = results.Close() // has the same error
+			_ = results.Close() // returns the same error
 			return nil, err
 		}
 	}
@@ -109,7 +108,7 @@ func (c *pipelineConn) QueryContext(ctx context.Context, query string, args []dr
 	return rows, nil
 }
 
-// PrepareContext prepares a statement, after what waits.
+// PrepareContext prepares a statement after sending the queued ones.
 func (c *pipelineConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	if err := c.flush(ctx); err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func (c *pipelineConn) PrepareContext(ctx context.Context, query string) (driver
 	return c.Conn.PrepareContext(ctx, query)
 }
 
-// queueStatement adds a statement to those that wait.
+// queueStatement queues a statement.
 func (c *pipelineConn) queueStatement(query string, args []any) {
 	if c.waiting == nil {
 		c.waiting = &pgx.Batch{}
@@ -125,14 +124,14 @@ func (c *pipelineConn) queueStatement(query string, args []any) {
 	c.waiting.Queue(query, args...)
 }
 
-// sendQueued sends what waits.
+// sendQueued sends the queued statements.
 func (c *pipelineConn) sendQueued(ctx context.Context) pgx.BatchResults {
 	batch := c.waiting
 	c.waiting, c.sent = nil, c.inTx
 	return c.Conn.Conn().SendBatch(ctx, batch)
 }
 
-// send sends what waits and returns what became of the last statement, or the first error.
+// send sends the queued statements and returns the result of the last one, or the first error.
 func (c *pipelineConn) send(ctx context.Context) (tag pgconn.CommandTag, err error) {
 	n := c.waiting.Len()
 	results := c.sendQueued(ctx)
@@ -147,7 +146,7 @@ func (c *pipelineConn) send(ctx context.Context) (tag pgconn.CommandTag, err err
 	return tag, err
 }
 
-// flush sends what waits, if anything does.
+// flush sends the queued statements, if any.
 func (c *pipelineConn) flush(ctx context.Context) error {
 	if c.waiting == nil {
 		return nil
@@ -170,7 +169,8 @@ type pipelineTx struct {
 	ctx  context.Context //nolint:containedctx // driver.Tx has methods without one.
 }
 
-// Commit commits, together with what waits. A transaction without a statement ends here.
+// Commit sends the queued statements with COMMIT. A transaction without any statement ends without
+// a round trip.
 func (t pipelineTx) Commit() error {
 	c := t.conn
 	c.inTx = false
@@ -192,7 +192,7 @@ func (t pipelineTx) Commit() error {
 	return err
 }
 
-// Rollback undoes what was sent and forgets what waits.
+// Rollback rolls back the sent statements and drops the queued ones.
 func (t pipelineTx) Rollback() error {
 	c := t.conn
 	c.inTx, c.waiting = false, nil
@@ -202,7 +202,7 @@ func (t pipelineTx) Rollback() error {
 	conn := c.Conn.Conn()
 	_, err := conn.Exec(t.ctx, "ROLLBACK")
 	if err != nil {
-		_ = conn.Close(t.ctx) // nobody knows in which state it is
+		_ = conn.Close(t.ctx) // its state is unknown
 	}
 	return err
 }

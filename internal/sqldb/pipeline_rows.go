@@ -12,10 +12,10 @@ import (
 type pipelineRows struct {
 	conn    *pipelineConn
 	results pgx.BatchResults
-	left    int // results that were not begun
+	left    int // results not yet started
 	rows    pgx.Rows
-	first   bool // of the rows is read ahead
-	more    bool // what reading ahead has said
+	first   bool // the first row has already been read
+	more    bool // whether that row exists
 }
 
 // Columns returns the names of the columns.
@@ -28,7 +28,7 @@ func (r *pipelineRows) Columns() []string {
 	return names
 }
 
-// Close reads what is left, so that the connection can be used again.
+// Close reads the remaining results, so that the connection can be reused.
 func (r *pipelineRows) Close() error {
 	r.rows.Close()
 	return r.results.Close()
@@ -65,8 +65,8 @@ func (r *pipelineRows) Next(dest []driver.Value) error {
 // HasNextResultSet reports whether there is another result.
 func (r *pipelineRows) HasNextResultSet() bool { return r.left > 0 }
 
-// NextResultSet begins the next result. It reads the first row, as its columns and its
-// error are not known before.
+// NextResultSet starts the next result. It reads the first row, because the columns and the error
+// of a result are unknown before.
 func (r *pipelineRows) NextResultSet() error {
 	if r.left == 0 {
 		return io.EOF

@@ -26,7 +26,7 @@ func countProbes(t *testing.T, db *sqldb.DB) (n int) {
 	return n
 }
 
-// What may come later is there for the next statement, and after the commit.
+// A deferred statement is visible to the next statement and after the commit.
 func TestLater(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -50,8 +50,8 @@ func TestLater(t *testing.T) {
 	})
 }
 
-// A statement that fails with the commit fails the transaction, which leaves nothing, and the
-// connection works on.
+// If a deferred statement fails with the commit, the transaction is rolled back and the connection
+// remains usable.
 func TestLaterFails(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -73,7 +73,8 @@ func TestLaterFails(t *testing.T) {
 	})
 }
 
-// What waits in a transaction that fails is never sent, and one without a statement is none.
+// Deferred statements of a failed transaction are never sent, and a transaction without statements
+// takes no round trip.
 func TestLaterIsForgotten(t *testing.T) {
 	t.Parallel()
 	errNo := errors.New("no")
@@ -94,7 +95,7 @@ func TestLaterIsForgotten(t *testing.T) {
 	})
 }
 
-// namesFrom is a query for the names of rows from an id on.
+// namesFrom returns a query for the names of rows, starting with an ID.
 func namesFrom(found *[]string, from int) sqldb.Query {
 	return sqldb.Query{
 		Doing: "read names", Text: `SELECT name FROM probes WHERE id >= $1::bigint ORDER BY id`, Args: []any{from},
@@ -107,7 +108,8 @@ func namesFrom(found *[]string, from int) sqldb.Query {
 	}
 }
 
-// Each reads every result, in a transaction and without one, and says which query failed.
+// QueryAll reads every result, inside and outside a transaction, and its error names the failed
+// query.
 func TestEachQuery(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -138,8 +140,8 @@ func TestEachQuery(t *testing.T) {
 	})
 }
 
-// What is read together with a lock is read when the lock is held: of transactions that add
-// to one row at once none is lost.
+// A query sent together with a lock runs when the lock is held: concurrent increments of one row
+// are not lost.
 func TestEachReadsUnderItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -177,8 +179,8 @@ func TestEachReadsUnderItsLock(t *testing.T) {
 	})
 }
 
-// A value is the same whether its query is sent alone or with others, and an id may be a
-// parameter of any type that takes one.
+// A query returns the same values alone and in a batch, and an ID can be passed to any compatible
+// parameter type.
 func TestSameValuesTogether(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -14,17 +14,17 @@ import (
 
 // Limits of the PostgreSQL pool of one process.
 const (
-	// DefaultConns is how many connections there are at most unless Config says
-	// otherwise. More of them do not make short transactions faster, and several
-	// instances share one server.
+	// DefaultConns is the default maximum number of connections. More connections do not speed up
+	// short transactions, and several instances share one server.
 	DefaultConns     = 16
 	postgresIdleTime = 5 * time.Minute
 	postgresLifetime = time.Hour
 )
 
-// openPostgres opens one pool. pgx prepares each text once per connection and keeps it.
-// A pooler such as PgBouncer may hand each transaction to another connection of the server,
-// where that is unknown; behind one only the types of each text are kept.
+// openPostgres opens the pool. pgx prepares each statement once per connection and caches it. A
+// pooler such as PgBouncer can run each transaction on another server connection, where the
+// prepared statement is unknown. Behind a pooler, only the parameter types of each statement are
+// cached.
 func (db *DB) openPostgres(ctx context.Context, c Config) error {
 	cfg, err := parsePostgres(c.URL)
 	if err != nil {
@@ -59,8 +59,8 @@ func parsePostgres(url string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// openPool opens a pool of at most conns connections, 0 for DefaultConns, to the server that
-// w has found.
+// openPool opens a pool of at most conns connections (0 means DefaultConns) to the server that w
+// has found.
 func openPool(cfg *pgx.ConnConfig, w *watch, conns int) *sql.DB {
 	pool := sql.OpenDB(pipelineConnector{stdlib.GetConnector(*cfg,
 		stdlib.OptionBeforeConnect(w.configureConn), stdlib.OptionAfterConnect(registerTypes))})
@@ -72,9 +72,9 @@ func openPool(cfg *pgx.ConnConfig, w *watch, conns int) *sql.DB {
 	return pool
 }
 
-// isPooled reports whether there is a pooler between here and the server. A server tells a
-// new connection the id of its process, which a pooler makes up, as what it tells belongs to
-// the pooler's connection.
+// isPooled reports whether a pooler sits between this process and the server. A server sends the ID
+// of its process to a new connection. A pooler sends an invented ID instead, because its server
+// connections change.
 func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	cfg = cfg.Copy()
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -90,9 +90,9 @@ func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	return uint32(process) != conn.PgConn().PID(), nil
 }
 
-// registerTypes makes the driver return times in UTC instead of the machine's zone, and take
-// a uuid.UUID as the bytes that it is. Otherwise the driver would ask it for its text, try to
-// send that, fail, and parse it.
+// registerTypes makes the driver return times in UTC instead of the local zone, and encode a
+// uuid.UUID from its bytes. Otherwise the driver would convert it to text, fail to send that, and
+// parse it.
 func registerTypes(_ context.Context, conn *pgx.Conn) error {
 	types := conn.TypeMap()
 	types.RegisterType(&pgtype.Type{
@@ -104,18 +104,18 @@ func registerTypes(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// binaryUUID is a uuid.UUID for the driver.
+// binaryUUID lets the driver encode a uuid.UUID from its bytes.
 type binaryUUID uuid.UUID
 
-// UUIDValue returns it in the driver's form.
+// UUIDValue returns the UUID in the driver's format.
 func (u binaryUUID) UUIDValue() (pgtype.UUID, error) {
 	return pgtype.UUID{Bytes: u, Valid: true}, nil
 }
 
-// uuidPlan encodes a uuid.UUID, or what a pointer has; the driver takes care of nil.
+// uuidPlan encodes a uuid.UUID or a pointer to one. The driver handles nil.
 type uuidPlan struct{ next pgtype.EncodePlan }
 
-// SetNext sets what encodes a binaryUUID.
+// SetNext sets the plan that encodes a binaryUUID.
 func (p *uuidPlan) SetNext(next pgtype.EncodePlan) { p.next = next }
 
 // Encode appends the encoded value to buf.

@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// probes is a table with every kind of column that the schema has.
+// probes is a table with every column type of the schema.
 const probes = `CREATE TABLE probes (
 	id bigint PRIMARY KEY, name text, at timestamp with time zone, ok boolean, doc jsonb, ref uuid, small integer)`
 
-// newProbes returns a database with an empty table probes.
+// newProbes creates an empty table probes.
 func newProbes(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	text := probes
@@ -41,7 +41,7 @@ func scan(t *testing.T, db *sqldb.DB, dest []any, query string, args ...any) {
 	}
 }
 
-// Each query means the same on both databases and gives the same text back.
+// Each query has the same meaning and returns the same text on both databases.
 func TestSameQueriesSameAnswers(t *testing.T) {
 	t.Parallel()
 	const upsert = `INSERT INTO probes (id, name, small) VALUES ($1, $2, 1)
@@ -97,7 +97,7 @@ type row struct {
 	Small *int32
 }
 
-// A value comes back as it was stored, times in UTC and cut to microseconds.
+// Values are returned as they were stored, with times in UTC and truncated to microseconds.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	paris := time.FixedZone("CET", 3600)
@@ -141,7 +141,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Times compare in the database as they do in Go, whatever their fraction.
+// Times compare in the database as in Go, whatever their fraction.
 func TestTimesCompare(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

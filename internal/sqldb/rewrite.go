@@ -9,30 +9,31 @@ import (
 	"sync/atomic"
 )
 
-// maxRewrites bounds the memory of a rewriter, since lists with filters build texts at
-// run time. Texts that do not fit are rewritten each time.
+// maxRewrites limits the memory of a rewriter, since lists with filters build queries at run time.
+// Queries beyond the limit are rewritten each time.
 const maxRewrites = 4096
 
-// rewriter turns PostgreSQL's text into SQLite's and remembers the result.
+// rewriter converts PostgreSQL queries to SQLite and caches the results.
 type rewriter struct {
 	known sync.Map // query → statement
 	size  atomic.Int64
 }
 
-// statement is a text for SQLite.
+// statement is a statement for SQLite.
 type statement struct {
 	text string
-	// within is the text for a transaction, which ends when a statement fails. SQLite need not be able
-	// to undo an insert alone there: for that it would copy each page that an insert of many rows changes.
+	// within is the text for use in a transaction, which ends when a statement fails. There, SQLite
+	// does not need to undo a failed insert separately, for which it would copy every page that an
+	// insert of many rows changes.
 	within string
-	// reads says that the statement changes nothing.
+	// reads is true if the statement changes nothing.
 	reads bool
 }
 
 func newRewriter() *rewriter { return &rewriter{} }
 
-// Statements returns the texts that ran on SQLite so far, as they were before they were
-// rewritten, sorted. Tests look at their plans.
+// Statements returns the statements that have run on SQLite so far, sorted, in their original form.
+// Tests check their query plans.
 func (db *DB) Statements() []string {
 	var texts []string
 	for query := range db.rewriter.known.Range {
@@ -56,27 +57,25 @@ func (r *rewriter) rewrite(query string) statement {
 }
 
 var (
-	// A cast's type: a name, perhaps of several words, with its length and as an
-	// array.
+	// A cast: a type name, possibly of several words, with a length or as an array.
 	cast = regexp.MustCompile(`(?i)::\s*(?:timestamp\s+with(?:out)?\s+time\s+zone|double\s+precision|character\s+varying|[a-z_][a-z0-9_.]*)` +
 		`(?:\s*\(\s*\d+(?:\s*,\s*\d+)?\s*\))?(?:\[\])*`)
-	// A row lock. SQLite's write transaction is the lock, so nothing replaces it.
+	// A row lock. It is removed, because SQLite's write transaction locks everything.
 	rowLock = regexp.MustCompile(`(?i)\bFOR\s+(?:NO\s+KEY\s+UPDATE|KEY\s+SHARE|UPDATE|SHARE)\b` +
 		`(?:\s+OF\s+[a-z_][a-z0-9_.]*(?:\s*,\s*[a-z_][a-z0-9_.]*)*)?(?:\s+NOWAIT\b|\s+SKIP\s+LOCKED\b)?`)
-	// The order of bytes, which PostgreSQL and SQLite have under different names.
+	// Byte order has different names in PostgreSQL and SQLite.
 	byteOrder   = regexp.MustCompile(`\bCOLLATE "C"`)
 	placeholder = regexp.MustCompile(`\$\d+`)
-	// A number of rows that a statement is given. SQLite looks at it to plan, and where it comes after the
-	// 31st parameter, it plans anew at each run. A number with a sign is not looked at.
+	// A LIMIT parameter. SQLite uses its value for planning and, if it comes after the 31st
+	// parameter, replans the statement at each run. A signed value is not used for planning.
 	limit      = regexp.MustCompile(`(?i)(\bLIMIT\s+)(\$\d)`)
 	insert     = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
 	firstWord  = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
 	changeWord = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
 
-// toSQLite removes casts and row locks from the code of query, gives limits a sign and
-// renames the order of bytes; string literals, other quoted names and comments stay as
-// they are.
+// toSQLite removes casts and row locks from query, adds a sign to limits and renames the byte
+// order. String literals, other quoted names and comments are unchanged.
 func toSQLite(query string) statement {
 	query = byteOrder.ReplaceAllString(query, "COLLATE BINARY")
 	pieces := split(query)
@@ -97,16 +96,16 @@ func toSQLite(query string) statement {
 	first := firstWord.FindStringSubmatch(code.String())
 	reads := first != nil
 	if reads && strings.EqualFold(first[1], "with") {
-		// A common table expression may come before any statement. A column with one
-		// of these names sends a query to the writer, which is slower but correct.
+		// A common table expression can precede any statement. A column with one of these names
+		// sends a query to the writer, which is slower but correct.
 		reads = !changeWord.MatchString(code.String())
 	}
 	return statement{text: text.String(), within: insert.ReplaceAllString(text.String(), "$1 OR FAIL$2"), reads: reads}
 }
 
-// isSequential reports whether the placeholders are $1, $2, … in this order, each once, so
-// that they need no numbers. SQLite searches all placeholders for each number that is
-// bound, which is slow with the thousands of a bulk insert.
+// isSequential reports whether the placeholders are $1, $2, … in order and without repetition, so
+// that they need no numbers. SQLite searches all placeholders for each numbered parameter, which is
+// slow for bulk inserts with thousands of them.
 func isSequential(code string) bool {
 	n := 0
 	for _, p := range placeholder.FindAllString(code, -1) {
@@ -123,8 +122,8 @@ type piece struct {
 	code bool
 }
 
-// split cuts query into its pieces; together they are query. Dollar quotes and
-// nested comments, which no statement of the project needs, are not recognised.
+// split splits query into consecutive pieces. It does not recognize dollar quotes and nested
+// comments, which the project does not use.
 func split(query string) []piece {
 	var pieces []piece
 	start := 0
@@ -147,9 +146,9 @@ func split(query string) []piece {
 	return pieces
 }
 
-// verbatimLength returns the length of the literal, quoted name or comment that s
-// begins with, 0 if it begins with code. A doubled quote inside a literal ends
-// one literal and begins the next, which has the same result.
+// verbatimLength returns the length of the literal, quoted name or comment at the start of s, or 0
+// if s starts with code. A doubled quote in a literal ends one literal and starts the next, which
+// has the same effect.
 func verbatimLength(s string) int {
 	begin, end := s[:1], s[:1]
 	switch {

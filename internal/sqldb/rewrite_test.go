@@ -43,7 +43,7 @@ func TestToSQLite(t *testing.T) {
 	}
 	r := newRewriter()
 	for _, test := range tests {
-		for range 2 { // The second time from memory.
+		for range 2 { // The second time from the cache.
 			if got := r.rewrite(test.query); got.text != test.text || got.reads != test.reads {
 				t.Errorf("%q\n got %+v\nwant %q, reads: %t", test.query, got, test.text, test.reads)
 			}
@@ -79,7 +79,7 @@ func TestRewriterIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever the input, no byte is lost or made up.
+// For any input, no byte is lost or added.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{"", "'", "--", "/*", "a'b'c\"d\"--e\nf/*g*/h", "''", "-", "/"} {
 		f.Add(seed)

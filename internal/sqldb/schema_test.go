@@ -37,8 +37,8 @@ type foreignKey struct {
 	Table, OnDelete     string
 }
 
-// Both databases end up with the same schema, as their own catalogs tell it, but for the tenant in
-// keys and references of tables that can be spread by it.
+// According to their catalogs, both databases have the same schema, except for the tenant in keys
+// and references of distributed tables.
 func TestSchemasAreEqual(t *testing.T) {
 	t.Parallel()
 	lite := sqliteSchema(t, dbtest.New(t, sqldb.SQLite))
@@ -51,8 +51,8 @@ func TestSchemasAreEqual(t *testing.T) {
 	}
 }
 
-// withoutTenants takes from PostgreSQL's schema what it has for a database that is spread by
-// tenant (docs/adr/0030). SQLite has none of it.
+// withoutTenants removes from PostgreSQL's schema the additions for distribution by tenant
+// (docs/adr/0030), which SQLite lacks.
 func withoutTenants(schema map[string]table) map[string]table {
 	for name, tab := range schema {
 		if distribution.Tables[name] != distribution.Distributed {
@@ -77,7 +77,7 @@ func withoutTenants(schema map[string]table) map[string]table {
 	return sorted(schema)
 }
 
-// withoutTenant leaves the tenant out where it comes last.
+// withoutTenant removes the tenant if it is the last column.
 func withoutTenant(columns []string) []string {
 	if last := len(columns) - 1; last > 0 && columns[last] == distribution.Column {
 		return columns[:last]
@@ -164,7 +164,7 @@ func sqliteSchema(t *testing.T, db *sqldb.DB) map[string]table {
 	return sorted(schema)
 }
 
-// query returns every row of a query for text.
+// query returns all rows of a query as text.
 func query(t *testing.T, db *sqldb.DB, text string) [][5]string {
 	t.Helper()
 	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), text)
@@ -191,7 +191,7 @@ func query(t *testing.T, db *sqldb.DB, text string) [][5]string {
 	return list
 }
 
-// class names what a type is for, in either database's words.
+// class returns the common class of a type of either database.
 func class(typ string) string {
 	switch strings.ToLower(typ) {
 	case "bigint", "integer", "smallint":
@@ -215,8 +215,8 @@ var (
 	spaces    = regexp.MustCompile(`[\s()]+`)
 )
 
-// expression brings an expression into a form that does not depend on how a
-// catalog prints it: parentheses are left out, which none of ours needs.
+// expression normalizes an expression to make it independent of the catalog's formatting. It
+// removes parentheses, which none of our expressions need.
 func expression(text string) string {
 	text = strings.ToLower(text)
 	text = notIn.ReplaceAllString(text, "not in ($1)")

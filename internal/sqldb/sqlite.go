@@ -27,10 +27,9 @@ import (
 const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
 	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
 
-// openSQLite opens two pools on one file. SQLite has a single writer, so one
-// connection writes and callers queue for it in Go, fairly and without busy
-// errors; the readers see the last commit and never wait for it. There are as
-// many readers as cores: more of them only starve the writer.
+// openSQLite opens two pools on one file. SQLite has a single writer, so one connection writes and
+// callers queue for it in Go, which is fair and avoids busy errors. Readers see the last commit and
+// never wait for the writer. There are as many readers as cores; more would only starve the writer.
 func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	path, err := sqlitePath(rawURL)
 	if err != nil {
@@ -45,8 +44,8 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 		return err
 	}
 	db.groups = newGrouped(db.write, db.changes)
-	// The first connection turns the file into WAL mode, before a reader that
-	// may not write needs it to be so.
+	// The first connection switches the file to WAL mode before a read-only connection depends on
+	// it.
 	if err = db.write.PingContext(ctx); err == nil {
 		db.read, err = sqlitePool(path, sqliteReads, max(2, runtime.GOMAXPROCS(0)), nil)
 	}
@@ -67,7 +66,7 @@ func sqlitePath(rawURL string) (string, error) {
 	return filepath.Abs(FilePath(u))
 }
 
-// sqliteReads are the settings of connections that read.
+// sqliteReads are the settings of read connections.
 const sqliteReads = sqliteParams + "&_query_only=1"
 
 func sqliteDSN(path, params string) string {
@@ -85,10 +84,11 @@ func sqlitePool(path, params string, size int, connected func(driver.Conn) error
 	return pool, nil
 }
 
-// truncateTimes returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
-// stores it, so that both databases give back the same, and every ID as its bytes. Times, UUIDs
-// and JSON become the texts that the driver and database/sql would make of them, in a third of the
-// time: statements of many rows have the same times again and again. args itself is not changed.
+// truncateTimes converts args to the form that SQLite stores. Times are truncated to microseconds,
+// as in PostgreSQL, so that both databases return the same values, and IDs become bytes. Times,
+// UUIDs and JSON become the same texts that the driver and database/sql would produce, but in a
+// third of the time, since statements with many rows repeat the same times. args itself is not
+// modified.
 func truncateTimes(args []any) []any {
 	var times timeTexts
 	changed := make([]any, len(args))
@@ -112,10 +112,10 @@ func truncateTimes(args []any) []any {
 	return changed
 }
 
-// timeLayout is _time_format=sqlite of sqliteParams.
+// timeLayout is the layout of _time_format=sqlite in sqliteParams.
 const timeLayout = "2006-01-02 15:04:05.999999999-07:00"
 
-// timeTexts are the texts of a few times, as arguments.
+// timeTexts caches the texts of a few times.
 type timeTexts struct {
 	times [4]time.Time
 	texts [4]any

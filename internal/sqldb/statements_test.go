@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A text can run again while rows of it are read, and more texts than are kept
-// all run.
+// A statement can run again while its rows are being read, and more statements than fit in the
+// cache all run.
 func TestPrepared(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

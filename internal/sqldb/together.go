@@ -11,27 +11,27 @@ type (
 	queriesKey  struct{}
 )
 
-// WithDeferred marks a context for a statement whose result nobody looks at and whose failure is a
-// fault: on PostgreSQL it is sent with the next statement of the transaction, or with its
-// COMMIT, and an error is that one's. So it is not for a statement that is expected to fail,
-// such as an insert that may violate a unique index. It has at least one parameter. Outside
-// a transaction, and on SQLite, it makes no difference.
+// WithDeferred marks a context for a statement whose result is not used and which is not expected
+// to fail. On PostgreSQL the statement is sent with the next statement of the transaction or with
+// its COMMIT, which also returns its error. Do not use it for a statement that can fail in normal
+// operation, such as an insert that may violate a unique index. The statement must have at least
+// one parameter. Outside a transaction and on SQLite it has no effect.
 func WithDeferred(ctx context.Context) context.Context {
 	return context.WithValue(ctx, deferredKey{}, true)
 }
 
 func isDeferred(ctx context.Context) bool { return ctx.Value(deferredKey{}) != nil }
 
-// Query is a query and what reads its rows.
+// Query is a query with a function that reads its rows.
 type Query struct {
-	Doing string // what an error says was being done
+	Doing string // describes the operation in errors
 	Text  string
 	Args  []any
 	// Row is called for every row; scan is [sql.Rows.Scan].
 	Row func(scan func(dest ...any) error) error
 }
 
-// errNoResult is what a driver does that has lost a result.
+// errNoResult means that the driver has lost a result.
 var errNoResult = errors.New("sqldb: a query has no result")
 
 func queriesOf(ctx context.Context) []Query {
@@ -39,9 +39,9 @@ func queriesOf(ctx context.Context) []Query {
 	return queries
 }
 
-// QueryAll runs queries one after the other and reads the rows of each. On PostgreSQL they take
-// one round trip together. None may depend on what another returns, but they run in their
-// order: one that follows a query FOR UPDATE begins when its locks are held.
+// QueryAll runs queries in order and reads the rows of each. On PostgreSQL they take a single round
+// trip. A query must not depend on the result of another. A query after one with FOR UPDATE begins
+// when the locks are held.
 func (db *DB) QueryAll(ctx context.Context, queries ...Query) error {
 	if db.dialect == SQLite {
 		for _, q := range queries {
@@ -57,7 +57,7 @@ func (db *DB) QueryAll(ctx context.Context, queries ...Query) error {
 	return db.queryAll(ctx, queries[0], queries[1:])
 }
 
-// queryAll runs a query, and more with it.
+// queryAll runs a query, and sends more with it.
 func (db *DB) queryAll(ctx context.Context, q Query, more []Query) error {
 	if len(more) > 0 {
 		ctx = context.WithValue(ctx, queriesKey{}, more)
@@ -66,7 +66,7 @@ func (db *DB) queryAll(ctx context.Context, q Query, more []Query) error {
 	if err != nil {
 		return Wrap(err, q.Doing)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for i := 0; ; i++ {
 		for rows.Next() {
 			if err := q.Row(rows.Scan); err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// Trace has spans made of the statements that run as a part of something traced. It is called
-// before the database is used by several at once; nil makes none.
+// Trace sets the tracer that creates spans of the statements within a trace; nil creates none. It
+// must be called before concurrent use of the database.
 func (db *DB) Trace(t *tracing.Tracer) { db.tracer = t }
 
-// tracedConn makes a span of each statement.
+// tracedConn creates a span for each statement.
 type tracedConn struct {
 	DBTX
 	tracer   *tracing.Tracer
@@ -26,7 +26,7 @@ func (c tracedConn) ExecContext(ctx context.Context, query string, args ...any) 
 	return result, err
 }
 
-// QueryContext runs a statement for its rows. The span does not have the time of reading them.
+// QueryContext runs a statement for its rows. The span does not include reading the rows.
 func (c tracedConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	ctx, end := c.tracer.Query(ctx, c.database, query)
 	rows, err := c.DBTX.QueryContext(ctx, query, args...)

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A transaction that PostgreSQL gave up for another's sake is tried again, this
-// often at most, after a pause that grows with the attempts.
+// Transactions with conflicts are retried up to txAttempts times, with pauses that grow with each
+// attempt.
 const (
 	txAttempts = 5
 	txPause    = 10 * time.Millisecond
@@ -21,7 +21,7 @@ const (
 
 type txKey struct{}
 
-// transaction is what a context carries between Tx and its end.
+// transaction is the state that a context carries during a transaction.
 type transaction struct {
 	db   *DB
 	conn DBTX
@@ -31,20 +31,17 @@ type transaction struct {
 	failed error
 }
 
-// Tx runs f in a transaction that f's context carries: every query on the Conn of that
-// context takes part. It commits if f returns nil and rolls
-// back if f returns an error, panics or the context ends.
+// Tx runs f in a transaction. Queries on the Conn of f's context take part in it. It commits if f
+// returns nil, and rolls back if f returns an error or panics, or if the context ends.
 //
-// A Tx inside a Tx joins the outer one. If the inner one fails, or a statement, everything is
-// rolled back, even if the caller in between drops the error, so that half of a change is never
-// committed.
+// A Tx inside a Tx joins the outer one. If the inner one or a statement fails, everything is rolled
+// back, even if a caller in between ignores the error, so that a partial change is never committed.
 //
-// On PostgreSQL it runs at READ COMMITTED, and the outermost Tx runs f again, a
-// few times, when the database reports a deadlock or a serialization failure. So
-// f must have no effect outside the database other than by AfterCommit. On
-// SQLite it holds the one write lock from its start, and shares its commit with
-// those that wait for it (see grouped): keep it short, and make no network call
-// inside.
+// On PostgreSQL it uses READ COMMITTED, and the outermost Tx runs f again, up to a few times, if
+// the database reports a deadlock or a serialization failure. Except through AfterCommit, f must
+// therefore have no effects outside the database. On SQLite it holds the single write lock from its
+// start and shares its commit with waiting transactions (see grouped): keep it short, and make no
+// network calls in it.
 func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 	if t := db.current(ctx); t != nil {
 		return t.join(ctx, f)
@@ -66,9 +63,9 @@ func InTx(ctx context.Context) bool {
 	return ctx.Value(txKey{}) != nil
 }
 
-// AfterCommit runs f once the outermost transaction of ctx has committed, in the
-// order of registration, and never if it rolls back. Without a transaction f
-// runs at once. f must not use ctx for queries: its transaction is over.
+// AfterCommit runs f once the outermost transaction of ctx has committed, in the order of
+// registration, and never if it rolls back. Without a transaction, f runs immediately. f must not
+// use ctx for queries, because its transaction is over.
 func (db *DB) AfterCommit(ctx context.Context, f func()) {
 	t := db.current(ctx)
 	if t == nil {
@@ -125,14 +122,14 @@ func (db *DB) runPostgres(ctx context.Context, f func(conn DBTX) error) error {
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
 	}
-	// After a commit this does nothing; it also covers a panic of f.
+	// After a commit this does nothing. It also handles a panic of f.
 	defer func() { _ = tx.Rollback() }()
 	if err := f(tx); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		// The library rolls back by itself when ctx ends and then says either that
-		// or only that the transaction is over, whichever comes first.
+		// database/sql rolls back by itself when ctx ends. It then returns either the error of ctx
+		// or only ErrTxDone, depending on timing.
 		if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -149,21 +146,21 @@ func (t *transaction) join(ctx context.Context, f func(ctx context.Context) erro
 	return err
 }
 
-// fail has the transaction rolled back, whatever its function returns.
+// fail makes the transaction roll back, whatever its function returns.
 func (t *transaction) fail(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed = errors.Join(t.failed, err)
 }
 
-// isConflict tells that PostgreSQL rolled a transaction back only because of
-// what others did at the same time.
+// isConflict reports whether PostgreSQL rolled back a transaction only because of concurrent
+// transactions.
 func isConflict(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
 
-// pause waits between a half and the whole of d.
+// pause waits between d/2 and d.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d/2 + rand.N(d/2+1)) //nolint:gosec // Chance, not secrecy.
 	defer timer.Stop()

@@ -19,7 +19,7 @@ func insert(ctx context.Context, db *sqldb.DB, name string) error {
 	return err
 }
 
-// names returns what is stored, as seen from outside any transaction.
+// names returns the stored names, as seen from outside any transaction.
 func names(t *testing.T, db *sqldb.DB) []string {
 	t.Helper()
 	rows, err := db.Conn(t.Context()).QueryContext(t.Context(), `SELECT name FROM probes ORDER BY id`)
@@ -47,7 +47,7 @@ func TestTx(t *testing.T) {
 		name string
 		run  func(ctx context.Context, db *sqldb.DB, done func(string)) error
 		err  error
-		want []string // what is stored
+		want []string // stored names
 		done []string // what ran after the commit
 	}{
 		{
@@ -168,7 +168,7 @@ func TestTx(t *testing.T) {
 				if !slices.Equal(done, test.done) {
 					t.Errorf("ran %q, want %q", done, test.done)
 				}
-				// No transaction is left open: the next writer gets its turn.
+				// No transaction is left open: the next writer can run.
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 				defer cancel()
 				if err := db.Tx(ctx, func(ctx context.Context) error { return insert(ctx, db, "next") }); err != nil {
@@ -179,7 +179,7 @@ func TestTx(t *testing.T) {
 	}
 }
 
-// A statement that fails has changed nothing, and what came before it is undone with it.
+// A failed statement changes nothing, and the statements before it are rolled back.
 func TestFailedStatementCannotBeDropped(t *testing.T) {
 	t.Parallel()
 	const threeNames = `INSERT INTO named (name) VALUES ('a'), (NULL), ('c')`
@@ -272,8 +272,8 @@ func TestInTx(t *testing.T) {
 	})
 }
 
-// A query outside sees the last commit at once, and does not wait for the
-// transaction that is open.
+// A query outside a transaction sees the last commit immediately, and does not wait for an open
+// transaction.
 func TestReadersDoNotWait(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -296,7 +296,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	})
 }
 
-// No increment is lost when each reads the row under lock first.
+// No increment is lost if each transaction first reads the row under its lock.
 func TestRowLockSerialises(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -327,9 +327,8 @@ func TestRowLockSerialises(t *testing.T) {
 	})
 }
 
-// Two transactions that lock two rows in opposite order both succeed: PostgreSQL
-// ends one of them and Tx runs it again. What the lost attempt registered does
-// not run.
+// Two transactions that lock two rows in opposite order both succeed: PostgreSQL aborts one and Tx
+// runs it again. The AfterCommit functions of the aborted attempt do not run.
 func TestDeadlockIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -372,13 +371,13 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	wait.Wait()
 	var sum int
 	scan(t, db, []any{&sum}, `SELECT sum(small) FROM probes`)
-	// On a busy machine the repetition can end in a deadlock of its own.
+	// On a busy machine, the retry can end in another deadlock.
 	if sum != 4 || committed != 2 || attempts < 3 {
 		t.Errorf("sum %d, %d committed, %d attempts; want 4, 2 and at least 3", sum, committed, attempts)
 	}
 }
 
-// An error that lasts is returned after a few attempts.
+// A persistent conflict is returned after a few attempts.
 func TestConflictIsTriedAFewTimes(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)

@@ -8,16 +8,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// NewID returns a new UUID of version 7: it begins with the time, so that new
-// rows go to the end of an index.
+// NewID returns a new UUIDv7. It starts with the time, so new rows are appended at the end of an
+// index.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// JSON is the text of a JSON value in a jsonb column; nil is SQL's NULL.
-// PostgreSQL keeps the value and not the text: order of keys and spaces may
-// change.
+// JSON is the text of a JSON value in a jsonb column; nil is SQL NULL. PostgreSQL stores the value,
+// not the text, so the order of keys and whitespace can change.
 type JSON []byte
 
-// Scan reads a column.
+// Scan implements sql.Scanner.
 func (j *JSON) Scan(src any) error {
 	switch v := src.(type) {
 	case nil:
@@ -32,8 +31,8 @@ func (j *JSON) Scan(src any) error {
 	return nil
 }
 
-// Value writes a column. It is a string because PostgreSQL's driver would take
-// bytes for binary data.
+// Value implements driver.Valuer. It returns a string, because the PostgreSQL driver would treat
+// bytes as binary data.
 func (j JSON) Value() (driver.Value, error) {
 	if j == nil {
 		return nil, nil
@@ -41,7 +40,7 @@ func (j JSON) Value() (driver.Value, error) {
 	return string(j), nil
 }
 
-// MarshalJSON returns the text itself, null for nil.
+// MarshalJSON returns the text unchanged, or null for nil.
 func (j JSON) MarshalJSON() ([]byte, error) {
 	if j == nil {
 		return []byte("null"), nil
@@ -49,7 +48,7 @@ func (j JSON) MarshalJSON() ([]byte, error) {
 	return j, nil
 }
 
-// UnmarshalJSON keeps a copy of data; the value null becomes nil.
+// UnmarshalJSON stores a copy of data, or nil for the value null.
 func (j *JSON) UnmarshalJSON(data []byte) error {
 	if j == nil {
 		return errors.New("sqldb: UnmarshalJSON on a nil JSON")

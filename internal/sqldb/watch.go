@@ -12,47 +12,49 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// How PostgreSQL is watched. That it is away is known after probeEvery and probePatience, which
-// leaves some of the two seconds in which every request that needs the database is answered
-// (rules: http#errors).
+// Timing of the PostgreSQL watch. An outage is detected within probeEvery plus the patience. This
+// leaves enough of the two seconds within which every request that needs the database must be
+// answered (rules: http#errors).
 const (
 	probeEvery   = 250 * time.Millisecond
 	probeTimeout = time.Second
 	dialTimeout  = 500 * time.Millisecond
 )
 
-// errAway is what happens to statements while PostgreSQL is away.
+// errAway is the error of statements while PostgreSQL is unavailable.
 var errAway = errors.New("sqldb: the database does not answer")
 
-// watch notices that PostgreSQL is away or has stopped answering. A statement that was
-// sent cannot notice the latter: it would wait for as long as its caller may. So the
-// watch asks on a connection of its own, and cuts all others when there is no answer:
-// what waits on them fails at once, and nobody dials until there is an answer again.
+// watch detects that PostgreSQL is unavailable or has stopped responding. A statement that was
+// already sent cannot detect the latter and would wait until its context ends. The watch therefore
+// probes the server on a separate connection and, without a response, closes all other connections.
+// Pending statements then fail immediately, and no connection is opened until the server responds
+// again.
 //
-// Where the URL has several servers it looks for the one to work with, and everybody works
-// with that one: a server that is silent costs nobody else any time, and one that comes back
-// after another has taken its place is left alone.
+// If the URL has several servers, the watch chooses the one that all connections use. An
+// unresponsive server does not delay connections to the others, and a server that returns after it
+// was replaced is not used again until needed.
 //
-// Invariant: while away, conns is empty, because a connection is added and away is set
-// under the same lock.
+// Invariant: while away is set, conns is empty, because connections are added and away is set under
+// the same lock.
 type watch struct {
-	servers  []*pgx.ConnConfig // of its own connection, one for each server of the URL, in its order
+	servers  []*pgx.ConnConfig // configurations of the watch's own connection, one per server of the URL, in order
 	log      *slog.Logger
-	patience time.Duration // with an answer of the connection that it has
+	patience time.Duration // how long the watch's connection can take to respond
 
 	mu    sync.Mutex
 	away  bool
-	at    *pgx.ConnConfig // that of servers which is worked with, set by find
+	at    *pgx.ConnConfig // the element of servers in use, set by find
 	conns map[*watchedConn]struct{}
 }
 
-// watchedConn is a connection of the pool that the watch can cut.
+// watchedConn is a connection of the pool that the watch can close.
 type watchedConn struct {
 	net.Conn
 	watch *watch
 }
 
-// Close closes the connection, which the watch then forgets. One that it has cut is closed already.
+// Close closes the connection and removes it from the watch. It ignores that the watch has already
+// closed it.
 func (c *watchedConn) Close() error {
 	c.watch.mu.Lock()
 	delete(c.watch.conns, c)
@@ -63,7 +65,7 @@ func (c *watchedConn) Close() error {
 	return nil
 }
 
-// newWatch returns a watch of the servers of cfg. It does not watch until start.
+// newWatch returns a watch of the servers of cfg. It is inactive until start is called.
 func newWatch(cfg *pgx.ConnConfig, patience time.Duration, log *slog.Logger) *watch {
 	if patience <= 0 {
 		patience = probeTimeout
@@ -71,8 +73,8 @@ func newWatch(cfg *pgx.ConnConfig, patience time.Duration, log *slog.Logger) *wa
 	return &watch{servers: serversOf(cfg), log: log, patience: patience, conns: map[*watchedConn]struct{}{}}
 }
 
-// serversOf returns a configuration for each server of a URL. One server may have several
-// ways to connect, with and without TLS.
+// serversOf returns a configuration for each server of a URL. A server can have several ways to
+// connect, with and without TLS.
 func serversOf(cfg *pgx.ConnConfig) (servers []*pgx.ConnConfig) {
 	ways := append([]*pgconn.FallbackConfig{{Host: cfg.Host, Port: cfg.Port, TLSConfig: cfg.TLSConfig}}, cfg.Fallbacks...)
 	for _, way := range ways {
@@ -87,7 +89,7 @@ func serversOf(cfg *pgx.ConnConfig) (servers []*pgx.ConnConfig) {
 	return servers
 }
 
-// find looks for the server to work with first. Without one it is the first of the URL.
+// find chooses the first server to use. If none responds, it is the first server of the URL.
 func (w *watch) find(ctx context.Context) {
 	server := w.servers[0]
 	if len(w.servers) > 1 {
@@ -99,8 +101,8 @@ func (w *watch) find(ctx context.Context) {
 	w.moveTo(server)
 }
 
-// configureConn makes a connection that is to be opened a watched one to the server that is worked
-// with.
+// configureConn makes a new connection of the pool use the current server and registers it with the
+// watch.
 func (w *watch) configureConn(_ context.Context, cfg *pgx.ConnConfig) error {
 	w.mu.Lock()
 	server := w.at
@@ -112,7 +114,7 @@ func (w *watch) configureConn(_ context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// start begins to watch, until the returned function is called.
+// start starts watching until the returned function is called.
 func (w *watch) start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan struct{})
@@ -173,8 +175,8 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// probe asks for a sign of life on conn, which may be nil, or on a new connection, and
-// returns the one to ask next.
+// probe checks the server on conn, which may be nil, or on a new connection. It returns the
+// connection for the next probe.
 func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 	pinged := make(chan error, 1)
 	if conn == nil {
@@ -190,8 +192,8 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 		pinged <- err
 	case <-time.After(w.patience / 2):
 	}
-	// A connection without an answer says little about the server: somebody may have ended this
-	// one. So a new one is tried, while the old one has the rest of its time.
+	// A missing response on one connection says little about the server, since only that connection
+	// may have been closed. Try a new one, while the old one uses the rest of its time.
 	fresh, at, err := w.connect(ctx)
 	if <-pinged == nil {
 		hangUp(fresh)
@@ -204,19 +206,19 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 		return conn, nil
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && !isOutage(refusal) {
-		return nil, nil // it answers, if only that this is one connection too many
+		return nil, nil // the server responds, even if only to reject the connection
 	}
 	return nil, err
 }
 
-// connectResult is what came of an attempt to connect.
+// connectResult is the result of an attempt to connect.
 type connectResult struct {
 	conn *pgx.Conn
 	err  error
 }
 
-// connect connects to the first server of the URL that can be worked with. All are tried at
-// the same time; once one answers, those before it have only a moment left.
+// connect connects to the first usable server of the URL. It tries all servers concurrently. Once
+// one responds, the servers before it get only probeEvery more time.
 func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(dialTimeout, w.patience/2))
 	defer cancel()
@@ -262,7 +264,7 @@ func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error)
 	return nil, nil, found.err
 }
 
-// moveTo works with another server from now on, if it is another one.
+// moveTo switches to another server, if it is not the current one.
 func (w *watch) moveTo(server *pgx.ConnConfig) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -276,7 +278,7 @@ func (w *watch) moveTo(server *pgx.ConnConfig) {
 	w.at = server
 }
 
-// recordProbe acts on whether the last probe failed.
+// recordProbe updates the state after a probe, which failed if the error is not nil.
 func (w *watch) recordProbe(failed error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,7 +294,7 @@ func (w *watch) recordProbe(failed error) {
 	w.closeConns()
 }
 
-// closeConns ends all connections of the pool. The caller holds mu.
+// closeConns closes all connections of the pool. The caller holds mu.
 func (w *watch) closeConns() {
 	for c := range w.conns {
 		_ = c.Conn.Close()
@@ -306,7 +308,7 @@ func runWithTimeout(ctx context.Context, d time.Duration, f func(ctx context.Con
 	return f(ctx)
 }
 
-// hangUp closes a connection without waiting for a server that may not answer.
+// hangUp closes a connection without waiting for an unresponsive server.
 func hangUp(conn *pgx.Conn) {
 	if conn == nil {
 		return

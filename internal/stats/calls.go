@@ -7,23 +7,23 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Calls remembers the last call to the payment provider, of this instance. It is safe for
-// concurrent use.
+// Calls records the last call of this instance to the payment provider. It is safe for concurrent
+// use.
 type Calls struct {
 	machine clock.Clock
 
 	mu       sync.Mutex
 	outage   bool
 	answered bool
-	latency  time.Duration // of the last call that was answered
+	latency  time.Duration // of the last call with a response
 }
 
-// NewCalls returns a memory of no call. machine measures how long calls take.
+// NewCalls returns a Calls without a recorded call. machine measures the duration of calls.
 func NewCalls(machine clock.Clock) *Calls { return &Calls{machine: machine} }
 
-// Begin is called when a call begins. The function that it returns is called when the call
-// is over, with its outcome as psp names it: "answered", "outage" or "abandoned". A call
-// that was given up tells nothing.
+// Begin must be called when a call begins. The returned function must be called when the call ends,
+// with an outcome of package psp: "answered", "outage" or "abandoned". An abandoned call is
+// ignored.
 func (c *Calls) Begin() func(outcome string) {
 	begun := c.machine.Now()
 	return func(outcome string) {
@@ -38,9 +38,9 @@ func (c *Calls) Begin() func(outcome string) {
 	}
 }
 
-// last reports whether the provider answered when it was called last, and how many
-// milliseconds its last answer took: nil before the first. Before the first call it is taken
-// to be reachable.
+// last reports whether the provider responded to the last call, and the latency of its last
+// response in milliseconds, or nil if it never responded. Before the first call, the provider
+// counts as reachable.
 func (c *Calls) last() (reachable bool, latency *float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *Calls) last() (reachable bool, latency *float64) {
 	return !c.outage, latency
 }
 
-// milliseconds returns a duration with two decimals.
+// milliseconds returns a duration in milliseconds with two decimals.
 func milliseconds(d time.Duration) *float64 {
 	ms := float64(d.Round(10*time.Microsecond).Microseconds()) / 1000
 	return &ms

@@ -15,19 +15,19 @@ type seriesInput struct {
 	Currency string   `query:"currency" format:"currency" doc:"Only revenue in this currency; in all when omitted. Other figures have none."`
 }
 
-// StatsPoint is the value of a period.
+// StatsPoint is the value of one period.
 type StatsPoint struct {
 	At    string `json:"at" format:"date" doc:"The day on which the period begins."`
 	Value int64  `json:"value" doc:"A number; of revenue minor units a month."`
 }
 
-// StatsLine is a figure over time, in one currency where it has any.
+// StatsLine is a time series of a figure, per currency for revenue.
 type StatsLine struct {
 	Currency *string      `json:"currency" doc:"The currency of revenue; null for other figures."`
 	Points   []StatsPoint `json:"points" doc:"One for each period, the oldest first."`
 }
 
-// StatsSeriesMeta says what a series shows.
+// StatsSeriesMeta describes a series.
 type StatsSeriesMeta struct {
 	Figure   Figure   `json:"figure" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"What is shown, as it was asked for."`
 	Interval Interval `json:"interval" enum:"day,month" doc:"The periods of the points, in UTC."`
@@ -35,7 +35,7 @@ type StatsSeriesMeta struct {
 	To       string   `json:"to" format:"date" doc:"The last day that counts."`
 }
 
-// StatsSeries is a figure over time.
+// StatsSeries is the response of Series.
 type StatsSeries struct {
 	Data []StatsLine     `json:"data" doc:"One for each currency, the one that is largest at the end first; for figures without a currency one."`
 	Meta StatsSeriesMeta `json:"meta"`
@@ -68,7 +68,7 @@ func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Body[StatsSer
 	return rest.NewBody(out), nil
 }
 
-// dateOr reads a date that was checked before; otherwise for "".
+// dateOr returns a validated date, or otherwise if text is empty.
 func dateOr(text string, otherwise time.Time) time.Time {
 	if at, err := time.Parse(time.DateOnly, text); err == nil {
 		return at

@@ -1,4 +1,4 @@
--- Each part reads an index of the tenants, which has little more than their number.
+-- Each part reads an index of the tenants, with little more than one entry per tenant.
 -- name: CountTenants :one
 SELECT
     (SELECT count(*) FROM tenants) AS every,
@@ -11,13 +11,14 @@ SELECT status, count(*) AS subscriptions FROM subscriptions
 WHERE status NOT IN ('canceled', 'incomplete_expired') GROUP BY status;
 
 -- name: QuotaRefusals :one
--- Hours after the middle are among the last, the others among the previous ones.
+-- Hours after the middle belong to the last day, others to the previous one.
 SELECT COALESCE(sum(CASE WHEN hour > sqlc.arg(middle)::bigint THEN refused ELSE 0 END), 0)::bigint AS last,
     COALESCE(sum(CASE WHEN hour > sqlc.arg(middle)::bigint THEN 0 ELSE refused END), 0)::bigint AS previous
 FROM quota_refusals WHERE hour > sqlc.arg(after)::bigint AND hour <= sqlc.arg(until)::bigint;
 
 -- name: RefusedTenants :one
--- The hours are read before tenants are told apart: SQLite may look them up for each tenant.
+-- Read the hours before grouping by tenant, because SQLite may otherwise look them up for each
+-- tenant.
 WITH r AS MATERIALIZED (
     SELECT q.tenant_id FROM quota_refusals q WHERE q.hour > sqlc.arg(after)::bigint AND q.hour <= sqlc.arg(until)::bigint
 )
@@ -28,7 +29,7 @@ SELECT day, sum(refused)::bigint AS refused FROM quota_refusal_days
 WHERE day >= sqlc.arg(since)::bigint AND day <= sqlc.arg(until)::bigint GROUP BY day;
 
 -- name: WaitingJobs :one
--- Each part reads one index, and no more of it than is counted.
+-- Each part reads a single index, and at most as many rows as it counts.
 SELECT
     (SELECT count(*) FROM (
         SELECT w.id FROM jobs w WHERE w.lease_id IS NULL AND w.dead_at IS NULL AND NOT w.periodic ORDER BY w.due_at LIMIT sqlc.arg(most)

@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
-// Figure is a figure that there is a series of.
+// Figure is a key figure with a time series.
 type Figure string
 
-// The figures. The first three are levels, whose value is that at the end of a period; the
-// others are sums over it.
+// Figures. The first three are levels, with the value at the end of each period. The others are
+// sums over the period.
 const (
 	MRR            Figure = "mrr"
 	Tenants        Figure = "tenants"
@@ -23,16 +23,16 @@ const (
 	QuotaRefusals  Figure = "quota_refusals"
 )
 
-// Interval is the length of the periods of a series, in UTC.
+// Interval is the length of a period in a series, in UTC.
 type Interval string
 
-// The intervals.
+// Intervals.
 const (
 	Day   Interval = "day"
 	Month Interval = "month"
 )
 
-// maxPoints is how many points a series has at most.
+// maxPoints is the maximum number of points in a series.
 const maxPoints = 400
 
 var (
@@ -40,19 +40,19 @@ var (
 	errNoPeriod = fault.OnField("from", "validation.before_to")
 )
 
-// span is a time from its start (inclusive) to its end (exclusive).
+// span is a time range from start (inclusive) to end (exclusive).
 type span struct{ start, end time.Time }
 
-// period is a period of a series: the days of it that are asked for.
+// period is a period of a series, cut to the requested days.
 type period struct {
-	at          time.Time // when the whole period begins
+	at          time.Time // start of the whole period
 	first, last int64     // days, see journal.DayOf; both inclusive
 }
 
 func (p period) span() span { return span{journal.StartOf(p.first), journal.StartOf(p.last + 1)} }
 
-// periods cuts the days from one to another, both inclusive, into periods. errNoPeriod
-// refuses a time without a day, errPoints more than 400 periods.
+// periods divides the days from from to to, both inclusive, into periods. It returns errNoPeriod if
+// from is after to, and errPoints if there are more than maxPoints periods.
 func periods(i Interval, from, to time.Time) ([]period, error) {
 	if from.After(to) {
 		return nil, errNoPeriod
@@ -84,7 +84,8 @@ func (i Interval) next(start time.Time) time.Time {
 	return start.AddDate(0, 0, 1)
 }
 
-// defaultStart returns where a series that ends on a day begins by default: 12 months, or 30 days.
+// defaultStart returns the default start of a series that ends on a day: 12 months or 30 days in
+// total.
 func (i Interval) defaultStart(to time.Time) time.Time {
 	if i == Month {
 		return i.start(to).AddDate(0, -11, 0)
@@ -92,13 +93,13 @@ func (i Interval) defaultStart(to time.Time) time.Time {
 	return to.AddDate(0, 0, -29)
 }
 
-// line is a series in one currency, or in none.
+// line is a series, in one currency or without a currency.
 type line struct {
 	currency *string
-	values   []int64 // one of each period
+	values   []int64 // one per period
 }
 
-// series returns the values of a figure for periods, in one currency unless that is "". Only
+// series returns the values of a figure for periods, limited to a currency unless it is "". Only
 // revenue has currencies.
 func (s *Service) series(ctx context.Context, f Figure, of []period, currency string) ([]line, error) {
 	var values []int64
@@ -182,10 +183,10 @@ func (s *Service) subscriptionSeries(ctx context.Context, of []period) ([]int64,
 	return levels(changes), err
 }
 
-// tenantSeries counts a tenant from the day on which it was made until it was deleted.
+// tenantSeries counts a tenant from the day of its creation until its deletion.
 func (s *Service) tenantSeries(ctx context.Context, of []period) ([]int64, error) {
 	list := spansOf(of)
-	list[0].start = time.Time{} // with all that was before
+	list[0].start = time.Time{} // includes everything before
 	changes, err := s.store.tenantsBetween(ctx, list)
 	if err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (s *Service) refusalSeries(ctx context.Context, of []period) ([]int64, erro
 	return sums, err
 }
 
-// index returns the period that a day is in; the first one for what was before.
+// index returns the index of the period that contains a day, or 0 for earlier days.
 func index(of []period, day int64) int {
 	i, found := slices.BinarySearchFunc(of, day, func(p period, day int64) int { return int(p.first - day) })
 	if !found {
@@ -211,7 +212,7 @@ func index(of []period, day int64) int {
 	return max(0, i)
 }
 
-// levels adds changes up.
+// levels returns the cumulative sums of changes.
 func levels(changes []int64) []int64 {
 	values := make([]int64, len(changes))
 	var level int64

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// series reads a figure over time.
+// series requests a time series.
 func series(s *apptest.Server, query string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("GET", "/api/v1/admin/stats/series?"+query, s.Admin(), nil).As(query)
@@ -28,7 +28,7 @@ func values(a apptest.Reply, n int) []float64 {
 	return found
 }
 
-// days returns when the points of the first line are.
+// days returns the dates of the points of the first line.
 func days(a apptest.Reply) []string {
 	found := []string{}
 	for _, p := range a.At("data.0.points").([]any) {
@@ -37,8 +37,8 @@ func days(a apptest.Reply) []string {
 	return found
 }
 
-// startJournal forgets what the demo's subscriptions bring and begins on a day that leaves
-// no month at its end.
+// startJournal advances to the 5th of the next month, so that the test does not start near the end
+// of a month, and clears the journal entries of the demo subscriptions.
 func startJournal(s *apptest.Server) {
 	s.T.Helper()
 	now := s.Now()
@@ -47,8 +47,7 @@ func startJournal(s *apptest.Server) {
 	apptest.Exec(s.T, s.DB(), `DELETE FROM subscription_days`)
 }
 
-// A series has the levels at the end of each day or month, before and after the journal is
-// folded.
+// A series has the levels at the end of each day or month, before and after the journal is folded.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -91,7 +90,7 @@ func TestSeries(t *testing.T) {
 			}
 		}
 		check()
-		s.Advance(20 * time.Minute) // the journal is folded
+		s.Advance(20 * time.Minute) // folds the journal
 		apptest.Eventually(t, "the sums of days", func() bool {
 			return s.CountRows(`SELECT count(*) FROM subscription_journal WHERE NOT is_folded`) == 0
 		})

@@ -1,6 +1,6 @@
-// Package stats reads the figures of the whole platform: tenants, revenue that recurs, failed
-// payments, refusals for quotas and health (rules: stats). It writes nothing and calls nobody
-// outside.
+// Package stats computes key figures of the whole platform: tenants, recurring revenue, failed
+// payments, quota rejections and health (rules: stats). It writes nothing and makes no remote
+// calls.
 package stats
 
 import (
@@ -17,30 +17,31 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB      *sqldb.DB
 	Clock   clock.Clock
-	Machine clock.Clock // measures how long the database takes to answer
+	Machine clock.Clock // measures the latency of the database
 	Journal *journal.Journal
 	Inbox   *inbox.Receiver
-	Calls   *Calls // of the payment provider
+	Calls   *Calls // calls to the payment provider
 	Outbox  *mail.Outbox
 }
 
-// Service reads the figures.
+// Service computes the key figures.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{d, store{d.DB}} }
 
-// window is the number of days that a figure of the platform is compared over.
+// window is the number of days over which a figure is compared.
 const window = 30
 
-// tenants counts the tenants, those of the window, and what they subscribe to.
+// tenants counts the tenants, the tenants created within the window, and the tenants by
+// subscription status.
 func (s *Service) tenants(ctx context.Context, now time.Time) (TenantFigures, error) {
 	total, added, err := s.store.tenants(ctx, now.AddDate(0, 0, -window))
 	if err != nil {
@@ -66,12 +67,12 @@ func (s *Service) tenants(ctx context.Context, now time.Time) (TenantFigures, er
 			by.Other += n
 		}
 	}
-	by.None = max(0, by.None) // somebody may have subscribed between the two looks
+	by.None = max(0, by.None) // a tenant can have subscribed between the two queries
 	return f, nil
 }
 
-// revenue returns what recurs in each currency, the largest first, and how many
-// subscriptions that is.
+// revenue returns the monthly recurring revenue by currency, largest first, and the number of
+// subscriptions.
 func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue, SubscriptionFigures, error) {
 	first := journal.DayOf(now) - window + 1
 	moves, err := s.deps.Journal.Movements(ctx, first, journal.DayOf(now))
@@ -116,7 +117,7 @@ func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue
 	return list, subs, nil
 }
 
-// netStarts is how many subscriptions more there are by a movement.
+// netStarts returns the change in the number of subscriptions through a movement.
 func netStarts(m journal.Movement) int64 {
 	switch m.Kind {
 	case journal.KindNew:
@@ -128,7 +129,8 @@ func netStarts(m journal.Movement) int64 {
 	}
 }
 
-// failedPayments counts the payments that failed in two weeks, and what is open of them.
+// failedPayments counts the failed payments of the last two weeks, and the open invoices with
+// failed payments.
 func (s *Service) failedPayments(ctx context.Context, now time.Time) (FailedPaymentFigures, error) {
 	f, err := s.store.openFailures(ctx)
 	if err != nil {
@@ -142,24 +144,24 @@ func (s *Service) failedPayments(ctx context.Context, now time.Time) (FailedPaym
 	return f, err
 }
 
-// hoursOfDay is how many hours are counted as a day: the running one and those before it.
+// hoursOfDay is the number of hours that count as a day: the current hour and the 23 before it.
 const hoursOfDay = 24
 
-// quotaRefusals counts the events that were refused for a quota.
+// quotaRefusals counts the usage events that were rejected because of a quota.
 func (s *Service) quotaRefusals(ctx context.Context, now time.Time) (QuotaRefusalFigures, error) {
 	return s.store.refusals(ctx, hourOf(now))
 }
 
-// Limits of health.
+// Limits of the health check.
 const (
 	pingTimeout = time.Second
-	// late is how long a job, or a notification, has been due when something is wrong.
+	// late is how long a job or a provider event must have been due to count as late.
 	late = 5 * time.Minute
-	// countLimit is how much of what can be many is counted.
+	// countLimit is the maximum value of a count.
 	countLimit = 10_000
 )
 
-// health tells how the service is, as this instance knows it.
+// health returns the health of the service as seen by this instance.
 func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
 	var h Health
 	h.DatabaseMS = s.ping(ctx)
@@ -188,7 +190,7 @@ func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
 	return h, nil
 }
 
-// ping returns how long the database takes to answer, nil where it does not in time.
+// ping returns the latency of the database, or nil if it does not respond in time.
 func (s *Service) ping(ctx context.Context) *float64 {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()

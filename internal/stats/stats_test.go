@@ -11,12 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// figures reads the figures of the platform.
+// figures requests the key figures.
 func figures(s *apptest.Server) apptest.Reply {
 	s.T.Helper()
 	a := s.Call("GET", "/api/v1/admin/stats", s.Admin(), nil).Want(200)
 	list, _ := a.At("data.mrr").([]any)
-	for _, c := range list { // what is now is what was, and what has happened since
+	for _, c := range list { // the current amount is the previous amount plus all changes
 		c, _ := c.(apptest.Object)
 		sum := 0.0
 		for _, key := range []string{"amount_30_days_ago", "new", "expansion", "contraction", "ended"} {
@@ -29,7 +29,7 @@ func figures(s *apptest.Server) apptest.Reply {
 	return a
 }
 
-// revenue returns what recurs in euros; all figures are 0 where there is nothing.
+// revenue returns the recurring revenue in euros. All values are 0 if it has none.
 func revenue(a apptest.Reply) map[string]float64 {
 	found := map[string]float64{}
 	list, _ := a.At("data.mrr").([]any)
@@ -45,7 +45,7 @@ func revenue(a apptest.Reply) map[string]float64 {
 	return found
 }
 
-// changes returns what differs between two readings.
+// changes returns the differences between two readings.
 func changes(before, after map[string]float64) map[string]float64 {
 	found := map[string]float64{}
 	for _, m := range []map[string]float64{before, after} {
@@ -58,7 +58,7 @@ func changes(before, after map[string]float64) map[string]float64 {
 	return found
 }
 
-// wantRevenue wants what recurs in euros to differ from a reading.
+// wantRevenue checks how the recurring revenue in euros has changed since a reading.
 func wantRevenue(s *apptest.Server, since apptest.Reply, want map[string]float64) {
 	s.T.Helper()
 	if diff := cmp.Diff(want, changes(revenue(since), revenue(figures(s)))); diff != "" {
@@ -66,7 +66,7 @@ func wantRevenue(s *apptest.Server, since apptest.Reply, want map[string]float64
 	}
 }
 
-// counted returns figures of a part, as numbers.
+// counted returns the figures at a path as numbers.
 func counted(a apptest.Reply, path string) map[string]float64 {
 	found := map[string]float64{}
 	for key, v := range a.At(path).(apptest.Object) {
@@ -77,8 +77,8 @@ func counted(a apptest.Reply, path string) map[string]float64 {
 	return found
 }
 
-// Revenue follows each change of a subscription, and what happened more than 30 days ago is
-// what was.
+// Revenue follows each change of a subscription. Changes older than 30 days count as the previous
+// amount.
 func TestRevenueFollowsSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,8 +128,8 @@ func TestRevenueFollowsSubscriptions(t *testing.T) {
 	})
 }
 
-// euros is what recurs in euros without what the demo's own subscriptions bring, which goes
-// on as it was.
+// euros returns the recurring revenue in euros without the demo subscriptions, which continue
+// unchanged.
 func euros(a, demo apptest.Reply) map[string]float64 {
 	found, of := revenue(a), revenue(demo)
 	found["amount"] -= of["amount"]
@@ -137,7 +137,7 @@ func euros(a, demo apptest.Reply) map[string]float64 {
 	return found
 }
 
-// Currencies are never added up, and the largest is the first.
+// Currencies are never added up. The largest is first.
 func TestCurrenciesAreApart(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -157,7 +157,7 @@ func TestCurrenciesAreApart(t *testing.T) {
 	})
 }
 
-// A payment that fails counts each time, and is open until the invoice is paid.
+// Each failed payment counts, and the invoice counts as open until it is paid.
 func TestFailedPayments(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -190,7 +190,7 @@ func TestFailedPayments(t *testing.T) {
 		}
 		s.Advance(7 * apptest.Day)
 		if last, previous := want(1, owed); previous != failed || last < 1 {
-			t.Errorf("a week later: %v, %v", last, previous) // the provider has tried again
+			t.Errorf("a week later: %v, %v", last, previous) // the provider has retried
 		}
 		ada.LogInAgain()
 		ada.ReplaceCard(apptest.CardPays)
@@ -199,7 +199,7 @@ func TestFailedPayments(t *testing.T) {
 	})
 }
 
-// Events that are refused for a quota are counted by the hour.
+// Events that are rejected because of a quota are counted by the hour.
 func TestQuotaRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -234,7 +234,7 @@ func TestQuotaRefusals(t *testing.T) {
 	})
 }
 
-// Health tells what needs attention.
+// Health reports problems that need attention.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "each instance opens its own circuit breaker")
@@ -295,7 +295,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// Deliveries to endpoints count for a day.
+// Webhook deliveries count for one day.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -313,7 +313,7 @@ func TestDeliveries(t *testing.T) {
 	})
 }
 
-// Only administrators who may look at tenants see the figures.
+// Only platform admins with permission to view tenants can see the figures.
 func TestWhoSeesFigures(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

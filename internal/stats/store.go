@@ -12,13 +12,13 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *statssql.Queries { return statssql.New(s.db.Conn(ctx)) }
 
-// tenants counts the tenants that are not deleted, and those of them made since a time.
+// tenants counts the tenants that are not deleted, in total and created since a time.
 func (s store) tenants(ctx context.Context, since time.Time) (total, added int64, err error) {
 	n, err := s.q(ctx).CountTenants(ctx, since)
 	return n.Every - n.Deleted, n.Added - n.AddedAndDeleted, sqldb.Wrap(err, "count tenants")
 }
 
-// countLive counts the subscriptions that are not over, by their state.
+// countLive counts the subscriptions that have not ended, by status.
 func (s store) countLive(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.q(ctx).LiveSubscriptions(ctx)
 	found := make(map[string]int64, len(rows))
@@ -28,10 +28,10 @@ func (s store) countLive(ctx context.Context) (map[string]int64, error) {
 	return found, sqldb.Wrap(err, "count subscriptions")
 }
 
-// hourOf returns the number of the hour of UTC that a time is in, since 1970.
+// hourOf returns the number of the UTC hour of a time, counted from 1970.
 func hourOf(at time.Time) int64 { return at.Unix() / int64(time.Hour/time.Second) }
 
-// refusals counts refusals in the day that ends with an hour, and in the one before.
+// refusals counts the rejections in the day that ends with an hour, and in the day before.
 func (s store) refusals(ctx context.Context, hour int64) (QuotaRefusalFigures, error) {
 	row, err := s.q(ctx).QuotaRefusals(ctx, statssql.QuotaRefusalsParams{
 		Middle: hour - hoursOfDay, After: hour - 2*hoursOfDay, Until: hour,
@@ -43,7 +43,7 @@ func (s store) refusals(ctx context.Context, hour int64) (QuotaRefusalFigures, e
 	return QuotaRefusalFigures{row.Last, row.Previous, tenants}, sqldb.Wrap(err, "count tenants with refusals for quotas")
 }
 
-// refusalDays returns how many events were refused on each day, of those with any.
+// refusalDays returns the number of rejected events by day. It omits days without rejections.
 func (s store) refusalDays(ctx context.Context, from, to int64) (map[int64]int64, error) {
 	rows, err := s.q(ctx).QuotaRefusalsByDay(ctx, statssql.QuotaRefusalsByDayParams{Since: from, Until: to})
 	found := make(map[int64]int64, len(rows))
@@ -53,16 +53,16 @@ func (s store) refusalDays(ctx context.Context, from, to int64) (map[int64]int64
 	return found, sqldb.Wrap(err, "read refusals for quotas by day")
 }
 
-// waiting are jobs that wait.
+// waiting has the numbers of waiting jobs.
 type waiting struct{ waiting, late, dead, mails, failing int64 }
 
-// jobs counts jobs; late are those that were due before a time, mails those of a kind.
+// jobs counts jobs. Jobs due before due are late, and jobs of mailKind are mails.
 func (s store) jobs(ctx context.Context, due time.Time, mailKind string) (waiting, error) {
 	n, err := s.q(ctx).WaitingJobs(ctx, statssql.WaitingJobsParams{Late: due, Mail: mailKind, Most: countLimit})
 	return waiting{n.Waiting, n.Late, n.Dead, n.Mails, n.Failing}, sqldb.Wrap(err, "count waiting jobs")
 }
 
-// deliveries counts deliveries to webhook endpoints since a time.
+// deliveries counts webhook deliveries since a time.
 func (s store) deliveries(ctx context.Context, since time.Time) (h WebhookHealth, err error) {
 	for status, n := range map[string]*int64{"delivered": &h.Delivered, "failed": &h.Failed} {
 		if *n, err = s.q(ctx).CountDeliveries(ctx, statssql.CountDeliveriesParams{Status: status, Since: since, Most: countLimit}); err != nil {

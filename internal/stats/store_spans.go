@@ -6,22 +6,21 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// tenantsBetween returns how many more tenants there are at the end of each span than at its
-// start.
+// tenantsBetween returns the change in the number of tenants over each span.
 func (s store) tenantsBetween(ctx context.Context, spans []span) ([]int64, error) {
 	return s.countIn(ctx, spans, "count tenants of periods", `
 (SELECT count(*) FROM tenants a WHERE a.created_at >= s.since AND a.created_at < s.until)
 - (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL AND d.deleted_at >= s.since AND d.deleted_at < s.until)`)
 }
 
-// failures returns how many payments failed in each span.
+// failures returns the number of failed payments in each span.
 func (s store) failures(ctx context.Context, spans []span) ([]int64, error) {
 	return s.countIn(ctx, spans, "count failed payments of periods", `
 (SELECT count(*) FROM payment_entries p WHERE p.type = 'payment.failed' AND p.happened_at >= s.since AND p.happened_at < s.until)`)
 }
 
-// countIn evaluates a count for each span, whose bounds it calls s.since and s.until. Each
-// count reads a range of an index.
+// countIn evaluates a count expression for each span, whose bounds are s.since and s.until. Each
+// count reads an index range.
 func (s store) countIn(ctx context.Context, spans []span, doing, count string) ([]int64, error) {
 	list := make([]any, 0, 3*len(spans))
 	for n, of := range spans {
@@ -33,7 +32,7 @@ SELECT s.n, `+count+` FROM s`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, doing)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	counts := make([]int64, len(spans))
 	for rows.Next() {
 		var n, value int64
@@ -45,7 +44,7 @@ SELECT s.n, `+count+` FROM s`, args...)
 	return counts, sqldb.Wrap(rows.Err(), doing)
 }
 
-// openFailures tells of the invoices that are open and whose last payment failed.
+// openFailures returns the totals of open invoices with a failed last payment.
 func (s store) openFailures(ctx context.Context) (FailedPaymentFigures, error) {
 	f := FailedPaymentFigures{Amounts: []CurrencyAmount{}}
 	const doing = "read failed payments that are open"
@@ -54,7 +53,7 @@ FROM psp_invoices WHERE status = 'open' AND failed_at IS NOT NULL GROUP BY curre
 	if err != nil {
 		return f, sqldb.Wrap(err, doing)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		var n int64
 		var a CurrencyAmount

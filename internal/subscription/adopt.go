@@ -14,53 +14,51 @@ import (
 )
 
 const (
-	// JobRefuse is the kind of the jobs that cancel the second of two paid checkouts
-	// and refund it.
+	// JobRefuse is the kind of job that cancels and refunds the second of two paid checkouts.
 	JobRefuse = "subscription.refuse"
-	// JobRetire is the kind of the jobs that cancel, at the provider, a subscription
-	// that was replaced here.
+	// JobRetire is the kind of job that cancels a replaced subscription at the provider.
 	JobRetire = "subscription.retire"
 )
 
-// Adoption is the fate of a subscription of the provider that is new here.
+// Adoption is the decision on a subscription of the provider that is new here.
 type Adoption uint8
 
-// The kinds of adoption (rules: subscription#read-back). A tenant has at most one subscription that is not over.
+// The decisions (rules: subscription#read-back). A tenant has at most one subscription that is not
+// over.
 const (
-	// AdoptFirst stores it: the tenant has no other.
+	// AdoptFirst stores it, because the tenant has no other subscription.
 	AdoptFirst Adoption = iota
-	// AdoptReplacing stores it in place of the tenant's other one, which its checkout
-	// was opened to replace.
+	// AdoptReplacing stores it in place of the tenant's other subscription, because its checkout
+	// was opened to replace that one.
 	AdoptReplacing
-	// AdoptLater is AdoptReplacing once it is paid; until then the other one stays.
+	// AdoptLater is AdoptReplacing once it is paid. Until then the other subscription stays.
 	AdoptLater
-	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts, or
-	// begins with a trial that the tenant has had, or the tenant was deleted meanwhile.
+	// AdoptRefused cancels and refunds it: it is the second of two paid checkouts, it begins with a
+	// trial that the tenant has already had, or the tenant has been deleted.
 	AdoptRefused
-	// AdoptIgnored leaves it alone: it is the tenant's second one, or that of a deleted
-	// tenant, and was not bought here.
+	// AdoptIgnored does nothing. It was not bought here, and the tenant has another subscription or
+	// was deleted.
 	AdoptIgnored
 )
 
-// adoption is the fate of a new subscription, with the checkout and the subscription that
-// decided it.
+// adoption is the decision on a new subscription, with the checkout and the subscription that it is
+// based on.
 type adoption struct {
 	Adoption
-	opened checkout     // that bought it; zero without one
-	other  Subscription // that the tenant has; zero without one
+	opened checkout     // the checkout that bought it, zero if there is none
+	other  Subscription // the tenant's present subscription, zero if there is none
 }
 
-// isBought reports whether it was bought by a checkout here.
+// isBought reports whether the subscription was bought by a checkout of this service.
 func (a adoption) isBought() bool { return a.opened.id != uuid.Nil }
 
-// adopt stores a subscription that is new here, under the tenant's lock, as its
-// adoption says.
+// adopt stores a new subscription under the tenant's lock, as its adoption decides.
 //
-// Invariants: a subscription is replaced in one step, so that the tenant is never
-// without. The old one ends here first and then, by a job that is part of the step,
-// at the provider. And a subscription that is not over belongs to the tenant's one
-// customer, which is stored with the first. A trial is recorded in the step in which
-// its subscription is stored, and a checkout that was refused stays so.
+// Invariants: a replacement is one step, so that the tenant is never without a subscription. The
+// old one ends here first. A job that is enqueued in the same step then ends it at the provider. A
+// subscription that is not over belongs to the tenant's only customer, which is stored with the
+// first subscription. A trial is recorded in the step that stores its subscription, and a refused
+// checkout stays refused.
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err == nil {
@@ -110,7 +108,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	return s.completeAdoption(ctx, a, next)
 }
 
-// completeAdoption has the consequences of storing a subscription that is new here.
+// completeAdoption applies the consequences of storing a new subscription.
 func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscription) error {
 	if err := s.recordTrial(ctx, a, next); err != nil {
 		return err
@@ -127,34 +125,34 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err != nil || members <= next.Quantity {
 		return err
 	}
-	return s.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
+	return s.SeatsChanged(ctx, next.TenantID) // members joined after the checkout was opened
 }
 
-// refuse has a subscription canceled that a checkout has paid for, and refunded.
+// refuse enqueues the cancellation and the refund of a subscription that a checkout has paid for.
 func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) error {
 	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
 		return err
 	}
 	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}
-	// The session is part of the key: it may become known only after a first refusal.
+	// The key includes the session because it may become known only after the first refusal.
 	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID+" "+opened.session))
 }
 
-// recordTrial records the trial that a subscription begins with, if any, as one of
-// the plan that was bought.
+// recordTrial records the trial that a subscription begins with, if any, for the plan that was
+// bought.
 func (s *Service) recordTrial(ctx context.Context, a adoption, next Subscription) error {
 	if next.TrialEndsAt == nil || a.opened.refused {
 		return nil
 	}
 	plan := next.PlanID
 	if a.isBought() {
-		plan = a.opened.planID // whatever plan the subscription has by now
+		plan = a.opened.planID // the subscription may have changed its plan since
 	}
 	return s.store.insertTrial(ctx, plan, next)
 }
 
-// DecideAdoption decides on the adoption of a subscription that is new here; other is the
-// subscription that the tenant has, zero if none.
+// DecideAdoption decides on a new subscription. other is the tenant's present subscription, zero if
+// there is none.
 func (s *Service) DecideAdoption(ctx context.Context, next Subscription, remote psp.Subscription) (a Adoption, other Subscription, err error) {
 	found, err := s.decideAdoption(ctx, next, remote)
 	return found.Adoption, found.other, err
@@ -206,8 +204,8 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 	return a, nil
 }
 
-// findCheckout returns the checkout that started a tenant's subscription, by the id in
-// the metadata; errNoCheckout for a subscription that came another way.
+// findCheckout returns the checkout that started a tenant's subscription, by the ID in the
+// metadata. It returns errNoCheckout if the subscription was not started by a checkout.
 func (s *Service) findCheckout(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
 	parsed, _ := uuid.Parse(id) // Nil for an invalid id; no checkout has it
 	c, err := s.store.loadCheckout(ctx, parsed)
@@ -217,7 +215,7 @@ func (s *Service) findCheckout(ctx context.Context, tenantID uuid.UUID, id strin
 	return c, err
 }
 
-// replace ends a subscription that another one replaces, and has the provider end it.
+// replace ends a replaced subscription here and enqueues its end at the provider.
 func (s *Service) replace(ctx context.Context, old Subscription) error {
 	ended, err := s.endLocally(ctx, old)
 	if err != nil {
@@ -233,8 +231,8 @@ func (s *Service) enqueueRetire(ctx context.Context, old Subscription) error {
 	return s.deps.Jobs.Enqueue(ctx, JobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
 }
 
-// RetireReplaced has the provider end a subscription that runs there and was
-// replaced here; it reports whether it was.
+// RetireReplaced enqueues the end, at the provider, of a subscription that still runs there but was
+// replaced here. It reports whether the subscription was replaced.
 func (s *Service) RetireReplaced(ctx context.Context, sub Subscription) (bool, error) {
 	replaced, err := s.store.hasSuccessor(ctx, sub)
 	if err != nil || !replaced {
@@ -243,12 +241,11 @@ func (s *Service) RetireReplaced(ctx context.Context, sub Subscription) (bool, e
 	return true, s.enqueueRetire(ctx, sub)
 }
 
-// reasonMissing is the cancellation reason of a subscription that the provider does
-// not know.
+// reasonMissing is the cancellation reason of a subscription that does not exist at the provider.
 const reasonMissing = "The payment provider does not know this subscription."
 
-// EndMissing ends a subscription here that the provider does not know. It reports
-// whether it did: another state may have been stored since sub was read.
+// EndMissing ends a subscription that does not exist at the provider. It reports false if another
+// state was stored since sub was read.
 func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error) {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
@@ -273,8 +270,8 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 	return err == nil, err
 }
 
-// endLocally ends a subscription without the provider, and returns it as it is then;
-// errOvertaken when another state was stored since it was read.
+// endLocally ends a subscription without calling the provider and returns the new state. It returns
+// errOvertaken if another state was stored since it was read.
 func (s *Service) endLocally(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	ended := old
@@ -287,8 +284,8 @@ func (s *Service) endLocally(ctx context.Context, old Subscription) (Subscriptio
 	return ended, s.store.update(ctx, ended)
 }
 
-// HandleRetire is the handler of JobRetire: it ends a replaced subscription at the
-// provider, which bills the usage until then. Its key is fixed: a repetition changes nothing.
+// HandleRetire handles JobRetire. It ends a replaced subscription at the provider, which bills the
+// usage until then. It is idempotent because its key is fixed.
 func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
@@ -305,16 +302,14 @@ func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	return psp.MarkPermanent(err)
 }
 
-// refusedCheckout names a subscription that is not wanted next to another one, and
-// the checkout that paid for it.
+// refusedCheckout names an unwanted second subscription and the checkout that paid for it.
 type refusedCheckout struct {
 	SubscriptionID string `json:"subscription_id"`
 	SessionID      string `json:"session_id"`
 }
 
-// HandleRefuse is the handler of JobRefuse: it cancels the subscription at the
-// provider and gives back what its checkout took. The writes have fixed keys: a
-// repetition changes nothing.
+// HandleRefuse handles JobRefuse. It cancels the subscription at the provider and refunds its
+// checkout. It is idempotent because its keys are fixed.
 func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 	var r refusedCheckout
 	if err := job.Decode(&r); err != nil {

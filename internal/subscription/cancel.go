@@ -9,13 +9,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// cancellation says how a subscription is to end.
+// cancellation describes how a subscription ends.
 type cancellation struct {
-	immediately bool // else with its current period
+	immediately bool // otherwise at the end of the current period
 	reason      *string
 }
 
-// instruction returns the order to end a subscription.
+// instruction returns the instruction to end a subscription.
 func (c cancellation) instruction() instruction {
 	if c.immediately {
 		return instruction{Kind: opCancelNow, Reason: c.reason, Usage: usageSettled}
@@ -31,8 +31,8 @@ func (s *Service) cancel(ctx context.Context, tenantID uuid.UUID, c cancellation
 	})
 }
 
-// cancelByID is cancel for the administration, which names the subscription. It refuses a
-// subscription that the tenant does not have (404), and a status that does not allow it
+// cancelByID is cancel for the admin API, which names the subscription. It rejects a subscription
+// of another tenant (404) and a status that does not allow a cancellation
 // (SUBSCRIPTION_CANNOT_BE_CANCELED).
 func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c cancellation) (Subscription, error) {
 	return s.end(ctx, c, request{
@@ -47,7 +47,7 @@ func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c canc
 	})
 }
 
-// end is the operation of both: r has what differs.
+// end runs the operation. The callers set the load step and the missing error of r.
 func (s *Service) end(ctx context.Context, c cancellation, r request) (Subscription, error) {
 	in := c.instruction()
 	r.repeats = isKind(in.Kind)
@@ -59,10 +59,10 @@ func (s *Service) end(ctx context.Context, c cancellation, r request) (Subscript
 	return s.settle(ctx, op, notFoundAs(r.missing, s.sendCancellation(ctx, op)))
 }
 
-// sendCancellation ends a subscription, and a pending change with it. At once, the final
-// invoice has what is owed: usage so far and changes of seats that waited for the next invoice.
+// sendCancellation ends a subscription and drops its pending change. For an immediate cancellation,
+// the final invoice includes the usage so far and the pending changes of seats.
 func (s *Service) sendCancellation(ctx context.Context, op operation) error {
-	if err := s.dropPending(ctx, op); err != nil && !errors.Is(err, psp.ErrRefused) { // refused: it was paid meanwhile
+	if err := s.dropPending(ctx, op); err != nil && !errors.Is(err, psp.ErrRefused) { // refused: it has been paid
 		return err
 	}
 	if op.Kind == opCancel {
@@ -72,7 +72,7 @@ func (s *Service) sendCancellation(ctx context.Context, op operation) error {
 	if err := s.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
 		return err
 	}
-	// The invoice that waits for its collection decides what was paid.
+	// A draft invoice must be collected first, because it determines what has been paid.
 	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()); err != nil {
 		return err
 	}

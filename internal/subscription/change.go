@@ -11,37 +11,37 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// changeParams is a tenant's wish for another plan.
+// changeParams is a tenant's request to change to another plan.
 type changeParams struct {
 	planID   uuid.UUID
-	quantity int64 // seats; 0 keeps as many as there are, but not fewer than members
-	// Where a checkout leads back to; needed only from a free plan to a paid one.
+	quantity int64 // seats; 0 keeps the present number, but bills at least the members
+	// URLs that the checkout returns to. Required only when a free plan changes to a paid one.
 	successURL, cancelURL string
 }
 
-// changeResult is the result of a change: the subscription as it is now, or the hosted
-// checkout that makes the change once it is paid.
+// changeResult is the result of a change: the updated subscription, or a hosted checkout that makes
+// the change once it is paid.
 type changeResult struct {
 	sub       Subscription
 	checkout  *psp.Checkout
-	isPending bool // for its confirmation; until then the subscription is as it was
+	isPending bool // the payer must confirm the payment; until then the subscription is unchanged
 }
 
-// changePlan moves the tenant's subscription to another plan, or changes the number of seats
-// of its own (rules: subscription#change-of-plan). It costs what the last preview showed, and is
-// paid at once: either all of it happens or nothing. From a free plan to a paid one it opens a
-// checkout instead, and the subscription is replaced when that is completed. A change whose payment
-// the payer has to confirm is pending until then.
+// changePlan moves the tenant's subscription to another plan, or changes the number of seats of its
+// plan (rules: subscription#change-of-plan). It charges the amounts of the last preview
+// immediately. The change is made in full or not at all. A change from a free plan to a paid one
+// opens a checkout, and the subscription is replaced once that is completed. If the payer has to
+// confirm the payment, the change is pending until then.
 //
-// It refuses, in this order: no subscription (404), a status that does not allow
-// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan
-// without another number of seats (plan_change_error), a plan without a price in the subscription's
-// currency (plan_not_available_in_currency), missing URLs, too few and too many seats (422),
-// a plan that allows less than what is used (plan_change_error with violations),
-// missing billing details (billing_not_ready), other amounts than were shown
-// (preview_outdated), a declined payment (plan_change_error).
+// It rejects, in this order: no subscription (404), a status that does not allow a change
+// (subscription_cannot_be_upgraded), an unknown plan (422), the same plan without another number of
+// seats (plan_change_error), a plan without a price in the subscription's currency
+// (plan_not_available_in_currency), missing URLs, too few or too many seats (422), a plan that
+// allows less than the tenant uses (plan_change_error with violations), missing billing details
+// (billing_not_ready), amounts that differ from the preview (preview_outdated), and a declined
+// payment (plan_change_error).
 func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changeParams) (changeResult, error) {
-	var bought *purchase // where the change takes a checkout
+	var bought *purchase // set if the change requires a checkout
 	op, claimed, err := s.claim(ctx, request{
 		load:    func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) },
 		repeats: p.matches,
@@ -71,13 +71,13 @@ func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changePa
 	return changeResult{sub: sub, isPending: err == nil && isPending}, err
 }
 
-// matches reports whether an instruction changes to the same plan, and to the same number of
-// seats if that was given.
+// matches reports whether an instruction changes to the same plan and, if a number of seats was
+// given, to the same number.
 func (p changeParams) matches(in instruction) bool {
 	return in.Kind == opChange && in.PlanID == p.planID && (p.quantity == 0 || in.Quantity == p.quantity)
 }
 
-// loadUpgradable returns the tenant's subscription if its status allows another plan.
+// loadUpgradable returns the tenant's subscription if its status allows a change of plan.
 func (s *Service) loadUpgradable(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	sub, err := s.LoadCurrent(ctx, tenantID)
 	if err == nil && !sub.Status.IsRunning() {
@@ -86,8 +86,8 @@ func (s *Service) loadUpgradable(ctx context.Context, tenantID uuid.UUID) (Subsc
 	return sub, err
 }
 
-// checkChange checks the rules of a change, and returns the instruction for it, or the purchase
-// where it takes a checkout.
+// checkChange checks the rules of a change. It returns the instruction, or the purchase if the
+// change requires a checkout.
 func (s *Service) checkChange(ctx context.Context, sub Subscription, p changeParams) (instruction, verdict, *purchase, error) {
 	m, err := s.selectMove(ctx, sub, p.planID, p.quantity)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 			return instruction{}, nothingToDo, nil, err
 		}
 	}
-	if !m.isSeatsOnly() { // its own plan is never too small for more seats
+	if !m.isSeatsOnly() { // the present plan is never too small for more seats
 		if err := s.requireEligible(ctx, sub.TenantID, m.plan); err != nil {
 			return instruction{}, nothingToDo, nil, err
 		}
@@ -123,9 +123,9 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 	return change.instruction(m), mustSend, nil, nil
 }
 
-// confirmSeats reports whether the plan still has room for the team, and the seats suffice:
-// the old plan applied to invitations and joins before the operation is stored. Later ones
-// find the operation.
+// confirmSeats reports whether the plan still has room for the team and the seats still suffice. Up
+// to this moment the old plan limited invitations and joins. From now on they see the stored
+// operation.
 func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruction) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, in.PlanID)
 	if err != nil {
@@ -144,15 +144,15 @@ func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruc
 	return members <= in.Quantity, err
 }
 
-// sendChange makes a change at the provider, in place of a pending one. It is paid or does
-// not happen; if its payer has to confirm the payment it is pending.
+// sendChange makes a change at the provider and drops a pending one. The change is paid or it is
+// not made. If the payer has to confirm the payment, the change is pending.
 //
-// Invariant: while something is owed (past_due), no change that costs something makes an
-// invoice. It would be the latest, and the provider takes a subscription for paid when its
-// latest invoice is. So what is owed is paid first, or nothing happens.
+// Invariant: while the subscription is past_due, a change that costs something does not create an
+// invoice. It would be the latest invoice, and the provider considers a subscription paid if its
+// latest invoice is paid. So the owed invoices are paid first, or nothing happens.
 func (s *Service) sendChange(ctx context.Context, op operation) error {
 	if op.Usage == usageSettled {
-		// The invoice has the usage that the provider knows by then.
+		// The invoice includes the usage that the provider has by then.
 		if err := s.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
 			return err
 		}
@@ -176,8 +176,8 @@ func (s *Service) sendChange(ctx context.Context, op operation) error {
 	return err
 }
 
-// requireShownUsage returns errOtherUsage unless the invoice of a change has the usage that the
-// preview showed. An earlier attempt may have made the change already.
+// requireShownUsage returns errOtherUsage if the invoice of a change would bill other usage than
+// the preview showed. It returns nil if an earlier attempt has already made the change.
 func (s *Service) requireShownUsage(ctx context.Context, op operation) error {
 	if op.ShownUsage == nil {
 		return nil
@@ -197,7 +197,7 @@ func (s *Service) requireShownUsage(ctx context.Context, op operation) error {
 	return err
 }
 
-// change returns the instruction in the provider's terms.
+// change converts the instruction to the provider's parameters.
 func (op operation) change() psp.Change {
 	return psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
@@ -206,8 +206,8 @@ func (op operation) change() psp.Change {
 	}
 }
 
-// refuseChange returns the refusal for an error of sendChange: a declined payment, or any
-// other refusal of the provider.
+// refuseChange converts an error of sendChange: to errDeclined for a declined payment, and to
+// errChangeRefused for any other refusal of the provider.
 func refuseChange(err error) error {
 	switch {
 	case errors.Is(err, errOtherUsage) || !isRefusal(err):
@@ -219,7 +219,7 @@ func refuseChange(err error) error {
 	}
 }
 
-// requireURLs refuses missing URLs, by the fields of the API.
+// requireURLs rejects missing URLs, named by their API fields.
 func (p changeParams) requireURLs() error {
 	var missing fault.Fields
 	if p.successURL == "" {
@@ -231,22 +231,22 @@ func (p changeParams) requireURLs() error {
 	return missing.Err()
 }
 
-// move is a subscription with the plan and the number of seats that it is to change to.
+// move is a subscription with the plan and the number of seats that it changes to.
 type move struct {
 	sub Subscription
 	selection
-	// takesCheckout: the change is one from a free plan to a paid one.
+	// takesCheckout means that a free plan changes to a paid one.
 	takesCheckout bool
-	// priceID and remote are the provider's; readRemote sets them.
+	// priceID and remote come from the provider. readRemote sets them.
 	priceID string
 	remote  psp.Subscription
 }
 
-// isSeatsOnly reports whether the plan stays and only the number of seats changes.
+// isSeatsOnly reports whether only the number of seats changes.
 func (m move) isSeatsOnly() bool { return m.plan.ID == m.sub.PlanID }
 
-// selectMove checks whether a subscription can be changed to a plan at all; quantity
-// is as in changeParams.
+// selectMove checks whether a subscription can change to a plan at all. quantity is as in
+// changeParams.
 func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.UUID, quantity int64) (m move, err error) {
 	m.sub = sub
 	if planID == sub.PlanID {
@@ -261,8 +261,8 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.
 	return m, err
 }
 
-// isPaidFromFree reports whether the move is from a free plan to a paid one. There may be no
-// card to charge then, so that it takes a checkout. A plan that bills usage is not free, whatever
+// isPaidFromFree reports whether the move is from a free plan to a paid one. Such a move requires a
+// checkout, because there may be no card to charge. A plan that bills usage is not free, whatever
 // its base price is.
 func (m move) isPaidFromFree() (bool, error) {
 	if m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage {
@@ -286,11 +286,11 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 		return selection{}, errNotInCurrency
 	}
 	if quantity == 0 && plan.PricingType == catalog.PricingSeat {
-		// The members are counted once here; confirmSeats finds those who join later.
+		// This count is a snapshot. confirmSeats accounts for members who join later.
 		var members int64
 		members, err = s.deps.Tenants.CountMembers(ctx, sub.TenantID)
 		quantity = sub.seatsFor(members)
-		if quota := plan.SeatQuota(); quota != nil { // a team above it is not eligible
+		if quota := plan.SeatQuota(); quota != nil { // a team above the quota is not eligible
 			quantity = max(members, min(quantity, *quota))
 		}
 	} else {
@@ -302,9 +302,9 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 	return selection{plan: plan, price: price, quantity: quantity}, err
 }
 
-// selectSeats is selectPlan for the present plan, whose number of seats can be changed. The
-// subscription keeps its price and interval, also where the plan has others by now or is
-// no longer sold.
+// selectSeats is like selectPlan, but changes the number of seats of the present plan. The
+// subscription keeps its price and interval even if the plan has changed since or is no longer
+// sold.
 func (s *Service) selectSeats(ctx context.Context, sub Subscription, quantity int64) (selection, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// A change whose payment its payer has to confirm is pending (rules:
-// subscription#changes-that-wait). It was tried at once before, so that a card that is
-// refused outright leaves nothing behind, and so that the plan's name is in the metadata
-// of every other change: the provider takes no metadata with a pending change.
+// If the payer has to confirm the payment of a change, the change is pending
+// (rules: subscription#changes-that-wait). The change is always tried as an immediate one first. So
+// a card that is declined outright leaves nothing behind, and every other change records the plan
+// in the metadata, which the provider does not accept with a pending change.
 //
-// No change becomes pending while the tenant owes for its period (past_due): the provider would
-// take the invoice of a change that is dropped, which is the latest then, for settled, and the
-// subscription for paid.
+// No change becomes pending while the subscription is past_due. If the change were dropped, its
+// invoice would be the latest and would count as settled, and the provider would consider the
+// subscription paid.
 
-// sendPending leaves a change pending until its payment is confirmed. If the payment is
-// refused now after all, nothing is pending and nothing is open.
+// sendPending leaves a change pending until its payment is confirmed. If the payment is declined
+// after all, no change stays pending and no invoice stays open.
 func (s *Service) sendPending(ctx context.Context, op operation, change psp.Change) error {
 	if err := s.noteItems(ctx, op); err != nil {
 		return err
@@ -38,9 +38,10 @@ func (s *Service) sendPending(ctx context.Context, op operation, change psp.Chan
 	return psp.ErrDeclined
 }
 
-// dropPending ends the change that was pending before the operation, by voiding its invoice:
-// nothing is owed for a change that was never made, and the items that waited before it wait
-// again. ErrRefused is the cause when the invoice was paid meanwhile, and so the change made.
+// dropPending ends the change that was pending before the operation by voiding its invoice. Nothing
+// is then owed for a change that was not made, and the items that were pending before it are
+// pending again. It returns psp.ErrRefused if the invoice was paid in the meantime, which means
+// that the change was made.
 func (s *Service) dropPending(ctx context.Context, op operation) error {
 	if op.before.Pending != nil {
 		if err := s.voidInvoice(ctx, op.before.Pending.PSPInvoiceID); err != nil {
@@ -51,8 +52,7 @@ func (s *Service) dropPending(ctx context.Context, op operation) error {
 	return err
 }
 
-// voidInvoice voids the invoice of a pending change. Its key is fixed: a repetition changes
-// nothing.
+// voidInvoice voids the invoice of a pending change. It is idempotent because its key is fixed.
 func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 	err := s.deps.Provider.VoidInvoice(ctx, invoiceID, "drop-"+invoiceID)
 	if errors.Is(err, psp.ErrNotFound) {
@@ -61,8 +61,8 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 	return err
 }
 
-// dropChange ends a pending change of the tenant's plan; without one there is nothing
-// to do. It refuses (plan_change_error) a change whose invoice was paid meanwhile: it is made.
+// dropChange drops the pending change of the tenant's plan, if there is one. It fails with
+// plan_change_error if the invoice was paid in the meantime, because the change was then made.
 func (s *Service) dropChange(ctx context.Context, tenantID uuid.UUID) error {
 	op, claimed, err := s.claim(ctx, request{
 		load:    s.runningLoader(tenantID),

@@ -14,15 +14,15 @@ import (
 type pricedChange struct {
 	psp.Change
 	paid paidTime
-	// paysOwed: the owed invoices of the current period are collected before the change.
+	// paysOwed means that the owed invoices of the current period are collected before the change.
 	paysOwed bool
-	metered  []psp.MeteredItem // the items that bill usage before the change
-	// shownUsage is the usage that the preview showed; nil where the invoice of the change has
-	// no usage, or nothing was shown.
+	metered  []psp.MeteredItem // the metered items before the change
+	// shownUsage is the usage that the preview showed. It is nil if the invoice of the change bills
+	// no usage, or if there was no preview.
 	shownUsage *int64
 }
 
-// instruction returns the order to make the change.
+// instruction returns the instruction to make the change.
 func (c pricedChange) instruction(m move) instruction {
 	in := instruction{
 		Kind: opChange, PlanID: m.plan.ID, Quantity: m.quantity, ItemID: c.ItemID, PriceID: c.PriceID,
@@ -35,37 +35,36 @@ func (c pricedChange) instruction(m move) instruction {
 	return in
 }
 
-// invoicesUsage reports whether the invoice of the change has the usage so far: because the
-// change takes away an item that bills usage, or begins a period.
+// invoicesUsage reports whether the invoice of the change includes the usage so far. That is so if
+// the change removes a metered item or starts a billing period.
 func (c pricedChange) invoicesUsage(m move) bool {
 	return m.sub.Status != Trialing && len(c.metered) > 0 &&
 		(removesMetered(c.Metered) || m.beginsPeriod() || !c.TrialEnd.IsZero())
 }
 
-// billsUsage reports whether a line of the change's invoice is for usage.
+// billsUsage reports whether an invoice line of the change is for usage.
 func (c pricedChange) billsUsage(line psp.InvoiceLine) bool {
 	return slices.ContainsFunc(c.metered, func(m psp.MeteredItem) bool { return m.PriceID == line.PriceID })
 }
 
-// removesMetered reports whether changes take away an item that bills usage, so that the
-// usage is invoiced with them.
+// removesMetered reports whether changes remove a metered item, which invoices its usage.
 func removesMetered(changes []psp.MeteredChange) bool {
 	return slices.ContainsFunc(changes, func(ch psp.MeteredChange) bool { return ch.ItemID != "" })
 }
 
-// beginsPeriod reports whether a change, outside a trial, begins a billing period: one to
-// another interval, and one from a paid to a free plan
+// beginsPeriod reports whether a change, outside a trial, starts a billing period: a change to
+// another interval, or from a paid plan to a free one
 // (https://docs.stripe.com/billing/subscriptions/billing-cycle).
 func (m move) beginsPeriod() bool {
 	becomesFree := m.sub.PriceCents > 0 && m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage
 	return m.plan.Interval != m.sub.Interval() || becomesFree
 }
 
-// readRemote adds the provider's price and state to a move, which a checkout does not need.
+// readRemote loads the provider's price and state for a move. A move that requires a checkout does
+// not need them.
 //
-// Invariant: a change is priced on the state that the provider has. If that is newer than
-// the one that is stored here, it is stored first, and isCurrent is false: the change has to be
-// checked on it.
+// Invariant: a change is priced on the provider's state. If that is newer than the stored state,
+// readRemote stores it and returns isCurrent false. The change must then be checked again.
 func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err error) {
 	if m.takesCheckout {
 		return true, nil
@@ -87,18 +86,17 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 	return true, nil
 }
 
-// priceAsShown returns a change as it is to be made; requested is the number of seats that the
-// caller requested, 0 for as many as are needed.
+// priceAsShown returns the change to make. requested is the number of seats that the caller
+// requested, or 0 to keep the present number.
 //
-// Invariant: a change costs to the cent what its last preview within previewLife showed,
-// to any user of the tenant, or it does not happen: preview_outdated, with the new
-// amounts, which bind in turn. For that it is counted from the moment of the preview,
-// and the provider computes it once more, for the subscription as it is now.
-// Nothing of ours changes the subscription after that: the operation begins only if no
-// other state was stored since the subscription was loaded, and no other operation
-// begins before this one has ended. A change by hand at the provider in the moment
-// between the two calls is the one that this does not see. Usage is compared later, when
-// no more of it can be recorded: see requireShownUsage.
+// Invariant: a change costs exactly what its last preview within previewLife showed to any user of
+// the tenant, or it fails with preview_outdated and a new preview, which is binding in turn. For
+// that, the cost is calculated from the time of the preview, and the provider computes it again for
+// the current subscription. After that, nothing here changes the subscription: the operation begins
+// only if no other state was stored since the subscription was loaded, and no other operation
+// begins before this one has ended. The one case that this does not detect is a manual change at
+// the provider between the two calls. Usage is compared later, once no more can be recorded: see
+// requireShownUsage.
 func (s *Service) priceAsShown(ctx context.Context, m move, requested int64) (pricedChange, error) {
 	shown, err := s.store.lastPreview(ctx, m, requested, s.deps.Clock.Now())
 	if errors.Is(err, errNoPreview) {
@@ -124,7 +122,7 @@ func (s *Service) priceAsShown(ctx context.Context, m move, requested int64) (pr
 	return pricedChange{}, errOutdated.With("preview", newChangePreview(next))
 }
 
-// priceUnseen is priceAsShown without a preview: the current price applies.
+// priceUnseen is priceAsShown for a change without a preview. The current price applies.
 func (s *Service) priceUnseen(ctx context.Context, m move) (pricedChange, error) {
 	if m.takesCheckout {
 		return pricedChange{}, nil
@@ -139,9 +137,9 @@ func (s *Service) priceUnseen(ctx context.Context, m move) (pricedChange, error)
 	return change, err
 }
 
-// price returns a change as it is to be made, counted from a moment, and its cost.
-// Where the change takes a checkout there is no change to be made here. withUsage makes
-// sure that the preview has all usage so far, for which it may wait for a second.
+// price returns the change to make, calculated from the given time, and its cost. If the move
+// requires a checkout, the change is empty. With withUsage, the preview includes all usage so far,
+// for which price may wait up to a second.
 func (s *Service) price(ctx context.Context, m move, from time.Time, withUsage bool) (pricedChange, preview, error) {
 	if m.takesCheckout {
 		p, err := s.previewCheckout(ctx, m, from)
@@ -157,7 +155,7 @@ func (s *Service) price(ctx context.Context, m move, from time.Time, withUsage b
 	return s.settleTerms(ctx, m, change)
 }
 
-// newChange returns a change, counted from a moment, in the provider's terms.
+// newChange returns a change, calculated from the given time, with the provider's parameters.
 func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pricedChange, err error) {
 	change := pricedChange{Change: psp.Change{
 		SubscriptionID: m.remote.ID, ItemID: m.remote.ItemID, PriceID: m.priceID, KeepsPrice: m.isSeatsOnly(), Quantity: m.quantity,
@@ -179,16 +177,15 @@ func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pric
 	return change, err
 }
 
-// settleTerms asks the provider for the cost of a change. It returns the change with its
-// terms of payment, as it is to be made, and its preview.
+// settleTerms asks the provider for the cost of a change. It returns the change with its payment
+// terms, ready to be made, and its preview.
 //
-// Time that was not paid is not credited (paid.go). A change that costs something, or that
-// begins a period because its plan has another interval, collects what is owed for the
-// current period first; so does any change while an invoice is a draft that is about to be
-// collected. A change that would come to a credit takes effect without a proration where
-// the period is not paid: the tenant gets nothing back, and owes nothing for the rest. More
-// seats of the same plan give up no time, so they are charged alone while a debit pays for
-// the others.
+// Time that was not paid for is not credited (see paid.go). The owed invoices of the current period
+// are collected first if the change costs something or starts a period with another interval, and
+// also if an invoice is a draft that is about to be collected. If a change would result in a credit
+// for a period that is not paid, it is made without proration: the tenant receives nothing and owes
+// nothing for the rest of the period. Adding seats to the same plan gives up no time, so the new
+// seats are charged even while a debit for the others is in progress.
 func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) (pricedChange, preview, error) {
 	sub := m.sub
 	p, err := s.previewCost(ctx, sub, change)
@@ -212,11 +209,11 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 	}
 	waiting := change.paid.unpaidCredit(0, share, units.Step())
 	change.UnpaidCredit = change.paid.unpaidCredit(p.unused, share, units.Step())
-	// Without a proration the provider would not invoice the usage of items that it removes.
+	// Without proration the provider would not invoice the usage of the items that it removes.
 	nothing := share.Sign() == 0 && (begins || !costs) && !removesMetered(change.Metered)
 	if nothing || !costs && (overdue || p.net()-p.pending+change.UnpaidCredit-waiting > 0) {
 		change.Unprorated, change.UnpaidCredit = true, 0
-		if begins { // its invoice has the pending credit
+		if begins { // its invoice includes the pending credit
 			change.UnpaidCredit = waiting
 		}
 		if p, err = s.previewCost(ctx, sub, change); err != nil {
@@ -228,18 +225,18 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 		p.owed, err = s.sumOwed(ctx, sub)
 	}
 	unsettled := change.paid.unpaidCredit(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit
-	if change.paid.draft { // the regular bill, which is collected within the hour in any case
+	if change.paid.draft { // the regular invoice, which is collected within the hour anyway
 		unsettled = 0
 	}
 	p.addOwed(unsettled)
 	return change, p, err
 }
 
-// previewCost asks the provider for the cost of a change, as it is given.
+// previewCost asks the provider for the cost of exactly this change.
 func (s *Service) previewCost(ctx context.Context, sub Subscription, change pricedChange) (preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change.Change)
 	if sub.IsEnding() && errors.Is(err, psp.ErrNothingUpcoming) {
-		err = nil // in a trial that the subscription ends with, a change costs nothing
+		err = nil // a change during a trial costs nothing if the subscription ends with the trial
 	}
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
 		return preview{}, errNoProration.Wrap(err)
@@ -255,7 +252,7 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 		if !change.billsUsage(line) {
 			return false
 		}
-		if line.PeriodEnd.Before(p.periodEnd) { // otherwise it is the renewal's
+		if line.PeriodEnd.Before(p.periodEnd) { // otherwise the line belongs to the renewal
 			p.usage += line.Amount
 		}
 		return true
@@ -264,8 +261,8 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 	return p, nil
 }
 
-// deductUnpaid takes the unpaid part of a credit off; waiting is the part of it that was pending.
-// Pending amounts count as one, so that the credit is the same once they are recharged.
+// deductUnpaid subtracts the unpaid part of a credit. waiting is the share of it that was pending.
+// Pending amounts are netted, so that the credit stays the same after they are charged again.
 func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	credits := p.credit - p.unused
 	both := min(credits, p.pending+credits)
@@ -274,8 +271,8 @@ func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	p.pending += waiting
 }
 
-// addOwed adds the owed invoices to the charge. Credit for time that they, or a debit in
-// progress, have yet to pay is not shown as one: it lowers the charge.
+// addOwed adds the owed invoices to the charge. Credit for time that these invoices or a debit in
+// progress have yet to pay is not shown as a credit. It lowers the charge.
 func (p *preview) addOwed(unsettled int64) {
 	p.charge += p.owed
 	unsettled = max(min(unsettled, p.credit, p.charge), 0)
@@ -283,10 +280,10 @@ func (p *preview) addOwed(unsettled int64) {
 	p.charge -= unsettled
 }
 
-// addLines adds up the invoice that a change makes at once: its own lines, and the items that waited
-// for the next invoice, such as changes of seats, which the provider puts on it too. A
-// change without lines of its own makes no invoice: the lines are the next renewal's
-// then. quantity is the number of units before the change.
+// addLines adds up the invoice that a change creates immediately: its own lines and the items that
+// were pending for the next invoice, such as changes of seats, which the provider adds to it. A
+// change without lines of its own creates no invoice. The lines then belong to the next renewal.
+// quantity is the number of units before the change.
 func (p *preview) addLines(lines []psp.InvoiceLine, change psp.Change, quantity int64) {
 	own := p.ownLines(lines, change, quantity)
 	if !slices.Contains(own, true) {
@@ -295,7 +292,7 @@ func (p *preview) addLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 	for i, line := range lines {
 		switch {
 		case !line.Proration && !line.PeriodStart.Before(p.periodEnd):
-			continue // the renewal
+			continue // belongs to the renewal
 		case line.Amount < 0:
 			p.credit -= line.Amount
 		default:
@@ -310,16 +307,16 @@ func (p *preview) addLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 	}
 }
 
-// ownLines reports which lines are the change's own: one credit for the rest of the period, and
-// the charges at the new price. Of several credits from the same second, seats that
-// changed in it made the others; the change's is for as many units as there are.
+// ownLines reports which lines belong to the change: one credit for the rest of the period, and the
+// charges at the new price. If seats changed in the same second, there are several credits. The
+// change's credit is the one for the current number of units.
 func (p *preview) ownLines(lines []psp.InvoiceLine, change psp.Change, quantity int64) []bool {
 	own := make([]bool, len(lines))
 	credit := -1
 	for i, line := range lines {
 		now := line.PeriodStart.Equal(change.ProrationDate) && !change.Unprorated
 		switch {
-		case !line.Proration: // with another interval a new period begins now, and is paid in full
+		case !line.Proration: // with another interval a new period starts now and is charged in full
 			own[i] = line.PriceID == change.PriceID && line.PeriodStart.Before(p.periodEnd)
 		case line.Amount >= 0:
 			own[i] = now && line.PriceID == change.PriceID
@@ -333,9 +330,10 @@ func (p *preview) ownLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 	return own
 }
 
-// trialEnd returns when the trial ends that a change begins: one to a paid plan of
-// another product, of which the tenant has had no trial. Zero is for none. A trial that
-// runs keeps its end, and a tenant that has not paid gets none (rules: subscription#trials).
+// trialEnd returns the end of the trial that a change starts, or zero if it starts none. A change
+// to a paid plan of another product starts a trial if the tenant has had no trial of that product.
+// A running trial keeps its end, and a tenant that has not paid gets no trial
+// (rules: subscription#trials).
 func (s *Service) trialEnd(ctx context.Context, m move, from time.Time) (time.Time, error) {
 	if m.sub.Status != Active || m.sub.IsEnding() || m.price.PriceCents == 0 || m.plan.TrialDays == 0 {
 		return time.Time{}, nil
@@ -351,8 +349,8 @@ func (s *Service) trialEnd(ctx context.Context, m move, from time.Time) (time.Ti
 	return from.AddDate(0, 0, days), nil
 }
 
-// prorationDate returns a moment in whole seconds, which the provider counts in, and
-// within the current period.
+// prorationDate returns the time truncated to seconds, which is the provider's resolution, and
+// clamped to the current period.
 func prorationDate(sub Subscription, at time.Time) time.Time {
 	date := at.Truncate(time.Second)
 	if date.After(sub.CurrentPeriodEnd) {

@@ -17,36 +17,34 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// The metadata that a checkout leaves on the provider's objects, so that a
-// notification finds its way back.
+// Metadata keys that a checkout sets on the provider's objects, so that a notification can be
+// matched to its tenant, plan and checkout.
 const (
 	metaTenant   = "tenant_id"
 	metaPlan     = "plan_id"
 	metaCheckout = "checkout_id"
 )
 
-// continueWindow is how long a repetition continues a checkout that was not answered.
-// It ends, because the provider repeats a failure for the same key, which must not
-// keep a tenant from paying; a session that was never returned expires by itself.
+// continueWindow is how long a retry continues a checkout whose request was never answered. It is
+// limited because the provider returns the same failure again for the same key, which must not
+// prevent a tenant from paying. A session that was never returned expires by itself.
 const continueWindow = 10 * time.Minute
 
-// CheckoutParams is a tenant's wish to buy a plan.
+// CheckoutParams is a tenant's request to buy a plan.
 type CheckoutParams struct {
 	PlanID     uuid.UUID
 	Currency   string
-	Quantity   int64 // seats; other plans have one unit whatever it says
+	Quantity   int64 // seats; ignored by other plans, which always have one unit
 	SuccessURL string
 	CancelURL  string
-	// BillingLater lets the billing details follow after the payment, as an
-	// onboarding does.
+	// BillingLater allows the billing details to be added after the payment, as in an onboarding.
 	BillingLater bool
 }
 
 // Checkout opens a hosted checkout at the provider and returns its session
-// (rules: subscription#checkout). It
-// refuses, in this order, an unknown plan or currency, a tenant that has a
-// subscription, one without the billing details, a plan without a price in the
-// currency, fewer seats than members, and a plan that allows less than is used.
+// (rules: subscription#checkout). It rejects, in this order: an unknown plan or currency, a tenant
+// that already has a subscription, missing billing details, a plan without a price in the currency,
+// fewer seats than members, and a plan that allows less than the tenant uses.
 func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
 	bought, err := s.checkPurchase(ctx, tenantID, p)
 	if err != nil {
@@ -55,27 +53,26 @@ func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	return s.openCheckout(ctx, bought)
 }
 
-// selection is a plan with its price in one currency and a number of units.
+// selection is a plan, its price in one currency, and a number of units.
 type selection struct {
 	plan     catalog.Plan
 	price    catalog.Price
 	quantity int64
 }
 
-// purchase is a selection that a checkout sells to a tenant.
+// purchase is a selection that a tenant buys in a checkout.
 type purchase struct {
 	selection
 	tenant     tenant.Tenant
 	successURL string
 	cancelURL  string
-	replaces   uuid.UUID // the free subscription that it replaces; Nil for none
+	replaces   uuid.UUID // the free subscription that it replaces, or Nil
 }
 
-// openCheckout opens a checkout for a purchase that was checked.
+// openCheckout opens a checkout for a checked purchase.
 //
-// Invariant: the checkout's row is committed before the provider is asked, and
-// its id is the idempotency key; whatever fails on the way leaves no session
-// that the service does not know of.
+// Invariant: the row of the checkout is committed before the provider is called, and its ID is the
+// idempotency key. So no failure leaves a session that the service does not know about.
 func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checkout, error) {
 	p, err := s.checkoutParams(ctx, bought)
 	if err != nil {
@@ -94,9 +91,9 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	return session, s.noteSession(ctx, id, bought, session.ID)
 }
 
-// checkoutParams returns the parameters of a checkout, without the key and the
-// metadata, which name the checkout. It makes the customer and the price at the
-// provider where they are missing.
+// checkoutParams returns the parameters of a checkout, except the key and the metadata, which
+// depend on the checkout's ID. It creates the customer and the price at the provider if they are
+// missing.
 func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
 		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.RequestedLocale(ctx),
@@ -120,9 +117,8 @@ func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.Chec
 	return p, err
 }
 
-// requireCurrency refuses a currency while the customer has credit, or something that is
-// not paid, in another one (currency_mismatch): the provider would not apply a credit
-// to invoices in this currency.
+// requireCurrency fails with currency_mismatch if the customer has a credit or an unpaid amount in
+// another currency. The provider would not apply that credit to invoices in this currency.
 func (s *Service) requireCurrency(ctx context.Context, customerID, currency string) error {
 	other, err := s.deps.Provider.OtherCurrency(ctx, customerID, currency)
 	if err == nil && other != "" {
@@ -131,8 +127,8 @@ func (s *Service) requireCurrency(ctx context.Context, customerID, currency stri
 	return err
 }
 
-// credit returns the credit that the tenant has for invoices in a currency, in minor units;
-// 0 without a customer at the provider.
+// credit returns the tenant's credit for invoices in a currency, in minor units. It returns 0 if
+// the tenant has no customer at the provider.
 func (s *Service) credit(ctx context.Context, tenantID uuid.UUID, currency string) (int64, error) {
 	customerID, err := s.deps.Customers.Customer(ctx, tenantID)
 	if err != nil || customerID == "" {
@@ -141,10 +137,10 @@ func (s *Service) credit(ctx context.Context, tenantID uuid.UUID, currency strin
 	return s.deps.Provider.CustomerCredit(ctx, customerID, currency)
 }
 
-// continueCheckout stores a checkout that is about to be opened, and returns its id. An
-// attempt that was never answered is continued by the next request for the same purchase within
-// continueWindow. So it opens only one session, even for several requests at once: the id is
-// derived from the purchase and from the last checkout that was answered.
+// continueCheckout stores a checkout that is about to be opened, and returns its ID. If an earlier
+// attempt was never answered, the next request for the same purchase within continueWindow
+// continues it. Even concurrent requests open only one session, because the ID is derived from the
+// purchase and from the last checkout that was answered.
 func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
 	last, err := s.store.lastAnsweredCheckout(ctx, bought.tenant.ID, bought.plan.ID)
 	if err != nil && !errors.Is(err, errNoCheckout) {
@@ -166,7 +162,7 @@ func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.C
 	}
 }
 
-// noteSession stores the session of a checkout, and records it in the audit trail.
+// noteSession stores the session of a checkout and records it in the audit trail.
 func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		first, err := s.store.setSession(ctx, bought.tenant.ID, id, session, s.deps.Clock.Now())
@@ -180,10 +176,9 @@ func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase
 	})
 }
 
-// trialDays returns how long the trial of a new subscription is: the plan's trial
-// days, but none where the tenant had a trial of the product before
-// (rules: subscription#trials). A trial that begins while this checkout is open is
-// found when it is paid.
+// trialDays returns the length of the trial of a new subscription: the plan's trial days, or 0 if
+// the tenant already had a trial of the product (rules: subscription#trials). A trial that begins
+// while this checkout is open is detected when the checkout is paid.
 func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil
@@ -195,8 +190,8 @@ func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalo
 	return int(plan.TrialDays), nil
 }
 
-// meteredPrices lists the further prices that a usage plan sells: the provider's
-// prices of the meters that are billed.
+// meteredPrices lists the additional prices of a usage plan: the provider's prices of the meters
+// that are billed.
 func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string, error) {
 	if bought.plan.PricingType != catalog.PricingUsage {
 		return nil, nil
@@ -204,7 +199,7 @@ func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string,
 	return s.deps.Metering.MeteredPrices(ctx, bought.price.Currency)
 }
 
-// checkPurchase checks everything that can be checked without the provider.
+// checkPurchase checks everything that does not require the provider.
 func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchase, error) {
 	plan, err := s.selectOffered(ctx, p.PlanID, p.Currency)
 	if err != nil {
@@ -249,8 +244,8 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	}, s.requireEligible(ctx, tenantID, plan)
 }
 
-// selectOffered returns a plan that can be bought. Any other plan, and an unknown currency, are broken
-// fields.
+// selectOffered returns a plan that is on sale. It reports any other plan, and an unknown currency,
+// as invalid fields.
 func (s *Service) selectOffered(ctx context.Context, planID uuid.UUID, currency string) (catalog.Plan, error) {
 	plan, noPlan := s.planOnSale(ctx, planID, "plan_id")
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, currency)
@@ -260,8 +255,8 @@ func (s *Service) selectOffered(ctx context.Context, planID uuid.UUID, currency 
 	return plan, fault.Join(noPlan, err)
 }
 
-// requireEligible refuses a plan that allows less than the tenant uses
-// (plan_change_error with violations; rules: subscription#eligibility).
+// requireEligible rejects a plan that allows less than the tenant uses (plan_change_error with
+// violations; rules: subscription#eligibility).
 func (s *Service) requireEligible(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) error {
 	violations, err := s.deps.Entitlements.Violations(ctx, tenantID, plan)
 	if err == nil && len(violations) > 0 {
@@ -270,7 +265,7 @@ func (s *Service) requireEligible(ctx context.Context, tenantID uuid.UUID, plan 
 	return err
 }
 
-// planOnSale returns a plan that can be bought; any other is a broken field.
+// planOnSale returns a plan that is on sale. It reports any other plan as an invalid field.
 func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.IsOnSale() {
@@ -300,9 +295,9 @@ func (s *Service) billableTenant(ctx context.Context, tenantID uuid.UUID, later 
 	return t, nil
 }
 
-// RequireCountry refuses (billing_not_ready) a plan with a price above 0 for a tenant whose
-// country is unknown, if the service issues the invoices: the first invoice, which is issued
-// when the checkout is paid, has the tenant's address and tax.
+// RequireCountry fails with billing_not_ready if the plan's price is above 0, the tenant's country
+// is unknown, and the service issues the invoices. The first invoice is issued when the checkout is
+// paid, and needs the tenant's address and tax.
 func (s *Service) RequireCountry(country *string, plan catalog.Plan, currency string) error {
 	price, _ := plan.PriceIn(currency)
 	if !s.deps.IssuesInvoices || price.PriceCents == 0 || country != nil && *country != "" {
@@ -311,9 +306,9 @@ func (s *Service) RequireCountry(country *string, plan catalog.Plan, currency st
 	return errBillingNotReady.With("missing_fields", []string{"country"})
 }
 
-// checkUnits returns the number of units that a plan is bought with: for a seat plan
-// the wanted seats, and one for any other. Seats may not be fewer than the members, and not
-// more than the plan's quota of team members, which could never be used.
+// checkUnits returns the number of units to buy: the wanted seats for a seat plan, and 1 for any
+// other plan. The seats must cover the members, and must not exceed the plan's quota of team
+// members, because more could never be used.
 func (s *Service) checkUnits(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
 	if plan.PricingType != catalog.PricingSeat {
 		return 1, nil

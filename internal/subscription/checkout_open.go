@@ -10,22 +10,21 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// How often an open checkout is read back at most, however many requests ask for
-// it, and for how long: the provider closes its page after a day.
+// An open checkout is read back at most every lookEvery, regardless of the number of requests, and
+// for lookFor. The provider closes its page after a day.
 const (
 	lookEvery   = 3 * time.Second
 	lookFor     = 48 * time.Hour
 	lookTimeout = 5 * time.Second
 )
 
-// CheckoutEvent handles notifications about checkout sessions: a completed one has
-// started a subscription.
+// CheckoutEvent handles notifications about checkout sessions. A completed session has started a
+// subscription.
 func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 	return s.readCheckout(ctx, e.ObjectID)
 }
 
-// readCheckout reads a checkout back from the provider, and takes over the
-// subscription that it has started.
+// readCheckout reads a checkout back from the provider and stores the subscription that it started.
 func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	session, err := s.deps.Provider.GetCheckout(ctx, sessionID)
 	if err != nil {
@@ -46,8 +45,7 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
 }
 
-// refundRefused has a refused checkout refunded whose payment came after the refusal, as
-// a bank debit does.
+// refundRefused refunds a refused checkout that was paid after the refusal, as a bank debit can be.
 func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error {
 	if session.PaymentStatus != psp.PaymentPaid {
 		return nil
@@ -64,13 +62,13 @@ func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error
 	return s.refuse(ctx, opened, session.SubscriptionID)
 }
 
-// ReadOpenCheckouts reads the tenant's open checkouts back from the provider, and so
-// finds a payment of which no notification has arrived yet. Requests that show a tenant's
-// subscription call it first, so that a tenant that has paid is not shown as unpaid. When
-// the provider does not answer, they show what is stored.
+// ReadOpenCheckouts reads the tenant's open checkouts back from the provider, which detects a
+// payment before its notification arrives. Requests that show the tenant's subscription call it
+// first, so that a tenant that has paid is not shown as unpaid. If the provider does not answer,
+// they show the stored state.
 //
-// Invariant: across all requests and instances, only one at a time reads a checkout
-// back, and not more often than every lookEvery.
+// Invariant: across all requests and instances, only one request at a time reads a checkout back,
+// and at most once per lookEvery.
 func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
 	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-lookFor))

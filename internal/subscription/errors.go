@@ -6,10 +6,10 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// ErrNotFound says that there is no such subscription (404).
+// ErrNotFound means that there is no such subscription (404).
 var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
-// The refusals of requests.
+// Errors that reject a request.
 var (
 	errAlreadyExists     = fault.NewCoded(fault.Invalid, fault.SubscriptionAlreadyExists)
 	errBillingNotReady   = fault.NewCoded(fault.Invalid, fault.BillingNotReady)
@@ -31,26 +31,26 @@ var (
 	errChangeRefused     = newChangeError("error.plan_change_error")
 )
 
-// errAboveSeatQuota refuses more seats than a plan allows.
+// errAboveSeatQuota rejects more seats than the plan allows.
 func errAboveSeatQuota(quota int64) error {
 	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
 		Path: "quantity", Message: "validation.quantity_above_seats", Args: map[string]any{"max": quota},
 	}}}
 }
 
-// newChangeError is a plan_change_error with a message that says why.
+// newChangeError returns a plan_change_error with a message that states the reason.
 func newChangeError(message string) *fault.Error {
 	e := fault.NewCoded(fault.Invalid, fault.PlanChangeError)
 	e.Message = message
 	return e
 }
 
-// Store methods return these errors where there is no such row.
+// Errors of store methods that find no row.
 var (
 	errNoCheckout  = errors.New("no such checkout")
 	errNoOperation = errors.New("the subscription has no pending operation")
 	errNoPreview   = errors.New("the change has no valid preview")
 )
 
-// errOtherUsage means that the invoice of a change would have other usage than its preview.
+// errOtherUsage means that the invoice of a change would bill other usage than its preview showed.
 var errOtherUsage = errors.New("the usage is not the one that the preview showed")

@@ -8,10 +8,10 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
-// formerTermsLife is the length of the longest window that can be interrupted: a month.
+// formerTermsLife is the length of the longest window that a change can interrupt: a month.
 const formerTermsLife = 31 * 24 * time.Hour
 
-// termsUntil is what the subscription says about its billing until a time.
+// termsUntil returns the subscription's billing terms, ending at the given time.
 func (s Subscription) termsUntil(until time.Time) entitlement.FormerTerms {
 	return entitlement.FormerTerms{
 		BillingAnchor: s.BillingAnchor, IntervalUnit: s.IntervalUnit, IntervalCount: s.IntervalCount,
@@ -19,17 +19,16 @@ func (s Subscription) termsUntil(until time.Time) entitlement.FormerTerms {
 	}
 }
 
-// sameBilling reports whether the billing periods of both follow from the same terms.
+// sameBilling reports whether both subscriptions have the same billing terms.
 func (s Subscription) sameBilling(o Subscription) bool {
 	return s.BillingAnchor.Equal(o.BillingAnchor) && s.IntervalUnit == o.IntervalUnit && s.IntervalCount == o.IntervalCount
 }
 
-// noteFormerTerms returns the former terms of next, the new state of known, which is not
-// over: those of known, and the terms that next replaces or ends.
+// noteFormerTerms returns the former terms of next, the new state of known, which is not over. They
+// are the former terms of known plus the terms that next replaces or ends.
 //
-// Invariant: of every moment of the last month in which a subscription of the tenant
-// ran, the terms that held then are the first former ones that ended after it, or the
-// present ones.
+// Invariant: for every time in the last month at which the tenant had a running subscription, the
+// applicable terms are the first former terms that ended after it, or the present terms.
 func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error) {
 	begun := next.CurrentPeriodStart
 	replaced := begun.After(known.CurrentPeriodStart) && (begun.Before(known.CurrentPeriodEnd) || !known.sameBilling(next))
@@ -55,9 +54,9 @@ func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error
 	return entitlement.EncodeFormer(dropExpired(former, now))
 }
 
-// inheritFormerTerms puts together the former terms of all subscriptions that a tenant had,
-// for its next one. They end with its beginning at the latest: the provider begins a
-// subscription before the one that it replaces is ended here.
+// inheritFormerTerms merges the former terms of all earlier subscriptions of a tenant for its next
+// one. They end at the latest when the next subscription begins, because the provider begins it
+// before the replaced one is ended here.
 func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, error) {
 	var all []entitlement.FormerTerms
 	for _, s := range had {
@@ -69,7 +68,7 @@ func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, erro
 			if f.Until.After(next.CurrentPeriodStart) {
 				f.Until = next.CurrentPeriodStart
 			}
-			// A later subscription has the terms of an earlier one too.
+			// A later subscription also holds the terms of the earlier ones.
 			if f.Until.After(f.CurrentPeriodStart) && !slices.Contains(all, f) {
 				all = append(all, f)
 			}
@@ -79,8 +78,7 @@ func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, erro
 	return entitlement.EncodeFormer(dropExpired(all, next.CreatedAt))
 }
 
-// dropExpired leaves out the terms that ended too long ago to have interrupted a window that
-// would still go on.
+// dropExpired removes the terms that ended so long ago that any window they interrupted is over.
 func dropExpired(former []entitlement.FormerTerms, now time.Time) []entitlement.FormerTerms {
 	return slices.DeleteFunc(former, func(f entitlement.FormerTerms) bool { return f.Until.Before(now.Add(-formerTermsLife)) })
 }

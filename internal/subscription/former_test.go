@@ -12,7 +12,7 @@ import (
 
 func on(day int) time.Time { return time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC) }
 
-// billed is a subscription whose billing period begins on a day of November.
+// billed returns a subscription whose billing period begins on a day of November.
 func billed(begun int, unit string) Subscription {
 	s := Subscription{Status: Active, BillingAnchor: on(begun), IntervalUnit: unit, IntervalCount: 1, CurrentPeriodStart: on(begun)}
 	s.CurrentPeriodEnd = s.CurrentPeriodStart.AddDate(0, 1, 0)
@@ -22,7 +22,7 @@ func billed(begun int, unit string) Subscription {
 	return s
 }
 
-// untils lists when former terms ended, as days of November.
+// untils returns when former terms ended, as days of November.
 func untils(t *testing.T, text sqldb.JSON) []int {
 	t.Helper()
 	former, err := entitlement.DecodeFormer(text)
@@ -89,7 +89,7 @@ func TestNoteFormerTerms(t *testing.T) {
 	}
 }
 
-// The next subscription of a tenant has what all earlier ones tell, once, and begins
+// A tenant's next subscription inherits the former terms of all earlier ones, once, and begins
 // after them.
 func TestInheritFormerTerms(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestInheritFormerTerms(t *testing.T) {
 	if over.former, err = noteFormerTerms(second, over, on(15)); err != nil {
 		t.Fatal(err)
 	}
-	third := billed(14, "month") // it began at the provider before the second was ended here
+	third := billed(14, "month") // began at the provider before the second was ended here
 	third.CreatedAt = on(15)
 	got, err := inheritFormerTerms([]Subscription{over, first}, third)
 	if err != nil {

@@ -8,19 +8,19 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of subscriptions.
+// HTTP has the handlers for subscriptions.
 type HTTP struct {
 	svc   *Service
-	admin string // the absolute URL that a tenant's id follows, for the links between pages
+	admin string // absolute URL prefix of a tenant, for pagination links
 }
 
-// NewHTTP returns the handlers. publicURL, without a slash at its end, begins the links
-// between pages.
+// NewHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
+// slash.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{svc: svc, admin: publicURL + "/api/v1/admin/tenants/"}
 }
 
-// Show handles GET /subscription: null where the tenant has none.
+// Show handles GET /subscription. It returns null if the tenant has no subscription.
 func (h *HTTP) Show(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
 	h.svc.ReadOpenCheckouts(ctx, authz.TenantID(ctx))
 	sub, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
@@ -41,14 +41,13 @@ type tenantInput struct {
 	Tenant string `path:"tenantId" format:"uuid"`
 }
 
-// RunningExists is the check of the routes that need a running subscription.
+// RunningExists is the check of routes that require a running subscription.
 func (h *HTTP) RunningExists(ctx context.Context, _ func(string) string) error {
 	_, err := h.svc.loadRunning(ctx, authz.TenantID(ctx))
 	return err
 }
 
-// CurrentExists is the check of the routes that need a subscription that is not
-// over.
+// CurrentExists is the check of routes that require a subscription that is not over.
 func (h *HTTP) CurrentExists(ctx context.Context, _ func(string) string) error {
 	_, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
 	return err
@@ -74,7 +73,7 @@ func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*Subscrip
 	return h.answerChange(ctx, sub, err, "subscription.resumed")
 }
 
-// answerChange answers the subscription after a change.
+// answerChange returns the response with the subscription after a change.
 func (h *HTTP) answerChange(ctx context.Context, sub Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ type adminTenantInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 }
 
-// AdminList handles GET /admin/tenants/{tenant}/subscriptions: all that the
-// tenant has had, the newest first.
+// AdminList handles GET /admin/tenants/{tenant}/subscriptions. It lists all subscriptions of the
+// tenant, newest first.
 func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listing[SubscriptionView], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
@@ -62,8 +62,7 @@ type planInput struct {
 	Plan string `path:"plan" format:"uuid"`
 }
 
-// AdminCustomers handles GET /admin/plans/{plan}/customers. The route refuses a plan that
-// does not exist.
+// AdminCustomers handles GET /admin/plans/{plan}/customers. The route checks that the plan exists.
 func (h *HTTP) AdminCustomers(ctx context.Context, in *planInput) (*rest.Data[PlanCustomers], error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -93,8 +92,7 @@ type adminCancelInput struct {
 	}
 }
 
-// AdminSubscriptionExists is the check of the routes that name a subscription of
-// a tenant.
+// AdminSubscriptionExists is the check of routes that name a subscription of a tenant.
 func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) string) error {
 	tenantID, id, err := pathIDs(param("tenant"), param("subscription"))
 	if err != nil {

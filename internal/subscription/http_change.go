@@ -37,11 +37,11 @@ type changeInput struct {
 	}
 }
 
-// CheckChangePlan is the check behind rest.Checks for ChangePlan.
+// CheckChangePlan is the check that rest.Checks runs for ChangePlan.
 func (h *HTTP) CheckChangePlan(ctx context.Context, in *changeInput) error {
-	planID, _ := shape.ParseID(in.Body.PlanID) // no plan has a malformed id
+	planID, _ := shape.ParseID(in.Body.PlanID) // a malformed ID matches no plan
 	sub, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
-	if err != nil || sub.PlanID == planID { // the present plan may be off sale
+	if err != nil || sub.PlanID == planID { // the present plan may no longer be on sale
 		return err
 	}
 	_, err = h.svc.planOnSale(ctx, planID, "new_plan_id")

@@ -20,9 +20,9 @@ type checkoutInput struct {
 	}
 }
 
-// CheckCheckout is the check behind rest.Checks for Checkout.
+// CheckCheckout is the check that rest.Checks runs for Checkout.
 func (h *HTTP) CheckCheckout(ctx context.Context, in *checkoutInput) error {
-	planID, _ := shape.ParseID(in.Body.PlanID) // no plan has a malformed id
+	planID, _ := shape.ParseID(in.Body.PlanID) // a malformed ID matches no plan
 	_, err := h.svc.selectOffered(ctx, planID, strings.ToUpper(in.Body.Currency))
 	return err
 }

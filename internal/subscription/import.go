@@ -13,12 +13,13 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
-// ErrOtherCustomer says that a tenant has another customer at the provider, or that the
-// customer is another tenant's.
+// ErrOtherCustomer means that the tenant has another customer at the provider, or that the customer
+// belongs to another tenant.
 var ErrOtherCustomer = errors.New("the tenant and the customer do not belong together")
 
-// Examine returns a subscription of the provider, new here, as it would be stored for a
-// tenant; uuid.Nil is one that is not there yet. It gives an *UnfitError for one that cannot be.
+// Examine returns how a new subscription of the provider would be stored for a tenant. uuid.Nil
+// stands for a tenant that does not exist yet. It returns an *UnfitError if the subscription cannot
+// be stored.
 func (s *Service) Examine(ctx context.Context, tenantID uuid.UUID, remote psp.Subscription) (Subscription, error) {
 	if tenantID == uuid.Nil {
 		tenantID = sqldb.NewID()
@@ -26,8 +27,8 @@ func (s *Service) Examine(ctx context.Context, tenantID uuid.UUID, remote psp.Su
 	return s.merge(ctx, Subscription{TenantID: tenantID}, remote)
 }
 
-// RequireSameCustomer refuses, with ErrOtherCustomer, a customer of the provider that cannot be a
-// tenant's. uuid.Nil is a tenant that is not there yet.
+// RequireSameCustomer returns ErrOtherCustomer if the provider's customer cannot belong to the
+// tenant. uuid.Nil stands for a tenant that does not exist yet.
 func (s *Service) RequireSameCustomer(ctx context.Context, tenantID uuid.UUID, customerID string) error {
 	of, err := s.deps.Customers.TenantOf(ctx, customerID)
 	switch {
@@ -47,8 +48,9 @@ func (s *Service) RequireSameCustomer(ctx context.Context, tenantID uuid.UUID, c
 	return err
 }
 
-// Import makes a customer of the provider that of a tenant, and takes a subscription of it
-// over. At the provider it changes nothing. A repetition goes on where the first ended.
+// Import assigns a customer of the provider to a tenant and stores one of the customer's
+// subscriptions. It changes nothing at the provider. A retry continues where the previous attempt
+// failed.
 func (s *Service) Import(ctx context.Context, tenantID uuid.UUID, customerID, pspID string) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/items"
 )
 
-// The invoice of a pending change takes along the items that waited for the next invoice, such as
-// changes of seats, and the provider leaves them there when that invoice is voided (adr 0016).
+// The invoice of a pending change includes the items that were pending for the next invoice, such
+// as changes of seats. If that invoice is voided, the provider leaves them there (adr 0016).
 //
-// Invariant: the items that waited before a change that is not made wait again after it, once,
-// whatever ended the change. So the items are noted before the change is sent, a note stays
-// until the fate of its item is known, and as long as there are notes there is a job that
+// Invariant: if a change is not made, the items that were pending before it become pending again,
+// exactly once, no matter what ended the change. So the items are recorded before the change is
+// sent, a record stays until the fate of its item is known, and as long as there are records, a job
 // reads the items back.
 
-// JobItems is the kind of those jobs.
+// JobItems is the kind of that job.
 const JobItems = "subscription.items"
 
 const (
-	// itemsDelay is when the job runs if there is no notification of the end of a change: at the
-	// provider a change is pending for less than a day.
+	// itemsDelay is when the job runs if no notification reports the end of a change. The provider
+	// keeps a change pending for less than a day.
 	itemsDelay = 24 * time.Hour
-	// itemsPause is the pause until the job runs again.
+	// itemsPause is the pause before the job runs again.
 	itemsPause = time.Hour
-	// invoiceOfChange is the provider's reason for the invoice of a change.
+	// invoiceOfChange is the provider's billing reason of the invoice of a change.
 	invoiceOfChange = "subscription_update"
 )
 
-// noteItems notes the items that wait for the next invoice, before an operation sends a change
-// that may become pending.
+// noteItems records the items that are pending for the next invoice before an operation sends a
+// change that may become pending.
 func (s *Service) noteItems(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Service) noteItems(ctx context.Context, op operation) error {
 	})
 }
 
-// settleItems makes the items again that have to wait again after a change that was not made. While
+// settleItems recreates the items that must become pending again after a change was not made. While
 // the change is pending, it returns their sum.
 func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.PendingAmounts, error) {
 	stored, err := s.store.storedItems(ctx, sub)
@@ -68,7 +68,7 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Pendin
 		return psp.PendingAmounts{}, err
 	}
 	open, void := in.Status == "open" || in.Status == "draft", in.Status == "void"
-	if in.BillingReason != invoiceOfChange || !open && !void { // they wait, or are billed
+	if in.BillingReason != invoiceOfChange || !open && !void { // the items are pending or billed
 		return psp.PendingAmounts{}, s.store.deleteItems(ctx, sub, stored)
 	}
 	there, err := s.deps.Items.ListOfInvoice(ctx, in.ID)
@@ -92,8 +92,8 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Pendin
 	return psp.PendingAmounts{}, s.store.deleteItems(ctx, sub, stored)
 }
 
-// findInvoiceOfItems returns the invoice that took items along, zero where none did. They
-// waited together, so the invoice of the first that still exists is the invoice of all.
+// findInvoiceOfItems returns the invoice that included the items, or zero if there is none. The
+// items were pending together, so it looks up the first one that still exists.
 func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.Invoice, error) {
 	for _, id := range stored {
 		invoiceID, err := s.deps.Items.InvoiceOf(ctx, id)
@@ -108,8 +108,8 @@ func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.
 	return psp.Invoice{}, nil
 }
 
-// releaseItems has the job look when a change does not wait any more; it is called in the
-// transaction that stores that.
+// releaseItems enqueues JobItems when a change is no longer pending. Call it in the transaction
+// that stores this.
 func (s *Service) releaseItems(ctx context.Context, before, after Subscription) error {
 	if before.Pending == nil || after.Pending != nil && after.Pending.PSPInvoiceID == before.Pending.PSPInvoiceID {
 		return nil
@@ -125,7 +125,7 @@ func (s *Service) enqueueItems(ctx context.Context, sub Subscription, at time.Ti
 	return s.deps.Jobs.Enqueue(ctx, JobItems, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID), jobs.At(at))
 }
 
-// HandleItems is the handler of JobItems.
+// HandleItems handles JobItems.
 func (s *Service) HandleItems(ctx context.Context, job jobs.Job) error {
 	var pspID string
 	if err := job.Decode(&pspID); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// MeteredItems are the provider's items that bill the usage of the subscription; known
-// is false before they were read.
+// MeteredItems returns the provider's items that bill the subscription's usage. known is false if
+// they were never read.
 func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err error) {
 	if s.metered == nil {
 		return nil, false, nil
@@ -23,20 +23,19 @@ func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err e
 	return items, true, nil
 }
 
-// MeteredTerms are the items that bill the usage of a period, as decided when the period
-// began (rules: usage#new-prices).
+// MeteredTerms are the items that bill the usage of a period, as decided when the period began
+// (rules: usage#new-prices).
 type MeteredTerms struct {
 	Items  []psp.MeteredItem `json:"items"`
-	Former []psp.MeteredItem `json:"former"` // that billed the period before
-	// Since is from when on the items bill, nil where that is the start of the period.
+	Former []psp.MeteredItem `json:"former"` // the items that billed the previous period
+	// Since is when the items start to bill, nil for the start of the period.
 	Since *time.Time `json:"since,omitempty"`
 }
 
-// MeteredTerms returns the latest decision. decided says that it was for the current
-// period.
+// MeteredTerms returns the latest decision. decided reports whether it is for the current period.
 func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err error) {
 	decided = s.meteredPeriod != nil && !s.meteredPeriod.Before(s.CurrentPeriodStart)
-	if s.terms == nil { // never decided
+	if s.terms == nil { // no decision was ever stored
 		terms.Items, _, err = s.MeteredItems()
 		return terms, decided, err
 	}
@@ -46,9 +45,9 @@ func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err erro
 	return terms, decided, nil
 }
 
-// decideMetered stores, once for a period, that the items which the subscription has now
-// bill the usage of its current period: from its start on where they did so before, else,
-// or where that is unsure, from a time on. It takes part in the transaction of ctx.
+// decideMetered stores, once per period, that the subscription's present items bill its current
+// period. They bill from the start of the period if they also billed the previous one. Otherwise,
+// or if that is unsure, they bill from since. It takes part in the transaction of ctx.
 func (s *Service) decideMetered(ctx context.Context, sub Subscription, since time.Time, isUnsure bool) error {
 	before, decided, err := sub.MeteredTerms()
 	if err != nil || decided {
@@ -65,8 +64,8 @@ func (s *Service) decideMetered(ctx context.Context, sub Subscription, since tim
 }
 
 // updateMeteredTerms stores that the items of a new plan bill usage from now on. The provider does
-// not bill usage from before an item was added, so such usage is reported with its own time
-// and stays free.
+// not bill usage from before an item was added. Such usage is reported with its own time and stays
+// free.
 func (s *Service) updateMeteredTerms(ctx context.Context, known, next Subscription) error {
 	was, _, err := known.MeteredItems()
 	if err != nil || known.PlanID == next.PlanID {
@@ -103,8 +102,8 @@ func samePrices(a, b []psp.MeteredItem) bool {
 	return true
 }
 
-// eachUndecided calls f for the tenants with a subscription of a usage plan whose next
-// period has begun and whose metered items are not decided for it.
+// eachUndecided calls f for every tenant whose usage plan has started a period for which its
+// metered items are not decided yet.
 func (s *Service) eachUndecided(ctx context.Context, f func(tenantID uuid.UUID) error) error {
 	for after := uuid.Nil; ; {
 		page, err := s.store.listUndecided(ctx, after, s.deps.Clock.Now())
@@ -120,7 +119,7 @@ func (s *Service) eachUndecided(ctx context.Context, f func(tenantID uuid.UUID) 
 	}
 }
 
-// eachOfPlan calls f for the subscriptions to a plan that have periods.
+// eachOfPlan calls f for every subscription to a plan that has billing periods.
 func (s *Service) eachOfPlan(ctx context.Context, planID uuid.UUID, f func(sub Subscription) error) error {
 	for after := uuid.Nil; ; {
 		page, err := s.store.listByPlan(ctx, planID, after)

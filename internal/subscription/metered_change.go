@@ -16,16 +16,16 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// JobMetered is the kind of the jobs that have the items which bill usage follow the prices
-// that usage plans sell, when a period has begun.
+// JobMetered is the kind of job that updates the metered items of a subscription to the current
+// prices when a period has begun.
 const JobMetered = "subscription.metered"
 
-// meteredAttempts is how often that is tried: for about an hour. After that the usage of
-// the period is billed by the items that there are.
+// meteredAttempts is the maximum number of attempts, which take about an hour. After that, the
+// existing items bill the usage of the period.
 const meteredAttempts = 12
 
-// enqueueMetered has the metered items of a subscription decided for its new period, in the
-// background; it is called in the transaction that stores the period.
+// enqueueMetered enqueues the decision on the metered items for a new period. Call it in the
+// transaction that stores the period.
 func (s *Service) enqueueMetered(ctx context.Context, sub Subscription) error {
 	if billsUsage, err := s.billsUsage(ctx, sub); err != nil || !billsUsage {
 		return err
@@ -37,7 +37,7 @@ func (s *Service) enqueueMeteredJob(ctx context.Context, tenantID uuid.UUID) err
 	return s.deps.Jobs.Enqueue(ctx, JobMetered, tenantID, jobs.Key(tenantID.String()))
 }
 
-// SweepMetered finds the subscriptions whose new period was missed.
+// SweepMetered enqueues the decision for subscriptions whose new period was missed.
 func (s *Service) SweepMetered(ctx context.Context) error {
 	return s.eachUndecided(ctx, func(tenantID uuid.UUID) error { return s.enqueueMeteredJob(ctx, tenantID) })
 }
@@ -47,12 +47,11 @@ func (s *Service) billsUsage(ctx context.Context, sub Subscription) (bool, error
 	return plan.PricingType == catalog.PricingUsage, err
 }
 
-// HandleMetered is the handler of JobMetered (rules: usage#new-prices).
+// HandleMetered handles JobMetered (rules: usage#new-prices).
 //
-// Invariants: what bills the usage of a period is decided once, after the period has
-// begun, by what was sold at its start: what an administrator changes in a period holds
-// from the next one on. And no usage of a period is reported before that is decided, so
-// that all of it is billed at one price.
+// Invariants: the items that bill the usage of a period are decided once, after the period has
+// begun, from the prices at its start. A price change during a period applies from the next period.
+// No usage of a period is reported before this decision, so that all of it is billed at one price.
 func (s *Service) HandleMetered(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
@@ -62,15 +61,15 @@ func (s *Service) HandleMetered(ctx context.Context, job jobs.Job) error {
 	refused := errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrDeclined)
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, psp.ErrNotFound):
-		return nil // it is over, or lost at the provider, which the comparison will find
+		return nil // it is over or missing at the provider; reconciliation finds the latter
 	case err != nil && (refused || job.Attempt >= meteredAttempts):
 		return errors.Join(s.keepMetered(ctx, tenantID, err), ctx.Err())
 	}
 	return err
 }
 
-// syncMetered has the items that bill usage follow the prices that usage plans sell. If the
-// subscription's period is over by now, it reads the subscription back first.
+// syncMetered updates the metered items to the prices that usage plans sell. If the stored period
+// is over, it reads the subscription back first.
 func (s *Service) syncMetered(ctx context.Context, tenantID uuid.UUID) error {
 	load := func(ctx context.Context) (Subscription, error) { return s.loadPeriodic(ctx, tenantID) }
 	sub, err := load(ctx)
@@ -99,7 +98,8 @@ func (s *Service) loadPeriodic(ctx context.Context, tenantID uuid.UUID) (Subscri
 	return sub, err
 }
 
-// checkMetered returns the instruction to change the items. If they can stay it stores that.
+// checkMetered returns the instruction to change the items. If no item changes, it stores the
+// decision.
 func (s *Service) checkMetered(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 	billsUsage, err := s.billsUsage(ctx, sub)
 	if err != nil || !billsUsage {
@@ -126,8 +126,8 @@ func (s *Service) checkMetered(ctx context.Context, sub Subscription) (instructi
 	return instruction{Kind: opMetered, Metered: changes, Period: sub.CurrentPeriodStart}, mustSend, nil
 }
 
-// sendMetered changes all items at once. Where the provider refuses that it changes each alone,
-// so that one price stops no other.
+// sendMetered changes all items in one request. If the provider refuses it, sendMetered changes
+// them one by one, so that one price does not block the others.
 func (s *Service) sendMetered(ctx context.Context, op operation) error {
 	_, err := s.deps.Provider.ChangeMetered(ctx, op.before.PSPSubscriptionID, op.Metered, op.key())
 	if !errors.Is(err, psp.ErrRefused) || len(op.Metered) == 1 {
@@ -146,8 +146,8 @@ func (s *Service) sendMetered(ctx context.Context, op operation) error {
 	return nil
 }
 
-// keepMetered leaves the items as they are for the current period, after the provider has failed
-// to change them.
+// keepMetered keeps the present items for the current period after the provider failed to change
+// them.
 func (s *Service) keepMetered(ctx context.Context, tenantID uuid.UUID, cause error) error {
 	sub, err := s.loadPeriodic(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
@@ -161,7 +161,7 @@ func (s *Service) keepMetered(ctx context.Context, tenantID uuid.UUID, cause err
 	return s.lockAndDecideMetered(ctx, sub, true)
 }
 
-// lockAndDecideMetered stores that the present items bill the current period; isUnsure says that
+// lockAndDecideMetered stores that the present items bill the current period. isUnsure means that
 // the provider may have changed them.
 func (s *Service) lockAndDecideMetered(ctx context.Context, sub Subscription, isUnsure bool) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -172,14 +172,14 @@ func (s *Service) lockAndDecideMetered(ctx context.Context, sub Subscription, is
 	})
 }
 
-// billsFrom is a time from which items bill that the provider has changed by now. It
-// counts in seconds.
+// billsFrom returns a time, in whole seconds, from which items that the provider has just changed
+// certainly bill.
 func (s *Service) billsFrom() time.Time {
 	return s.deps.Clock.Now().Truncate(time.Second).Add(time.Second)
 }
 
-// meteredOfPlan returns the changes of metered items that a change to a plan makes: a usage
-// plan bills the meters that are sold now, any other plan bills none.
+// meteredOfPlan returns the changes of metered items that a change to a plan makes. A usage plan
+// bills the meters that are sold now. Any other plan bills no meters.
 func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan catalog.Plan, now time.Time) ([]psp.MeteredChange, error) {
 	sold := map[uuid.UUID]string{}
 	if plan.PricingType == catalog.PricingUsage {
@@ -190,7 +190,7 @@ func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan cata
 	}
 	changes, err := s.meteredChanges(ctx, sub, sold)
 	for i, ch := range changes {
-		if ch.ItemID != "" && ch.PriceID != "" { // a new item shows since when its price bills
+		if ch.ItemID != "" && ch.PriceID != "" { // a new item records since when its price applies
 			changes[i].PriceID = ""
 			changes = append(changes, psp.MeteredChange{PriceID: ch.PriceID})
 		}
@@ -198,8 +198,8 @@ func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan cata
 	return changes, err
 }
 
-// meteredChanges returns the changes that make the items of a subscription bill the sold
-// prices, which it uses up.
+// meteredChanges returns the changes after which a subscription's items bill the sold prices. It
+// modifies sold.
 func (s *Service) meteredChanges(ctx context.Context, sub Subscription, sold map[uuid.UUID]string) ([]psp.MeteredChange, error) {
 	items, known, err := sub.MeteredItems()
 	if err != nil || !known {
@@ -233,8 +233,8 @@ func (s *Service) meteredChanges(ctx context.Context, sub Subscription, sold map
 	return changes, nil
 }
 
-// dropImpossible leaves out changes to prices that cannot bill the subscription, such as a monthly
-// one in a yearly plan, and new prices beyond the provider's maximum of items.
+// dropImpossible removes changes to prices that cannot bill the subscription, such as a monthly
+// price in a yearly plan, and new prices beyond the provider's maximum number of items.
 func (s *Service) dropImpossible(ctx context.Context, sub Subscription, changes []psp.MeteredChange) ([]psp.MeteredChange, error) {
 	items, _, failed := sub.MeteredItems()
 	changes = slices.DeleteFunc(changes, func(ch psp.MeteredChange) bool {

@@ -15,44 +15,42 @@ import (
 
 // The kinds of operations, as they are stored.
 const (
-	opCancel    = "cancel"     // with the period
-	opCancelNow = "cancel_now" // at once
+	opCancel    = "cancel"     // at the end of the period
+	opCancelNow = "cancel_now" // immediately
 	opResume    = "resume"
-	opChange    = "change"   // of the plan
-	opDrop      = "drop"     // of a pending change
-	opQuantity  = "quantity" // of seats
-	opMetered   = "metered"  // items
-	opRecharge  = "recharge" // of a pending credit that was never paid
+	opChange    = "change"   // changes the plan
+	opDrop      = "drop"     // drops a pending change
+	opQuantity  = "quantity" // changes the number of seats
+	opMetered   = "metered"  // changes the metered items
+	opRecharge  = "recharge" // charges a pending credit again that was never paid for
 )
 
 const (
-	// operationLease is longer than it takes to ask the provider and to read the
-	// state back. It matters only when a process dies in between, and is real time, like
-	// busyWait.
+	// operationLease is longer than it takes to call the provider and to read the state back. It
+	// only matters if a process dies in between. Like busyWait, it is real time.
 	operationLease = 45 * time.Second
-	// repeatWindow is how long a repetition continues an operation of unknown outcome.
-	// After that its effect, if any, has long been read back, and its instruction is
-	// out of date.
+	// repeatWindow is how long a retry can continue an operation whose outcome is unknown. After
+	// that, any effect has long been read back and the instruction is out of date.
 	repeatWindow = time.Hour
-	// busyWait is how long a caller waits for another operation on the subscription
-	// before it is refused (subscription_busy). It is less than a request may take.
+	// busyWait is how long a caller waits for another operation on the same subscription before it
+	// fails with subscription_busy. It is shorter than the request timeout.
 	busyWait = 20 * time.Second
-	// busyPause is the pause between two looks at the other operation.
+	// busyPause is the polling interval while waiting for another operation.
 	busyPause = 50 * time.Millisecond
-	// releasePause is the pause between two attempts to release a lease.
+	// releasePause is the pause between attempts to release a lease.
 	releasePause = 250 * time.Millisecond
 )
 
-// usageSettled is the value of instruction.Usage, which package billing looks for.
+// usageSettled is the value of instruction.Usage. Package billing looks for it.
 const usageSettled = "settled"
 
-// instruction is an order to the provider. It is stored word for word, so that a
-// repetition sends the same.
+// instruction is a write to the provider. It is stored verbatim so that a retry sends the same
+// request.
 type instruction struct {
 	Kind   string  `json:"kind"`
-	Reason *string `json:"reason,omitempty"` // of a cancellation
-	// PlanID to TrialEnd are of a change of plan; Quantity and ItemID are of a
-	// change of quantity too.
+	Reason *string `json:"reason,omitempty"` // why the subscription is canceled
+	// PlanID to TrialEnd belong to a change of plan. Quantity and ItemID are also set for a change
+	// of seats.
 	PlanID        uuid.UUID `json:"plan_id,omitzero"`
 	Quantity      int64     `json:"quantity,omitzero"`
 	ItemID        string    `json:"item_id,omitzero"`
@@ -61,91 +59,90 @@ type instruction struct {
 	Unprorated    bool      `json:"unprorated,omitzero"`
 	UnpaidCredit  int64     `json:"unpaid_credit,omitzero"`
 	ProductID     string    `json:"product_id,omitzero"`
-	PaysOwed      bool      `json:"pays_owed,omitzero"` // first, or nothing happens
+	PaysOwed      bool      `json:"pays_owed,omitzero"` // if that fails, no change is made
 	TrialEnd      time.Time `json:"trial_end,omitzero"`
-	// Usage is usageSettled while the operation settles the tenant's usage, so that no usage
-	// is recorded meanwhile.
+	// Usage is usageSettled while the operation settles the tenant's usage. Meanwhile no usage can
+	// be recorded.
 	Usage string `json:"usage,omitempty"`
-	// ShownUsage is the usage that a change of plan may charge, nil for any.
+	// ShownUsage is the only usage amount that a change of plan can charge. Nil allows any amount.
 	ShownUsage *int64 `json:"shown_usage,omitempty"`
-	// Departures counts the members who had left when it was checked: their seats
-	// are no longer billed when it is done.
+	// Departures counts the members who had left when the instruction was checked. Once the
+	// operation is done, their seats are no longer billed.
 	Departures int64 `json:"departures,omitzero"`
-	// Metered are the items that are to change, by a change of plan or for the period that
-	// began at Period.
+	// Metered lists the metered items to change, either with a change of plan or for the period
+	// that starts at Period.
 	Metered []psp.MeteredChange `json:"metered,omitempty"`
 	Period  time.Time           `json:"period,omitzero"`
 }
 
-// isKind returns a function that reports whether an instruction is of a kind.
+// isKind returns a predicate for instructions of one kind.
 func isKind(kind string) func(instruction) bool {
 	return func(in instruction) bool { return in.Kind == kind }
 }
 
-// operation is a write to the provider that is stored before it is made. Its id is
-// the idempotency key.
+// operation is a write to the provider that is stored before it is sent. Its ID is the idempotency
+// key.
 type operation struct {
 	id     uuid.UUID
-	before Subscription // as it was when the operation was requested
+	before Subscription // when the operation was requested
 	by     authz.Origin
 	instruction
 	leasedUntil, createdAt time.Time
 }
 
-// key is the idempotency key.
+// key returns the idempotency key.
 func (op operation) key() string { return op.id.String() }
 
-// isRepeatable reports whether a repetition may still continue the operation.
+// isRepeatable reports whether a retry can still continue the operation.
 func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.createdAt) < repeatWindow }
 
 // An operation changes a subscription (rules: subscription#operations) in five steps:
 //
-//	load    the subscription
-//	check   the rules, which gives the instruction to the provider
+//	load    load the subscription
+//	check   check the rules and build the instruction for the provider
 //	claim   store the operation, leased to the caller
-//	send    the instruction
+//	send    send the instruction
 //	settle  read the provider's new state back, and store it with the outcome
 //
-// When the provider cannot be reached nothing changes here.
+// If the provider cannot be reached, nothing changes here.
 //
-// Invariants: a subscription has at most one pending operation. It is committed
-// under the tenant's lock before the provider is asked, and others wait for it. It
-// was checked on the subscription as it is at that moment. An operation of unknown
-// outcome stays pending: a repetition makes the same write with the same key, and
-// any other operation first reads its outcome back.
+// Invariants: a subscription has at most one pending operation. The operation is checked against
+// the current state of the subscription and committed under the tenant's lock before the provider
+// is called. Other callers wait for it. An operation whose outcome is unknown stays pending: a
+// retry sends the same write with the same key, and any other operation first reads its outcome
+// back.
 
-// request has the first steps of an operation, for claim.
+// request holds the first steps of an operation, which claim runs.
 type request struct {
 	load func(ctx context.Context) (Subscription, error)
-	// repeats reports whether an earlier instruction is an attempt at the same operation.
-	// nil: none is.
+	// repeats reports whether an earlier instruction was an attempt at the same operation. Nil
+	// means that the operation is never continued.
 	repeats func(earlier instruction) bool
 	check   func(ctx context.Context, sub Subscription) (instruction, verdict, error)
-	// confirm reports, under the tenant's lock, whether a checked instruction still applies.
-	// nil: it does as long as the subscription is the same.
+	// confirm reports, under the tenant's lock, whether a checked instruction still applies. If it
+	// is nil, an unchanged subscription is enough.
 	confirm func(ctx context.Context, sub Subscription, in instruction) (bool, error)
-	// missing is the refusal if the provider does not have the subscription.
+	// missing is the error to return if the provider does not have the subscription.
 	missing *fault.Error
 }
 
-// runningLoader returns the first step of an operation on the tenant's running subscription.
+// runningLoader returns a load step that loads the tenant's running subscription.
 func (s *Service) runningLoader(tenantID uuid.UUID) func(ctx context.Context) (Subscription, error) {
 	return func(ctx context.Context) (Subscription, error) { return s.loadRunning(ctx, tenantID) }
 }
 
-// verdict is the result of a check.
+// verdict is the outcome of a check.
 type verdict uint8
 
 const (
-	mustSend    verdict = iota // the instruction is to be sent
-	nothingToDo                // the subscription stays as it is
-	outOfDate                  // a newer state was stored, on which the rules are to be checked again
+	mustSend    verdict = iota // the instruction must be sent
+	nothingToDo                // there is nothing to change
+	outOfDate                  // a newer state was stored; load and check again
 )
 
-// claim loads the subscription, checks the rules, and stores the operation. The caller has to
-// send and to settle it. If there is nothing to send, claimed is false, and op.before is the
-// subscription. claim starts again whenever another operation has ended or another state
-// was stored in between.
+// claim loads the subscription, checks the rules and stores the operation. The caller must send and
+// settle it. If there is nothing to send, claimed is false and op.before is the subscription. claim
+// starts over whenever another operation ends or another state is stored in between.
 func (s *Service) claim(ctx context.Context, r request) (op operation, claimed bool, _ error) {
 	for began := s.deps.Lease.Now(); ; {
 		sub, err := r.load(ctx)
@@ -186,11 +183,11 @@ func (s *Service) claim(ctx context.Context, r request) (op operation, claimed b
 	}
 }
 
-// takeOver leases a pending operation on which no caller works. If the request repeats it, it
-// is claimed, else it is abandoned.
+// takeOver leases a pending operation that no caller is working on. If the request repeats it, the
+// caller claims it. Otherwise takeOver abandons it.
 //
-// Invariant: only the holder of an operation's lease ends it. So no caller abandons an
-// operation that another one is repeating, and its effect is recorded.
+// Invariant: only the holder of the lease ends an operation. So no caller abandons an operation
+// that another caller is retrying, and its effect is always recorded.
 func (s *Service) takeOver(ctx context.Context, pending operation, r request) (_ operation, claimed bool, _ error) {
 	now, leasedAt := s.deps.Clock.Now(), s.deps.Lease.Now()
 	leased, err := s.store.lease(ctx, pending, leasedAt, now)
@@ -204,13 +201,13 @@ func (s *Service) takeOver(ctx context.Context, pending operation, r request) (_
 	return operation{}, false, notFoundAs(r.missing, s.abandon(ctx, pending))
 }
 
-// acknowledge reports whether the request repeats an operation that was abandoned although
-// the provider had done it.
+// acknowledge reports whether the request repeats an operation that was abandoned although the
+// provider had carried it out.
 //
-// Invariant: a caller who repeats an operation that failed with an unknown outcome is answered as
-// if the first attempt had succeeded, whichever operation read the outcome back in between (the
-// seats follow the team at any time). Only the first repetition is, and only while the effect
-// is still visible.
+// Invariant: if an operation failed with an unknown outcome and the caller retries it, the retry
+// succeeds as if it were the first attempt, no matter which operation has read the outcome back
+// since (seats can change at any time). This applies to the first retry only, and only while the
+// effect is still visible.
 func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) (first bool, _ error) {
 	if r.repeats == nil {
 		return false, nil
@@ -268,9 +265,9 @@ func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, r
 	return op, claimed && err == nil, err
 }
 
-// settle stores the outcome of an operation that was sent, and returns the subscription after
-// it. sent is the error of the write: after a refusal nothing has happened and the operation
-// is over, after any other error it stays pending. settle returns it.
+// settle stores the outcome of an operation and returns the resulting subscription. sent is the
+// error of the write. If it is a refusal, the write had no effect and the operation is over. After
+// any other error the operation stays pending. In both cases settle returns the error.
 func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscription, error) {
 	err := sent
 	if err == nil {
@@ -281,7 +278,7 @@ func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscri
 	if err == nil {
 		return s.store.byPSPID(ctx, op.before.PSPSubscriptionID)
 	}
-	ctx = context.WithoutCancel(ctx) // the caller may have gone; the lease must be released all the same
+	ctx = context.WithoutCancel(ctx) // the caller may be gone, but the lease must be released
 	if isRefusal(sent) {
 		_, err = s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
 		return Subscription{}, errors.Join(sent, err)
@@ -289,13 +286,13 @@ func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscri
 	return Subscription{}, errors.Join(err, s.releaseLease(ctx, op))
 }
 
-// isRefusal reports whether an operation failed without an effect.
+// isRefusal reports whether the error means that the operation had no effect.
 func isRefusal(err error) bool {
 	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) || errors.Is(err, errOtherUsage)
 }
 
-// complete ends, in the transaction that stores the new state, an operation that the
-// provider has answered.
+// complete closes an operation that the provider has confirmed. It runs in the transaction that
+// stores the new state.
 func (s *Service) complete(ctx context.Context, op operation, after Subscription) error {
 	first, err := s.store.closeOperation(ctx, op, stateDone, s.deps.Clock.Now())
 	if err != nil || !first {
@@ -303,8 +300,8 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 	}
 	switch {
 	case op.Kind == opRecharge:
-		return nil // the subscription is as it was
-	case op.Kind == opChange: // the previews have come true
+		return nil // the subscription is unchanged
+	case op.Kind == opChange: // the previewed change was made
 		err = s.store.deletePreviews(ctx, op.before.TenantID, op.PlanID)
 	case op.Kind == opMetered && after.CurrentPeriodStart.Equal(op.Period):
 		err = s.decideMetered(ctx, after, s.billsFrom(), false)
@@ -315,8 +312,8 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 	return s.recordOperation(ctx, op, after)
 }
 
-// abandon gives up an operation that is leased to the caller and that no caller repeats,
-// after its outcome was read back.
+// abandon reads back the outcome of an operation that is leased to the caller and that no request
+// repeats, and then gives the operation up.
 func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
 		return errors.Join(err, s.releaseLease(context.WithoutCancel(ctx), op))
@@ -325,9 +322,9 @@ func (s *Service) abandon(ctx context.Context, op operation) error {
 	return err
 }
 
-// releaseLease leaves an operation pending, free for the next caller. While the database is
-// unavailable it tries again in the background until the lease ends by itself, so that a
-// repetition need not wait for that.
+// releaseLease leaves the operation pending and free for the next caller. If the database is
+// unavailable, it retries in the background until the lease expires by itself, so that a retry of
+// the request need not wait that long.
 func (s *Service) releaseLease(ctx context.Context, op operation) error {
 	release := func() error { return s.store.release(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now()) }
 	err := release()
@@ -340,8 +337,7 @@ func (s *Service) releaseLease(ctx context.Context, op operation) error {
 	return err
 }
 
-// notFoundAs returns a refusal in place of an error of the provider that says that it does
-// not have the object, and any other error as it is.
+// notFoundAs replaces psp.ErrNotFound by refusal and returns other errors unchanged.
 func notFoundAs(refusal *fault.Error, err error) error {
 	if errors.Is(err, psp.ErrNotFound) {
 		return refusal.Wrap(err)
@@ -349,7 +345,7 @@ func notFoundAs(refusal *fault.Error, err error) error {
 	return err
 }
 
-// pause waits and reports whether ctx lasted that long.
+// pause waits for d. It reports false if ctx is done first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

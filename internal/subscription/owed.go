@@ -9,9 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// payOwed collects what is owed of an operation's subscription, drafts that wait for their
-// collection included, the oldest first: ErrDeclined for the first that is not paid, and no
-// later one is tried.
+// payOwed collects the owed invoices of an operation's subscription, oldest first, including drafts
+// that are due for collection. It stops with ErrDeclined at the first invoice that is not paid.
 func (s *Service) payOwed(ctx context.Context, op operation) error {
 	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()+"-due"); err != nil {
 		return err
@@ -22,7 +21,7 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	}
 	for _, in := range open {
 		err := s.deps.Provider.PayInvoice(ctx, in.ID, op.key()+"-owed-"+in.ID)
-		if errors.Is(err, psp.ErrRefused) { // it was paid elsewhere, or a debit is under way
+		if errors.Is(err, psp.ErrRefused) { // it was paid elsewhere, or a debit is in progress
 			if in, err = s.deps.Provider.GetInvoice(ctx, in.ID); err == nil && in.Status == "open" {
 				err = fmt.Errorf("invoice %s: %w", in.ID, psp.ErrDeclined)
 			}
@@ -34,8 +33,8 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	return nil
 }
 
-// sumOwed returns the sum of the open invoices of a subscription, without the invoice of a
-// pending change.
+// sumOwed returns the sum of a subscription's open invoices, without the invoice of a pending
+// change.
 func (s *Service) sumOwed(ctx context.Context, sub Subscription) (sum int64, _ error) {
 	open, err := s.openInvoices(ctx, sub.PSPSubscriptionID)
 	for _, in := range open {
@@ -46,7 +45,7 @@ func (s *Service) sumOwed(ctx context.Context, sub Subscription) (sum int64, _ e
 	return sum, err
 }
 
-// openInvoices lists the open invoices of a subscription, the oldest first.
+// openInvoices lists the open invoices of a subscription, oldest first.
 func (s *Service) openInvoices(ctx context.Context, pspID string) (open []psp.Invoice, _ error) {
 	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 	if err != nil {
@@ -58,7 +57,7 @@ func (s *Service) openInvoices(ctx context.Context, pspID string) (open []psp.In
 		if err != nil {
 			return nil, err
 		}
-		for _, in := range page.Invoices { // the newest first
+		for _, in := range page.Invoices { // newest first
 			if query.After = in.ID; in.SubscriptionID == pspID {
 				open = append(open, in)
 			}

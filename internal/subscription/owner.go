@@ -14,25 +14,26 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// ErrForeign says that a subscription at the provider belongs to no tenant: others
-// may use the provider's account too.
+// ErrForeign means that a subscription at the provider belongs to no tenant. Other applications may
+// share the provider's account.
 var ErrForeign = errors.New("the subscription belongs to no tenant")
 
-// UnfitError says that a tenant's subscription at the provider cannot be stored
-// here, because of a value that is unknown here.
+// UnfitError means that a tenant's subscription at the provider cannot be stored because one of its
+// values is unknown here.
 type UnfitError struct {
 	TenantID     uuid.UUID
 	Field, Value string
 }
 
-// Error names the value.
+// Error names the unknown value.
 func (e *UnfitError) Error() string {
 	return fmt.Sprintf("its %s is unknown here: %q", e.Field, e.Value)
 }
 
-// findTenant returns the tenant of a subscription, which may have been made by hand at
-// the provider: the tenant of its customer, else the one that the metadata names if
-// that has no other customer. Else it is ErrForeign.
+// findTenant returns the tenant that owns a subscription, which may have been created manually at
+// the provider. It looks up the tenant of the customer. If the customer is unknown, it uses the
+// tenant from the metadata, provided that tenant has no other customer. Otherwise it returns
+// ErrForeign.
 func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid.UUID, error) {
 	if remote.CustomerID == "" {
 		return uuid.Nil, ErrForeign
@@ -61,7 +62,7 @@ func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid
 	}
 }
 
-// checkCurrency returns the currency of a subscription that is new here.
+// checkCurrency returns the currency of a new subscription, or an *UnfitError if it is unknown.
 func (s *Service) checkCurrency(ctx context.Context, tenantID uuid.UUID, remote psp.Subscription) (string, error) {
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, remote.Currency)
 	if err == nil && !exists {
@@ -70,15 +71,13 @@ func (s *Service) checkCurrency(ctx context.Context, tenantID uuid.UUID, remote 
 	return remote.Currency, err
 }
 
-// findPlan returns the plan that a subscription bills: the one that has its price.
-// Where several plans have that price the metadata decides, and next the plan that is
-// stored. For a price that no plan has, such as one made by hand at the provider, it is
-// the metadata too.
+// findPlan returns the plan that a subscription bills, which it finds by the price. If several
+// plans share the price, the metadata decides, then the stored plan. The metadata also decides for
+// a price of no plan, such as one created manually at the provider.
 //
-// Invariant: a new link between a price and plans does not move a subscription. While
-// it pays the price that is stored it keeps its plan, unless the metadata names another
-// plan with that price; and the price of a pending change means the plan of that
-// change, which takes no metadata.
+// Invariant: linking a price to more plans does not move a subscription. As long as it pays the
+// stored price it keeps its plan, unless the metadata names another plan with that price. The price
+// of a pending change selects the plan of that change, which cannot carry metadata.
 func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
 	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)
 	if err != nil {
@@ -111,10 +110,10 @@ func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known S
 	}
 }
 
-// pendingChange returns the pending change of a subscription: to the plan that an
-// operation requests at that price, else to the plan that is stored, else to the oldest
-// that has the price. It has no plan if no change is pending, and for a change to a price of no
-// plan, made by hand at the provider.
+// pendingChange returns the pending change of a subscription. Its plan is the plan that an
+// operation requests at that price, otherwise the stored plan, otherwise the oldest plan with the
+// price. It has no plan if no change is pending, or if the price belongs to no plan because the
+// change was made manually at the provider.
 func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, known Subscription) (PendingChange, error) {
 	if remote.Pending == nil {
 		return PendingChange{}, nil
@@ -134,8 +133,8 @@ func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, kn
 	return change, err
 }
 
-// newPendingChange returns the pending change of a subscription of the provider, with the
-// requested plan, if any, else with the plan of the stored change at the same price, if any.
+// newPendingChange returns the pending change of the provider's subscription. Its plan is the
+// requested one if set, otherwise the plan of the stored change if that has the same price.
 func newPendingChange(remote psp.Subscription, stored *PendingChange, requested uuid.UUID) PendingChange {
 	change := PendingChange{
 		PlanID: requested, PSPPriceID: remote.Pending.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: remote.Pending.ExpiresAt,
@@ -144,7 +143,7 @@ func newPendingChange(remote psp.Subscription, stored *PendingChange, requested 
 		return change
 	}
 	change.PlanID = stored.PlanID
-	if stored.ExpiresAt.Equal(change.ExpiresAt) { // it is the same change: its invoice may no longer be the latest
+	if stored.ExpiresAt.Equal(change.ExpiresAt) { // the same change: its invoice may no longer be the latest
 		change.PSPInvoiceID = stored.PSPInvoiceID
 	}
 	return change

@@ -16,38 +16,39 @@ import (
 // (https://docs.stripe.com/billing/subscriptions/prorations).
 //
 // Invariant: a change, a cancellation or a departure credits only money that was paid
-// (rules: subscription#unpaid-time). So before each of them the provider's invoices of the
-// current period are read, and the part of the credit that was not paid is charged again in
-// the same request, or the change is made without a proration.
+// (rules: subscription#unpaid-time). So each of them first reads the provider's invoices of the
+// current period. It then charges the unpaid part of the credit again in the same request, or makes
+// the change without proration.
 
-// paidTime says how much of the current period is paid.
+// paidTime describes how much of the current period has been paid.
 type paidTime struct {
-	// share is the paid part of the credit for unused time, from 0 to 1. collected is the
-	// same once the owed invoices are paid, and settled once the bank debits in progress
-	// have succeeded, too.
+	// share is the paid part of the credit for unused time, from 0 to 1. collected is the same
+	// after the owed invoices are paid. settled additionally assumes that bank debits in progress
+	// succeed.
 	share, collected, settled *big.Rat
-	// draft: an invoice of the period is about to be collected. owed: one is open, and its
-	// payment can be tried again.
+	// draft means that an invoice of the period is about to be collected. owed means that an
+	// invoice is open and its payment can be retried.
 	draft, owed bool
-	// pending is the credit that waits for the next invoice, such as for members who left,
-	// less the charges that wait. recharged is the part of it that is charged again because
-	// it was never paid.
+	// pending is the credit minus the charges that are pending for the next invoice, such as for
+	// members who left. recharged is the part of it that is already charged again because it was
+	// never paid.
 	pending, recharged int64
 	since              time.Time // the earliest start of a pending item
 }
 
 var wholePeriod = paidTime{share: big.NewRat(1, 1), collected: big.NewRat(1, 1), settled: big.NewRat(1, 1)}
 
-// isWhole reports whether the period is paid.
+// isWhole reports whether the period is fully paid.
 func (p paidTime) isWhole() bool { return p.share.Cmp(wholePeriod.share) == 0 && !p.draft && !p.owed }
 
-// unpaidCredit returns the part of a credit for unused time that has to be charged again, together
-// with the pending credit, where share is paid.
+// unpaidCredit returns the part of a credit for unused time, plus the pending credit, that must be
+// charged again if only share of it is paid.
 func (p paidTime) unpaidCredit(unused int64, share *big.Rat, step int64) int64 {
 	return max(unpaidPart(unused+p.pending, share, step)-p.recharged, 0)
 }
 
-// unpaidPart returns the part of a credit that a share leaves, rounded up to a multiple of step.
+// unpaidPart returns the unpaid part of a credit, rounded up to a multiple of step. share is the
+// paid part.
 func unpaidPart(credit int64, share *big.Rat, step int64) int64 {
 	if credit <= 0 {
 		return 0
@@ -58,7 +59,7 @@ func unpaidPart(credit int64, share *big.Rat, step int64) int64 {
 	return min(n.Quo(n, left.Denom()).Int64()*step, credit)
 }
 
-// readPaidTime reads how much of a subscription's current period is paid at a moment.
+// readPaidTime returns how much of a subscription's current period is paid at the given time.
 func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp.Subscription, at time.Time) (paidTime, error) {
 	if sub.Status == Trialing || remote.UnitAmount == 0 {
 		return wholePeriod, nil // there is nothing to credit
@@ -91,7 +92,7 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	if !unpaid {
 		return p, nil
 	}
-	// Changes that were not invoiced yet will be settled together with the credit.
+	// Changes that are not invoiced yet will be settled together with the credit.
 	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
 	if err != nil {
 		return paidTime{}, err
@@ -119,8 +120,8 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	return p, nil
 }
 
-// quotient returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a
-// difference of one for each line is not an unpaid amount.
+// quotient returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a difference
+// of up to one unit per line does not count as unpaid.
 func quotient(paid, value *big.Rat, lines int) *big.Rat {
 	missing := new(big.Rat).Sub(value, paid)
 	switch {
@@ -139,7 +140,7 @@ type periodInvoice struct {
 	lines []psp.InvoiceLine
 }
 
-// remainingValue returns the value of the lines for the time from at to the end of the period.
+// remainingValue returns the value of the lines from at to the end of the period.
 func (in periodInvoice) remainingValue(at time.Time) *big.Rat {
 	sum := new(big.Rat)
 	for _, line := range in.lines {
@@ -148,7 +149,7 @@ func (in periodInvoice) remainingValue(at time.Time) *big.Rat {
 	return sum
 }
 
-// remainingValue returns the part of a line for the time from at to the end of its period.
+// remainingValue returns the part of a line's amount from at to the end of its period.
 func remainingValue(line psp.InvoiceLine, at time.Time) *big.Rat {
 	whole, left := line.PeriodEnd.Unix()-line.PeriodStart.Unix(), line.PeriodEnd.Unix()-at.Unix()
 	if whole <= 0 || left <= 0 {
@@ -158,8 +159,8 @@ func remainingValue(line psp.InvoiceLine, at time.Time) *big.Rat {
 	return r.Mul(r, big.NewRat(line.Amount, 1))
 }
 
-// periodInvoices lists the invoices that bill the plan in the current period. The invoice of
-// a pending change is not among them.
+// periodInvoices lists the invoices that bill the plan in the current period, except the invoice of
+// a pending change.
 func (s *Service) periodInvoices(ctx context.Context, sub Subscription, remote psp.Subscription) (found []periodInvoice, _ error) {
 	query := psp.InvoiceQuery{CustomerID: remote.CustomerID}
 	oldest := remote.PeriodStart.Add(-24 * time.Hour) // the invoice of a checkout is older than its subscription
@@ -169,7 +170,7 @@ func (s *Service) periodInvoices(ctx context.Context, sub Subscription, remote p
 			return nil, err
 		}
 		more = page.More
-		for _, in := range page.Invoices { // the newest first
+		for _, in := range page.Invoices { // newest first
 			query.After = in.ID
 			more = more && !in.CreatedAt.Before(oldest)
 			if in.SubscriptionID != remote.ID || sub.Pending != nil && sub.Pending.PSPInvoiceID == in.ID {
@@ -189,7 +190,7 @@ func (s *Service) periodInvoices(ctx context.Context, sub Subscription, remote p
 	return found, nil
 }
 
-// paidShare returns the part of an invoice's total that was paid and not given back, from 0 to 1.
+// paidShare returns the part of an invoice's total that was paid and not refunded, from 0 to 1.
 func (s *Service) paidShare(ctx context.Context, in psp.Invoice) (*big.Rat, error) {
 	switch {
 	case in.Status != "paid":
@@ -201,10 +202,9 @@ func (s *Service) paidShare(ctx context.Context, in psp.Invoice) (*big.Rat, erro
 	return big.NewRat(max(in.Total-back, 0), in.Total), err
 }
 
-// pendingUnpaid returns the part of the pending credit of a subscription that was never paid
-// and is not charged again yet, such as the credit for a seat whose invoice was refunded
-// since, and the start of its time. Unless the subscription ends, an invoice that is being
-// collected counts as paid.
+// pendingUnpaid returns the part of a subscription's pending credit that was never paid and is not
+// yet charged again, and the start of the time it covers. An example is the credit for a seat whose
+// invoice was refunded since. An invoice in collection counts as paid unless the subscription ends.
 func (s *Service) pendingUnpaid(
 	ctx context.Context, sub Subscription, remote psp.Subscription, ends bool,
 ) (amount int64, since time.Time, _ error) {
@@ -220,9 +220,9 @@ func (s *Service) pendingUnpaid(
 	return paid.unpaidCredit(0, share, units.Step()), paid.since, err
 }
 
-// chargeUnpaidCredit charges the unpaid part of the credit that waits for the final invoice.
+// chargeUnpaidCredit charges the unpaid part of the credit that is pending for the final invoice.
 //
-// Invariant: a repetition charges nothing again, because it counts the items that were made
+// Invariant: a retry does not charge it twice, because it counts the items that were created
 // before.
 func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
@@ -236,8 +236,8 @@ func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 	return s.deps.Items.ChargeUnpaid(ctx, remote, since, amount, op.key()+"-unpaid")
 }
 
-// rechargeCredit charges again, with the next invoice, pending credit whose invoice was
-// refunded, voided or not paid after all.
+// rechargeCredit adds a charge to the next invoice for pending credit whose invoice was refunded,
+// voided or never paid.
 func (s *Service) rechargeCredit(ctx context.Context, tenantID uuid.UUID) error {
 	op, claimed, err := s.claim(ctx, request{
 		load:    s.runningLoader(tenantID),

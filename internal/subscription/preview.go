@@ -10,45 +10,45 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// previewLife is how long a change costs what its preview showed.
+// previewLife is how long the amounts of a preview are binding.
 const previewLife = 15 * time.Minute
 
-// The methods by which the amounts of a preview are computed (rules: subscription#preview).
+// The methods that compute the amounts of a preview (rules: subscription#preview).
 const (
-	methodPSP   = "psp_preview" // by the provider, which then charges the same
-	methodDaily = "daily"       // here, where a checkout starts a new subscription
+	methodPSP   = "psp_preview" // by the provider, which then charges the same amounts
+	methodDaily = "daily"       // locally, if a checkout starts a new subscription
 )
 
-// preview is the cost of a change now. Amounts are in minor units of the currency; credit and
-// charge are never negative.
+// preview is the cost of making a change now. Amounts are in minor units of the currency. credit
+// and charge are never negative.
 type preview struct {
 	method   string
 	currency string
-	credit   int64 // such as for time that is paid and would not be used
+	credit   int64 // for example, for paid time that would not be used
 	charge   int64
-	// pending is the part of them that waited for the next invoice with or without the change; a
-	// negative amount is a credit.
+	// pending is the part of credit and charge that was pending for the next invoice regardless of
+	// the change. A negative amount is a credit.
 	pending int64
-	// usage is the usage so far that the invoice of the change has as well. It is not part of
+	// usage is the usage so far that the invoice of the change also bills. It is not part of
 	// charge.
 	usage       int64
 	periodStart time.Time
 	periodEnd   time.Time
-	// at is the moment from which unused and new time are counted.
+	// at is the time from which unused and new time are calculated.
 	at time.Time
-	// owed is the part of charge for open invoices, which the change collects first.
+	// owed is the part of charge for open invoices, which are collected before the change.
 	owed int64
 	// unused is the part of credit that the change gives for unused time.
 	unused int64
-	// outlook does not bind, and is set only where a preview is shown.
+	// outlook is not binding. It is set only for a preview that is shown.
 	outlook
 }
 
-// outlook is the regular bill after a change, and the customer's credit that pays for it.
-// Amounts are in minor units of the preview's currency.
+// outlook is the regular bill after a change and the customer's credit that reduces it. Amounts are
+// in minor units of the preview's currency.
 type outlook struct {
-	// nextBillingAt is the end of the period, or of the trial, that applies after the change;
-	// zero if the subscription ends with it.
+	// nextBillingAt is the end of the period or trial that applies after the change. It is zero if
+	// the subscription ends then.
 	nextBillingAt time.Time
 	// nextAmount is the regular bill at that time: quantity × price, without usage.
 	nextAmount int64
@@ -56,37 +56,37 @@ type outlook struct {
 	balance int64
 }
 
-// net returns the amount of the change without usage; a negative amount would be credited.
+// net returns the amount of the change without usage. A negative amount is credited.
 func (p preview) net() int64 { return p.charge - p.credit }
 
-// total returns the amount of the change, with the usage so far and the owed invoices.
+// total returns the amount of the change including the usage so far and the owed invoices.
 func (p preview) total() int64 { return p.net() + p.usage }
 
 // invoiceTotal returns the amount of the invoice of the change. A negative amount is credited.
 func (p preview) invoiceTotal() int64 { return p.total() - p.owed }
 
-// balanceApplied returns the part of the change that the customer's credit pays.
+// balanceApplied returns the part of the invoice that the customer's credit pays.
 func (p preview) balanceApplied() int64 { return min(max(p.invoiceTotal(), 0), p.balance) }
 
-// dueNow returns the amount that is charged now: for the owed invoices, and for the change.
+// dueNow returns the amount that is charged now: the owed invoices and the change.
 func (p preview) dueNow() int64 { return p.owed + max(p.invoiceTotal(), 0) - p.balanceApplied() }
 
-// nextDue returns the amount that is charged for the next regular bill: a credit of the change
-// and the credit that it leaves are taken off.
+// nextDue returns the amount that the next regular bill charges, after the remaining credit and the
+// credit of the change are applied.
 func (p preview) nextDue() int64 {
 	left := p.balance - p.balanceApplied() + max(-p.invoiceTotal(), 0)
 	return max(p.nextAmount-left, 0)
 }
 
-// costsSame reports whether two previews come to the same amounts, without usage.
+// costsSame reports whether two previews have the same amounts, apart from usage.
 func (p preview) costsSame(other preview) bool {
 	return p.credit == other.credit && p.charge == other.charge && p.pending == other.pending
 }
 
-// totalDays returns how many days the period has, by the calendar in UTC.
+// totalDays returns the number of calendar days of the period, in UTC.
 func (p preview) totalDays() int { return daysBetween(p.periodStart, p.periodEnd) }
 
-// daysRemaining returns how many of the days are left.
+// daysRemaining returns the number of days left in the period.
 func (p preview) daysRemaining() int { return max(daysBetween(p.at, p.periodEnd), 0) }
 
 func daysBetween(from, to time.Time) int {
@@ -94,10 +94,10 @@ func daysBetween(from, to time.Time) int {
 	return int(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
 }
 
-// previewChange returns the cost of changing to a plan; quantity is as in
-// changeParams. It refuses what changePlan refuses up to the number of seats, with
-// two exceptions: without a running subscription it is 404, and a change that the
-// provider cannot compute is proration_not_supported. The preview binds: see priceAsShown.
+// previewChange returns the cost of changing to a plan. quantity is as in changeParams. It rejects
+// the same requests as changePlan, up to the check of the seats, with two exceptions: without a
+// running subscription it returns 404, and if the provider cannot compute the change it returns
+// proration_not_supported. The preview is binding: see priceAsShown.
 func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (preview, error) {
 	for {
 		sub, err := s.loadRunning(ctx, tenantID)
@@ -118,8 +118,8 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 	}
 }
 
-// outdatedPreview returns the refusal of a change whose usage has changed since its preview, with
-// a new one.
+// outdatedPreview returns the error for a change whose usage has changed since its preview. The
+// error contains a new preview.
 func (s *Service) outdatedPreview(ctx context.Context, tenantID uuid.UUID, p changeParams) error {
 	next, err := s.previewChange(ctx, tenantID, p.planID, p.quantity)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Service) outdatedPreview(ctx context.Context, tenantID uuid.UUID, p cha
 	return errOutdated.With("preview", newChangePreview(next))
 }
 
-// storedPreview returns the cost of a change from now on, and stores it as the last one that was
-// shown; requested is the number of seats that the caller requested, 0 for as many as are needed.
+// storedPreview returns the cost of making a change now, and stores it as the last preview.
+// requested is the number of seats that the caller requested, or 0 to keep the present number.
 func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (preview, error) {
 	now := s.deps.Clock.Now()
 	from := prorationDate(m.sub, now)
@@ -148,8 +148,8 @@ func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (p
 	})
 }
 
-// previewCheckout is the preview of a change that takes a checkout: the first
-// period of the new subscription in full, or nothing if it begins with a trial.
+// previewCheckout returns the preview of a change that requires a checkout: the full price of the
+// new subscription's first period, or nothing if it starts with a trial.
 func (s *Service) previewCheckout(ctx context.Context, m move, date time.Time) (preview, error) {
 	p := preview{
 		method: methodDaily, currency: m.sub.Currency, charge: m.price.PriceCents * m.quantity,
@@ -162,8 +162,8 @@ func (s *Service) previewCheckout(ctx context.Context, m move, date time.Time) (
 	return p, err
 }
 
-// lookAhead returns the outlook of a change that is counted from a moment; change is zero where
-// a checkout makes it.
+// lookAhead returns the outlook of a change that is calculated from the given time. change is zero
+// if a checkout makes it.
 func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from time.Time) (o outlook, err error) {
 	sub := m.sub
 	if o.balance, err = s.credit(ctx, sub.TenantID, sub.Currency); err != nil {
@@ -189,8 +189,8 @@ func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from
 	return o, nil
 }
 
-// addInterval returns the time one interval later. In a month that is too short it is the
-// last day, as the provider counts.
+// addInterval returns the time one interval later. If the target month is too short, it returns the
+// last day of that month, as the provider does.
 func addInterval(t time.Time, i catalog.Interval) time.Time {
 	n := int(i.Count)
 	switch i.Unit {

@@ -18,8 +18,8 @@ func day(text string) time.Time {
 	return t
 }
 
-// All lines of the invoice that the change makes count; the lines of others are told
-// apart, also where they were made in the same second.
+// All lines of the change's own invoice count. Lines of other changes are recognized, even if they
+// are from the same second.
 func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 	t.Parallel()
 	now, end := day("2026-01-16T12:00:00"), day("2026-02-01T12:00:00")
@@ -30,16 +30,16 @@ func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 		{Amount: 950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 3},
 		{Amount: -950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 3},
 		{Amount: 2450, Proration: true, PriceID: "price_new", PeriodStart: now, PeriodEnd: end},
-		{Amount: 600, Proration: true, PriceID: "price_old", PeriodStart: now.Add(-time.Hour), PeriodEnd: end}, // a seat from before
+		{Amount: 600, Proration: true, PriceID: "price_old", PeriodStart: now.Add(-time.Hour), PeriodEnd: end}, // an earlier change of seats
 		{Amount: 4900, PriceID: "price_new", PeriodStart: end, PeriodEnd: end.AddDate(0, 1, 0)},                // the renewal
-		{Amount: 77, PriceID: "price_usage", PeriodStart: now.AddDate(0, 0, -15), PeriodEnd: now},              // what was used
-		{Amount: 10000, PriceID: "price_new", PeriodStart: now.Add(3 * time.Second)},                           // a period that begins now
+		{Amount: 77, PriceID: "price_usage", PeriodStart: now.AddDate(0, 0, -15), PeriodEnd: now},              // usage so far
+		{Amount: 10000, PriceID: "price_new", PeriodStart: now.Add(3 * time.Second)},                           // a period that starts now
 	}
 	p.addLines(lines, change, 3)
 	if p.credit != 1550 || p.charge != 14077 || p.pending != 350+600+77 || p.net() != p.charge-p.credit {
 		t.Errorf("credit %d, charge %d, pending %d, net %d", p.credit, p.charge, p.pending, p.net())
 	}
-	// Without lines of its own the change makes no invoice.
+	// Without lines of its own, the change creates no invoice.
 	p = preview{periodEnd: end}
 	if p.addLines(lines[4:6], change, 3); p.credit != 0 || p.charge != 0 || p.pending != 0 {
 		t.Errorf("no invoice: %+v", p)

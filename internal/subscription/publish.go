@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// publishChange hands a change of a subscription to the outbox, in the transaction that stores it
-// and at its end: one event, with the name that says most. A state with the same view
-// publishes nothing (rules: webhooks#types).
+// publishChange adds one event about a change to the outbox, with the most specific type. Call it
+// at the end of the transaction that stores the change. If the view is unchanged, it publishes
+// nothing (rules: webhooks#types).
 func (s *Service) publishChange(ctx context.Context, before, after Subscription) error {
 	switch {
 	case after.Status == Canceled && before.Status != Canceled:
@@ -23,10 +23,10 @@ func (s *Service) publishChange(ctx context.Context, before, after Subscription)
 	}
 }
 
-// publish hands an event about a subscription to the outbox.
+// publish adds an event about a subscription to the outbox.
 func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) error {
 	return hook.Publish(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
-		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may have stored a reason, too
+		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may also have stored a reason
 		if err != nil {
 			return nil, err
 		}
@@ -34,8 +34,8 @@ func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) er
 	})
 }
 
-// hasSameView reports whether the API shows two states in the same way, but for the time of the
-// last change. A reason comes with another change.
+// hasSameView reports whether the API shows two states alike, except for updated_at. It ignores the
+// cancellation reason, which only changes together with another field.
 func (s Subscription) hasSameView(o Subscription) bool {
 	return s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&

@@ -38,14 +38,14 @@ ON CONFLICT DO NOTHING;
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE tenant_id = $4 AND id = $1 AND psp_session_id IS NULL;
 
 -- name: LastAnsweredCheckout :one
--- The newest of a plan whose session the provider has returned.
+-- The newest checkout of a plan whose session the provider has returned.
 SELECT id FROM checkouts
 WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
 -- name: OpenCheckouts :many
--- Checkouts before the current subscription are left out.
+-- Omits checkouts older than the current subscription.
 SELECT c.id, c.psp_session_id FROM checkouts c
 WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
 AND c.created_at > sqlc.arg(since) AND NOT EXISTS (
@@ -86,7 +86,7 @@ SELECT * FROM subscriptions WHERE tenant_id = $1 AND id = $2;
 -- name: SubscriptionsOfTenant :many
 SELECT * FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
 
--- The subscriptions that follow one in the list.
+-- The subscriptions that follow the given one in the list.
 -- name: OlderSubscriptionsOfTenant :many
 SELECT * FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
@@ -117,8 +117,8 @@ WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period <
 -- name: ChangeMeteredTerms :exec
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3 WHERE tenant_id = $1 AND id = $2;
 
--- Subscriptions of usage plans whose next period has begun, as far as is known here, and
--- whose metered items are not decided for it.
+-- Subscriptions of usage plans whose stored period has ended, or whose metered items are not
+-- decided for their current period.
 -- name: UndecidedMetered :many
 SELECT s.id, s.tenant_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id
 WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid') AND p.pricing_type = 'usage' AND s.id > sqlc.arg(after)
@@ -144,9 +144,8 @@ WHERE t.deleted_at IS NULL
     );
 
 -- name: CustomersOfPlan :many
--- The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
--- no id.
--- They are counted first, in the order of an index, and their prices looked up after.
+-- The number of tenants per price of a plan. price_id is null for a price that the plan no longer
+-- has. The CTE counts in the order of an index before the prices are joined.
 WITH c AS MATERIALIZED (
     SELECT s.plan_id, s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants
     FROM subscriptions s
@@ -212,8 +211,9 @@ DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
 DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
 
 -- name: LastPreview :one
--- The newest of the same change, by the requested or by the resulting number of seats. A
--- preview that resulted in another number than the change does now goes first: it is outdated.
+-- The newest preview of the same change, found by the requested or by the resulting number of
+-- seats. A preview whose requested number now results in another number comes first: it is
+-- outdated.
 SELECT * FROM change_previews
 WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
@@ -227,7 +227,8 @@ ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id
 SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id;
 
 -- name: DeleteItem :exec
--- Not while the operation that stored it may still have its invoice made.
+-- Keep the item while the operation that stored it is pending, because its invoice may still be
+-- created.
 DELETE FROM waiting_items
 WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
     SELECT 1 FROM psp_operations o

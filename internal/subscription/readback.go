@@ -13,8 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 )
 
-// readBackTries bounds how often a state is read again because another one was
-// stored in between.
+// readBackTries limits how often a state is read again because another state was stored in between.
 const readBackTries = 40
 
 // errOvertaken means that another state was stored since this one was read.
@@ -25,8 +24,8 @@ func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
 	return s.TakeOver(ctx, e.ObjectID)
 }
 
-// CustomerEvent handles the notification that a customer was deleted: the provider
-// has ended its subscription, and the next checkout makes a new customer.
+// CustomerEvent handles the notification that a customer was deleted. The provider has ended the
+// customer's subscription, and the next checkout creates a new customer.
 func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	tenantID, err := s.deps.Customers.TenantOf(ctx, e.ObjectID)
 	if errors.Is(err, customer.ErrForeign) {
@@ -43,7 +42,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	if err == nil {
 		err = s.TakeOver(ctx, sub.PSPSubscriptionID)
 		if errors.Is(err, psp.ErrNotFound) {
-			err = nil // the provider has lost it too, which the comparison will find
+			err = nil // missing at the provider too; reconciliation finds it
 		}
 	} else if errors.Is(err, ErrNotFound) {
 		err = nil
@@ -54,10 +53,9 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	return s.deps.Customers.Forget(ctx, tenantID, e.ObjectID)
 }
 
-// TakeOver stores the provider's present state of a subscription, which may be new
-// here. The provider's account may have subscriptions that belong to no tenant, or
-// that cannot be stored as they are. Neither is an error: a repetition would not
-// help.
+// TakeOver stores the provider's present state of a subscription, which may be new here. The
+// provider's account can contain subscriptions that belong to no tenant or that cannot be stored.
+// TakeOver only logs them, because a retry would not help.
 func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	err := s.ReadBack(ctx, pspID, nil)
 	if unfit, ok := errors.AsType[*UnfitError](err); ok {
@@ -73,13 +71,12 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 }
 
 // ReadBack reads the provider's present state of a subscription and stores it
-// (rules: subscription#read-back). The
-// content of a notification does not matter, so that late, repeated and reordered
-// notifications all end in the same state. then, unless it is nil, runs in the same
-// transaction, with the state that was read.
+// (rules: subscription#read-back). It ignores the content of the notification, so that late,
+// repeated and reordered notifications all lead to the same state. If then is not nil, it runs in
+// the same transaction with the new state.
 //
-// Invariant: a state is stored only if none was stored since before it was read
-// (sync_version), so that of two that run at once the older never wins.
+// Invariant: a state is stored only if no other state was stored since the read began
+// (sync_version). So of two concurrent reads, the older state never wins.
 func (s *Service) ReadBack(ctx context.Context, pspID string, then func(ctx context.Context, after Subscription) error) error {
 	for range readBackTries {
 		known, err := s.store.byPSPID(ctx, pspID)
@@ -98,8 +95,7 @@ func (s *Service) ReadBack(ctx context.Context, pspID string, then func(ctx cont
 	return fmt.Errorf("subscription %s: %w", pspID, errOvertaken)
 }
 
-// apply stores a state under the tenant's lock; known is zero for a subscription
-// that is new here.
+// apply stores a state under the tenant's lock. known is zero for a new subscription.
 func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subscription, then func(ctx context.Context, after Subscription) error) error {
 	next, err := s.merge(ctx, known, remote)
 	if err != nil {
@@ -112,8 +108,8 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		if known.ID == uuid.Nil {
 			return s.adopt(ctx, next, remote)
 		}
-		// A subscription that is over stays over: one that was replaced ends here before it
-		// is canceled at the provider.
+		// A subscription that is over stays over. A replaced subscription ends here before it is
+		// canceled at the provider.
 		reopens := known.Status.IsOver() && !next.Status.IsOver()
 		if !reopens {
 			if err := s.storeChange(ctx, known, next, remote); err != nil {
@@ -132,7 +128,7 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 	})
 }
 
-// storeChange stores a newer state of a known subscription, with its consequences.
+// storeChange stores a newer state of a known subscription and applies its consequences.
 func (s *Service) storeChange(ctx context.Context, known, next Subscription, remote psp.Subscription) error {
 	if err := s.store.update(ctx, next); err != nil {
 		return err
@@ -140,7 +136,7 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	if err := s.updateMeteredTerms(ctx, known, next); err != nil {
 		return err
 	}
-	if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider
+	if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan or at the provider
 		if err := s.recordTrial(ctx, adoption{}, next); err != nil {
 			return err
 		}
@@ -148,7 +144,7 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	if err := s.recordEffect(ctx, known, next); err != nil {
 		return err
 	}
-	if known.Status != next.Status { // its seats may follow again, or their credit is paid no more
+	if known.Status != next.Status { // its seats may be synced again, or their credit is no longer paid
 		if err := s.SeatsChanged(ctx, next.TenantID); err != nil {
 			return err
 		}
@@ -164,8 +160,8 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	return nil
 }
 
-// preferCurrency makes the currency of a subscription that waited for its first payment the
-// tenant's preferred one, once the checkout that bought it is paid.
+// preferCurrency sets the tenant's preferred currency to the currency of a subscription that waited
+// for its first payment, once the checkout that bought it is paid.
 func (s *Service) preferCurrency(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.findCheckout(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if errors.Is(err, errNoCheckout) {
@@ -177,9 +173,9 @@ func (s *Service) preferCurrency(ctx context.Context, next Subscription, remote 
 	return s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency)
 }
 
-// Merge returns a subscription of the provider as it is stored here, zero where it
-// is not, and as the provider's state makes it. It gives ErrForeign, or an
-// *UnfitError, for one that cannot be stored here.
+// Merge returns the stored subscription, which is zero if it is new, and the subscription that
+// results from the provider's state. It returns ErrForeign or an *UnfitError if that cannot be
+// stored.
 func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, next Subscription, err error) {
 	known, err = s.store.byPSPID(ctx, remote.ID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -189,8 +185,8 @@ func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, ne
 	return known, next, err
 }
 
-// merge is Merge for a known subscription: zero if it is new here, with only its tenant where
-// that is known.
+// merge is Merge for a given known subscription. known is zero for a new subscription, or has only
+// the tenant if that is known.
 func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	next := known

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// resume takes a scheduled end of the tenant's running subscription back. It refuses a
-// subscription without one (subscription_not_resumable).
+// resume removes the scheduled end of the tenant's running subscription. It fails with
+// subscription_not_resumable if no end is scheduled.
 func (s *Service) resume(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	op, claimed, err := s.claim(ctx, request{
 		load:    s.runningLoader(tenantID),
@@ -28,8 +28,9 @@ func (s *Service) resume(ctx context.Context, tenantID uuid.UUID) (Subscription,
 	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendResume(ctx, op)))
 }
 
-// sendResume clears what is set of the two ways to schedule an end, never both. Where it was
-// scheduled the other way meanwhile, the answer shows it.
+// sendResume clears the scheduled end that is set, either the end of the period or a date, but
+// never both in one request. If the end was rescheduled the other way in the meantime, the response
+// shows it, and sendResume clears that one too.
 func (s *Service) sendResume(ctx context.Context, op operation) error {
 	after, err := s.clearEnd(ctx, op, op.before.CancelAtPeriodEnd, op.key())
 	if err == nil && after.CancelAt != nil {

@@ -13,26 +13,25 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// JobSeats is the kind of the jobs that have the quantity of a seat plan follow the
-// members.
+// JobSeats is the kind of job that updates the quantity of a seat plan to match the members.
 const JobSeats = "subscription.seats"
 
-// pendingPause is how long the seats do not follow after a change of plan was found pending.
+// pendingPause is how long the update of the seats is postponed while a change of plan is pending.
 const pendingPause = 10 * time.Minute
 
 // seats compares a tenant's team with its subscription.
 type seats struct {
 	members  int64
-	limit    *int64 // the quota of team members; nil is unlimited
-	billed   int64  // the subscription's quantity
-	due      int64  // the quantity that the team makes
-	price    int64  // per seat, in minor units; 0 where seats are not billed
+	limit    *int64 // the quota of team members; nil means unlimited
+	billed   int64  // the quantity of the subscription
+	due      int64  // the quantity that the team requires
+	price    int64  // per seat, in minor units; 0 if seats are not billed
 	currency string
-	isBySeat bool // the plan is billed by the seat
+	isBySeat bool // whether the plan is billed per seat
 }
 
-// availableSeats returns how many more members the plan allows, nil when unlimited; 0 where
-// the tenant has more members than the plan's quota.
+// availableSeats returns how many more members the plan allows. Nil means unlimited. It returns 0
+// if the team exceeds the plan's quota.
 func (s seats) availableSeats() *int64 {
 	if s.limit == nil {
 		return nil
@@ -41,11 +40,11 @@ func (s seats) availableSeats() *int64 {
 	return &left
 }
 
-// isSynced reports whether the billed quantity has caught up with the team.
+// isSynced reports whether the billed quantity matches the team.
 func (s seats) isSynced() bool { return !s.isBySeat || s.billed == s.due }
 
-// compareSeats compares the tenant's team with its running subscription; ErrNotFound
-// without one.
+// compareSeats compares the tenant's team with its running subscription. It returns ErrNotFound if
+// there is none.
 func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, error) {
 	sub, err := s.loadRunning(ctx, tenantID)
 	if err != nil {
@@ -67,11 +66,11 @@ func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, 
 	return compared, err
 }
 
-// SeatLimit returns how many seats a team may take now, nil when unlimited: the quota of
-// team members on the tenant's plan, or on the plan that a change is being made to if that
-// is lower. The change counted the seats when it began, under the tenant's lock; a later
-// join holds the lock too, and finds the change. The outcome of a change whose answer
-// was lost is read back by the time that it can no longer be repeated.
+// SeatLimit returns the maximum number of seats of a team, or nil if it is unlimited. It is the
+// quota of team members of the tenant's plan, or of the plan that a change in progress leads to, if
+// that is lower. The change counted the seats under the tenant's lock when it began. Later joins
+// take the same lock and find the change. If the response to a change was lost, its outcome is read
+// back before the change can no longer be retried.
 func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
 	limit, err := s.deps.Entitlements.SeatLimit(ctx, tenantID)
 	if err != nil {
@@ -98,8 +97,8 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	return limit, err
 }
 
-// SeatsChanged has the billed quantity follow the team, in the background; it is
-// called in the transaction that changes the team.
+// SeatsChanged enqueues an update of the billed quantity. Call it in the transaction that changes
+// the team.
 func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := s.LoadCurrent(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
@@ -111,12 +110,11 @@ func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()))
 }
 
-// SeatFreed is SeatsChanged for a member who has left: seats that were bought beyond
-// the members do not stay.
+// SeatFreed is SeatsChanged for a member who has left. Extra seats that were bought are given up.
 //
-// Invariant: a departure is counted in the transaction that makes it, and until an
-// operation that was prepared after it is done. So neither a join nor an operation
-// that was under way keeps the seat.
+// Invariant: a departure is counted in the transaction that removes the member, and stays counted
+// until an operation that was prepared after it is done. So neither a join nor an operation in
+// progress keeps the seat.
 func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
 	if err := s.store.countDeparture(ctx, tenantID); err != nil {
 		return err
@@ -124,7 +122,7 @@ func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
 	return s.SeatsChanged(ctx, tenantID)
 }
 
-// deductDepartures notes that the quantity has followed so many departures.
+// deductDepartures records that the quantity reflects this many departures.
 func (s *Service) deductDepartures(ctx context.Context, sub Subscription, departures int64) error {
 	if departures == 0 {
 		return nil
@@ -132,10 +130,10 @@ func (s *Service) deductDepartures(ctx context.Context, sub Subscription, depart
 	return s.store.deductDepartures(ctx, sub, departures)
 }
 
-// HandleSeats is the handler of JobSeats. It sets the quantity that the team makes at
-// that time, so that it may run late, again, or once for many changes. It is an
-// operation like a change of plan, so that neither overwrites the other. Then it limits the
-// pending credit for seats to the part that is paid by now.
+// HandleSeats handles JobSeats. It sets the quantity that the team requires at that time, so it can
+// run late, repeatedly, or once for many changes. It is an operation, like a change of plan, so
+// that neither overwrites the other. Afterwards it limits the pending credit for seats to the part
+// that has been paid.
 func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
@@ -150,13 +148,13 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 		err = s.rechargeCredit(ctx, tenantID)
 	}
 	if errors.Is(err, ErrNotFound) {
-		return nil // it is over: there is nothing to bill
+		return nil // the subscription is over, so there is nothing to bill
 	}
 	return psp.MarkPermanent(err)
 }
 
-// syncSeats has the quantity of a seat plan follow the members. It is postponed while a change
-// of plan is pending, because the provider would drop the change for another one.
+// syncSeats updates the quantity of a seat plan to match the members. It is postponed while a
+// change of plan is pending, because any other change makes the provider drop the pending one.
 func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (postponed bool, _ error) {
 	op, claimed, err := s.claim(ctx, request{
 		load: s.runningLoader(tenantID),
@@ -203,9 +201,9 @@ func (s *Service) checkSeats(ctx context.Context, sub Subscription) (instruction
 	return in, mustSend, err
 }
 
-// limitCredit limits the credit for seats that are given up to the part that was paid. While
-// the invoice of a renewal is a draft it counts as paid: the credit waits for the next
-// invoice, and by then it is known.
+// limitCredit limits the credit for removed seats to the part that was paid. The draft invoice of a
+// renewal counts as paid: the credit stays pending until the next invoice, and by then the payment
+// is known.
 func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.Subscription, in *instruction) error {
 	at := s.deps.Clock.Now().Truncate(time.Second)
 	paid, err := s.readPaidTime(ctx, sub, remote, at)

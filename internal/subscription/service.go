@@ -23,37 +23,36 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// metering is what subscriptions need of the meters.
+// metering is the part of the meters that subscriptions use.
 type metering interface {
-	// MeteredPrices lists the provider's prices in a currency of the meters that
-	// are billed.
+	// MeteredPrices lists the provider's prices, in a currency, of the meters that are billed.
 	MeteredPrices(ctx context.Context, currency string) ([]string, error)
-	// PricesSoldAt returns the provider's prices, in a currency, of the meters that were billed
-	// at a time.
+	// PricesSoldAt returns the provider's prices, in a currency, of the meters that were billed at
+	// the given time.
 	PricesSoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error)
-	// MetersOf returns the meters behind prices of the provider; a price that never was
-	// a meter's is left out.
+	// MetersOf returns the meters that the provider's prices belong to. It omits prices that never
+	// belonged to a meter.
 	MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error)
-	// CodeOf returns the code of a meter, also of a deleted one.
+	// CodeOf returns the code of a meter, including deleted meters.
 	CodeOf(ctx context.Context, meterID uuid.UUID) (string, error)
-	// BillsEvery reports whether the provider can bill usage at a price in a currency,
-	// at an interval.
+	// BillsEvery reports whether the provider can bill usage at the price, in the currency and at
+	// the interval.
 	BillsEvery(ctx context.Context, pspPriceID, currency string, every catalog.Interval) (bool, error)
 }
 
 // usageReporter reports a tenant's usage to the provider.
 type usageReporter interface {
-	// Settle returns once the provider has all usage of a tenant.
+	// Settle returns once the provider has all of the tenant's usage.
 	Settle(ctx context.Context, tenantID uuid.UUID) error
-	// Flush is Settle for a preview, while the tenant goes on recording.
+	// Flush does the same for a preview. It lets the tenant continue to record usage.
 	Flush(ctx context.Context, tenantID uuid.UUID) error
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB           *sqldb.DB
 	Clock        clock.Clock
-	Lease        clock.Clock // the machine's, which decides when the lease of an operation has ended
+	Lease        clock.Clock // the system clock; the lease of an operation runs on real time
 	Jobs         *jobs.Queue
 	Catalog      *catalog.Service
 	Tenants      *tenant.Service
@@ -66,29 +65,28 @@ type Deps struct {
 	Usage        usageReporter
 	Audit        *audit.Log
 	Letters      *letters.Letters
-	Events       hook.Outbox // nil publishes nothing
-	// IssuesInvoices says that the service issues the invoices, not the provider.
+	Events       hook.Outbox // nil disables events
+	// IssuesInvoices means that the service issues the invoices instead of the provider.
 	IssuesInvoices bool
 	Log            *slog.Logger
 }
 
-// Service has the use cases of subscriptions.
+// Service implements the use cases of subscriptions.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// LoadCurrent returns the tenant's subscription that is not over, else ErrNotFound.
+// LoadCurrent returns the tenant's subscription that is not over, or ErrNotFound.
 func (s *Service) LoadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	return s.store.loadCurrent(ctx, tenantID)
 }
 
-// loadRunning returns the tenant's subscription that is active, trialing or past_due:
-// the one that can be canceled, resumed and changed. A tenant without one gives
-// ErrNotFound.
+// loadRunning returns the tenant's subscription that is active, trialing or past_due, which are the
+// states that can be canceled, resumed and changed. It returns ErrNotFound if there is none.
 func (s *Service) loadRunning(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	sub, err := s.store.loadCurrent(ctx, tenantID)
 	if err == nil && !sub.Status.IsRunning() {
@@ -97,26 +95,25 @@ func (s *Service) loadRunning(ctx context.Context, tenantID uuid.UUID) (Subscrip
 	return sub, err
 }
 
-// ByPSPID returns the subscription that has an id at the payment provider, else
-// ErrNotFound.
+// ByPSPID returns the subscription with the given ID at the payment provider, or ErrNotFound.
 func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) {
 	return s.store.byPSPID(ctx, id)
 }
 
-// ListAll lists every subscription that a tenant has had in parts, the newest first.
+// ListAll lists all subscriptions of a tenant in batches, newest first. It includes those that are
+// over.
 func (s *Service) ListAll(tenantID uuid.UUID) page.NextPart[Subscription] {
 	return page.ReadAfter(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
 		return s.store.listAfter(ctx, tenantID, last, most)
 	})
 }
 
-// ListPage lists the subscriptions on a page of that list, and how many there are on all.
+// ListPage returns one page of the same list and the total number of subscriptions.
 func (s *Service) ListPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
 	return s.store.listPage(ctx, tenantID, q)
 }
 
-// Discard deletes the checkouts and the customer of a tenant that is about to be
-// deleted itself.
+// Discard deletes the checkouts and the customer of a tenant, just before the tenant is deleted.
 func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.store.deleteCheckouts(ctx, tenantID); err != nil {

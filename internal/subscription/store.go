@@ -43,7 +43,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 	return s
 }
 
-// textOf returns a text that may be absent.
+// textOf returns the text, or "" for nil.
 func textOf(text *string) string {
 	if text == nil {
 		return ""
@@ -59,29 +59,28 @@ func orNil(text string) *string {
 	return &text
 }
 
-// loadCurrent returns the one subscription of a tenant that is not over, else ErrNotFound.
+// loadCurrent returns the tenant's only subscription that is not over, or ErrNotFound.
 func (s store) loadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	row, err := s.q(ctx).LiveSubscription(ctx, tenantID)
 	return toSubscription(row), sqldb.WrapAbsent(err, "read live subscription", ErrNotFound)
 }
 
-// byPSPID returns the subscription that the provider calls id, else ErrNotFound.
+// byPSPID returns the subscription with the given ID at the provider, or ErrNotFound.
 func (s store) byPSPID(ctx context.Context, id string) (Subscription, error) {
 	row, err := s.q(ctx).SubscriptionByPSPID(ctx, id)
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription by the provider's id", ErrNotFound)
 }
 
-// byID returns a subscription of a tenant, else ErrNotFound.
+// byID returns a subscription of a tenant, or ErrNotFound.
 func (s store) byID(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
 	row, err := s.q(ctx).SubscriptionOfTenant(ctx, subscriptionsql.SubscriptionOfTenantParams{TenantID: tenantID, ID: id})
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription of tenant", ErrNotFound)
 }
 
-// listStart is before the first subscription of a list.
+// listStart sorts before the first subscription of any list.
 var listStart = Subscription{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 
-// listAfter lists at most some of a tenant's subscriptions that follow one in the list, the
-// newest first.
+// listAfter lists up to most of the tenant's subscriptions that follow last, newest first.
 func (s store) listAfter(ctx context.Context, tenantID uuid.UUID, last Subscription, most int) ([]Subscription, error) {
 	rows, err := s.q(ctx).OlderSubscriptionsOfTenant(ctx, subscriptionsql.OlderSubscriptionsOfTenantParams{
 		TenantID: tenantID, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
@@ -89,7 +88,7 @@ func (s store) listAfter(ctx context.Context, tenantID uuid.UUID, last Subscript
 	return toSubscriptions(rows), sqldb.Wrap(err, "list older subscriptions of tenant")
 }
 
-// listPage lists a tenant's subscriptions on a page of that list, and how many there are.
+// listPage returns one page of the same list and the total number of subscriptions.
 func (s store) listPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
 	most, skipped := q.Limits()
 	rows, err := s.q(ctx).SubscriptionsOfTenant(ctx, subscriptionsql.SubscriptionsOfTenantParams{
@@ -110,7 +109,7 @@ func toSubscriptions(rows []subscriptionsql.Subscription) []Subscription {
 	return list
 }
 
-// insert stores a new subscription. What it was bought with bills its first period.
+// insert stores a new subscription. The items that it was bought with bill its first period.
 func (s store) insert(ctx context.Context, n Subscription) error {
 	items, _, err := n.MeteredItems()
 	if err != nil {
@@ -135,8 +134,8 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
-// update stores a newer state; it gives errOvertaken when another state was stored
-// since n.SyncVersion was read.
+// update stores a newer state. It returns errOvertaken if another state was stored after
+// n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
 	p := subscriptionsql.UpdateSubscriptionParams{
 		TenantID: n.TenantID, PSPSubscriptionID: n.PSPSubscriptionID, SyncVersion: n.SyncVersion, PlanID: n.PlanID, Status: string(n.Status),
@@ -160,12 +159,12 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
-// countDeparture counts a member who has left on the tenant's subscription, if any.
+// countDeparture counts a departed member on the tenant's subscription, if there is one.
 func (s store) countDeparture(ctx context.Context, tenantID uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).CountDeparture(ctx, tenantID), "count departure")
 }
 
-// deductDepartures takes off departures that the quantity has followed.
+// deductDepartures subtracts departures that the billed quantity already reflects.
 func (s store) deductDepartures(ctx context.Context, sub Subscription, followed int64) error {
 	err := s.q(ctx).DeductDepartures(ctx, subscriptionsql.DeductDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
 	return sqldb.Wrap(err, "deduct departures")
@@ -178,21 +177,20 @@ func (s store) setReason(ctx context.Context, sub Subscription, reason *string, 
 	return sqldb.Wrap(err, "set cancellation reason")
 }
 
-// markTrialEndMailed notes that the end of a trial is mailed to the tenant, and reports
-// whether it was not before, and the trial goes on to a paid period.
+// markTrialEndMailed records that the tenant is mailed about the end of its trial. It reports false
+// if that was recorded before, or if the subscription ends with the trial.
 func (s store) markTrialEndMailed(ctx context.Context, sub Subscription) (bool, error) {
 	n, err := s.q(ctx).MarkTrialEndMailed(ctx, subscriptionsql.MarkTrialEndMailedParams{TenantID: sub.TenantID, ID: sub.ID})
 	return n == 1, sqldb.Wrap(err, "note that the end of a trial was mailed")
 }
 
-// listPlansOfPrice lists the plans that have a price of the provider, the oldest price
-// first.
+// listPlansOfPrice lists the plans that use a price of the provider, oldest price first.
 func (s store) listPlansOfPrice(ctx context.Context, pspPriceID string) ([]uuid.UUID, error) {
 	plans, err := s.q(ctx).PlansOfPSPPrice(ctx, &pspPriceID)
 	return plans, sqldb.Wrap(err, "list plans of a price")
 }
 
-// minorUnits returns how many decimals a currency has.
+// minorUnits returns the number of decimals of a currency.
 func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	units, err := s.q(ctx).MinorUnits(ctx, currency)
 	return int(units), sqldb.Wrap(err, "read minor units")

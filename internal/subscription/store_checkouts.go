@@ -10,18 +10,17 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
-// checkout is a hosted checkout that was opened, or is about to be.
+// checkout is a hosted checkout that was opened or is about to be.
 type checkout struct {
 	id, tenantID, planID   uuid.UUID
-	session                string    // the provider's id; "" until it has answered
-	replaces               uuid.UUID // the subscription that the bought one replaces; Nil for none
+	session                string    // the provider's ID, "" until it has answered
+	replaces               uuid.UUID // the subscription that the new one replaces, or Nil
 	createdAt              time.Time
 	completedAt, expiredAt *time.Time
-	refused                bool // it was paid, but its subscription is not the tenant's
+	refused                bool // it was paid, but its subscription is refused
 }
 
-// insertCheckout stores a checkout that is about to be opened at the provider; a
-// repetition changes nothing.
+// insertCheckout stores a checkout that is about to be opened at the provider. It is idempotent.
 func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now time.Time) error {
 	params := subscriptionsql.InsertCheckoutParams{
 		ID: id, TenantID: p.tenant.ID, PlanID: p.plan.ID, Currency: p.price.Currency,
@@ -33,7 +32,7 @@ func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now
 	return sqldb.Wrap(s.q(ctx).InsertCheckout(ctx, params), "insert checkout")
 }
 
-// loadCheckout returns a checkout, else errNoCheckout.
+// loadCheckout returns a checkout, or errNoCheckout.
 func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error) {
 	row, err := s.q(ctx).Checkout(ctx, id)
 	if err != nil {
@@ -52,8 +51,8 @@ func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error)
 	return c, nil
 }
 
-// listOpenCheckouts lists a tenant's checkouts since a time whose sessions may have
-// been paid without a notification, the newest first.
+// listOpenCheckouts lists a tenant's checkouts created after since whose sessions may have been
+// paid without a notification, newest first.
 func (s store) listOpenCheckouts(ctx context.Context, tenantID uuid.UUID, since time.Time) ([]checkout, error) {
 	rows, err := s.q(ctx).OpenCheckouts(ctx, subscriptionsql.OpenCheckoutsParams{TenantID: tenantID, Since: since})
 	if err != nil {
@@ -66,8 +65,8 @@ func (s store) listOpenCheckouts(ctx context.Context, tenantID uuid.UUID, since 
 	return open, nil
 }
 
-// claimLook reports whether the caller may read a checkout back now: it was not
-// read back since notSince.
+// claimLook reports whether the caller can read a checkout back now, because it was last read back
+// before notSince.
 func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
 	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
 		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,
@@ -75,7 +74,8 @@ func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Tim
 	return n == 1, sqldb.Wrap(err, "claim look at checkout")
 }
 
-// setSession stores the session of a checkout and reports whether it had none.
+// setSession stores the session of a checkout. It reports whether the checkout had no session
+// before.
 func (s store) setSession(ctx context.Context, tenantID, id uuid.UUID, session string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{
 		TenantID: tenantID, ID: id, PSPSessionID: &session, UpdatedAt: now,
@@ -83,8 +83,8 @@ func (s store) setSession(ctx context.Context, tenantID, id uuid.UUID, session s
 	return n == 1, sqldb.Wrap(err, "set session of checkout")
 }
 
-// lastAnsweredCheckout returns the tenant's newest checkout of a plan that has a session,
-// else errNoCheckout.
+// lastAnsweredCheckout returns the tenant's newest checkout of a plan that has a session, or
+// errNoCheckout.
 func (s store) lastAnsweredCheckout(ctx context.Context, tenantID, planID uuid.UUID) (uuid.UUID, error) {
 	id, err := s.q(ctx).LastAnsweredCheckout(ctx, subscriptionsql.LastAnsweredCheckoutParams{TenantID: tenantID, PlanID: planID})
 	return id, sqldb.WrapAbsent(err, "read last answered checkout", errNoCheckout)
@@ -100,7 +100,7 @@ func (s store) expireCheckout(ctx context.Context, session string, now time.Time
 	return sqldb.Wrap(err, "expire checkout")
 }
 
-// refuseCheckout notes that the subscription of a checkout is never the tenant's.
+// refuseCheckout records that the subscription of a checkout is refused for good.
 func (s store) refuseCheckout(ctx context.Context, tenantID, id uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RefuseCheckout(ctx, subscriptionsql.RefuseCheckoutParams{TenantID: tenantID, ID: id, RefusedAt: &now})
 	return sqldb.Wrap(err, "refuse checkout")

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
-// decideMetered stores what bills the current period of a subscription, unless that was
+// decideMetered stores the terms that bill the subscription's current period, unless they were
 // decided before.
 func (s store) decideMetered(ctx context.Context, sub Subscription, terms MeteredTerms) error {
 	text, err := json.Marshal(terms)
@@ -24,7 +24,7 @@ func (s store) decideMetered(ctx context.Context, sub Subscription, terms Metere
 	return sqldb.Wrap(err, "decide metered items")
 }
 
-// changeMeteredTerms stores what bills the current period of a subscription whose plan has changed.
+// changeMeteredTerms stores the terms that bill the current period after a change of plan.
 func (s store) changeMeteredTerms(ctx context.Context, sub Subscription, terms MeteredTerms) error {
 	text, err := json.Marshal(terms)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s store) changeMeteredTerms(ctx context.Context, sub Subscription, terms M
 	return sqldb.Wrap(err, "change metered items")
 }
 
-// listUndecided lists the first subscriptions after one, by id, whose metered items
-// are to be decided.
+// listUndecided lists a batch of subscriptions whose metered items must be decided, ordered by ID
+// and starting after the given ID.
 func (s store) listUndecided(ctx context.Context, after uuid.UUID, now time.Time) ([]Subscription, error) {
 	rows, err := s.q(ctx).UndecidedMetered(ctx, subscriptionsql.UndecidedMeteredParams{After: after, Now: now})
 	list := make([]Subscription, len(rows))
@@ -47,7 +47,8 @@ func (s store) listUndecided(ctx context.Context, after uuid.UUID, now time.Time
 	return list, sqldb.Wrap(err, "list subscriptions with undecided items")
 }
 
-// listByPlan lists the first subscriptions to a plan after one, by id.
+// listByPlan lists a batch of subscriptions to a plan, ordered by ID and starting after the given
+// ID.
 func (s store) listByPlan(ctx context.Context, planID, after uuid.UUID) ([]Subscription, error) {
 	rows, err := s.q(ctx).LiveOfPlan(ctx, subscriptionsql.LiveOfPlanParams{PlanID: planID, After: after})
 	list := make([]Subscription, len(rows))

@@ -12,14 +12,14 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
-// How an operation ended.
+// The states of an operation that has ended.
 const (
 	stateDone      = "done"
 	stateFailed    = "failed"
 	stateAbandoned = "abandoned"
 )
 
-// pendingOperation returns the pending operation on a subscription, else errNoOperation.
+// pendingOperation returns the pending operation on a subscription, or errNoOperation.
 func (s store) pendingOperation(ctx context.Context, sub Subscription) (operation, error) {
 	row, err := s.q(ctx).PendingOperation(ctx, subscriptionsql.PendingOperationParams{
 		TenantID: sub.TenantID, SubscriptionID: sub.ID,
@@ -30,8 +30,8 @@ func (s store) pendingOperation(ctx context.Context, sub Subscription) (operatio
 	return toOperation(row, sub)
 }
 
-// lastRequestedOperation returns the newest operation that a user requested, and its state;
-// errNoOperation where there is none.
+// lastRequestedOperation returns the newest operation that a user requested, and its state. It
+// returns errNoOperation if there is none.
 func (s store) lastRequestedOperation(ctx context.Context, sub Subscription) (operation, string, error) {
 	row, err := s.q(ctx).LastRequestedOperation(ctx, subscriptionsql.LastRequestedOperationParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	if err != nil {
@@ -41,10 +41,10 @@ func (s store) lastRequestedOperation(ctx context.Context, sub Subscription) (op
 	return op, row.State, err
 }
 
-// toOperation returns a stored operation on a subscription.
+// toOperation converts a stored operation on a subscription.
 func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation, error) {
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
-	if row.Origin != nil { // operations that are older than the column have none
+	if row.Origin != nil { // nil for operations older than the column
 		var from origin
 		if err := json.Unmarshal(row.Origin, &from); err != nil {
 			return operation{}, sqldb.Wrap(err, "read origin of operation")
@@ -54,8 +54,8 @@ func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation,
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
-// lastChange returns the user of the last change of plan whose effect was recorded, and
-// the departures that it was prepared with; zero values without one.
+// lastChange returns the user who requested the last recorded change of plan, and the departures
+// that the change accounted for. Both are zero if there was none.
 func (s store) lastChange(ctx context.Context, sub Subscription) (by authz.Origin, departures int64, err error) {
 	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	if err != nil {
@@ -66,13 +66,13 @@ func (s store) lastChange(ctx context.Context, sub Subscription) (by authz.Origi
 		return by, 0, sqldb.Wrap(err, "read instruction of operation")
 	}
 	var from origin
-	if row.Origin != nil { // operations that are older than the column have none
+	if row.Origin != nil { // nil for operations older than the column
 		err = json.Unmarshal(row.Origin, &from)
 	}
 	return from.By, in.Departures, sqldb.Wrap(err, "read origin of operation")
 }
 
-// insertOperation stores an operation, leased to the caller.
+// insertOperation stores an operation and leases it to the caller.
 func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now time.Time) error {
 	text, err := json.Marshal(op.instruction)
 	if err != nil {
@@ -89,8 +89,7 @@ func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now 
 	return sqldb.Wrap(err, "insert operation")
 }
 
-// lease takes over a pending operation and reports whether it was
-// free.
+// lease takes over a pending operation. It reports whether the operation was free.
 func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time) (bool, error) {
 	n, err := s.q(ctx).LeaseOperation(ctx, subscriptionsql.LeaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, Until: leasedAt.Add(operationLease), Now: now, FreeAt: leasedAt,
@@ -98,7 +97,7 @@ func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time)
 	return n == 1, sqldb.Wrap(err, "lease operation")
 }
 
-// release leaves an operation pending, free for the next caller.
+// release leaves an operation pending and free for the next caller.
 func (s store) release(ctx context.Context, op operation, freeAt, now time.Time) error {
 	err := s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: freeAt, UpdatedAt: now,
@@ -106,7 +105,7 @@ func (s store) release(ctx context.Context, op operation, freeAt, now time.Time)
 	return sqldb.Wrap(err, "release operation")
 }
 
-// closeOperation ends an operation and reports whether it was still pending.
+// closeOperation ends an operation. It reports whether the operation was still pending.
 func (s store) closeOperation(ctx context.Context, op operation, state string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).CloseOperation(ctx, subscriptionsql.CloseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
@@ -114,8 +113,8 @@ func (s store) closeOperation(ctx context.Context, op operation, state string, n
 	return n == 1, sqldb.Wrap(err, "close operation")
 }
 
-// acknowledge notes that a repetition of an abandoned operation was answered, and reports
-// whether none was before.
+// acknowledge records that a retry of an abandoned operation was answered. It reports whether this
+// was the first one.
 func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).AcknowledgeOperation(ctx, subscriptionsql.AcknowledgeOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, UpdatedAt: now,
@@ -123,8 +122,7 @@ func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bo
 	return n == 1, sqldb.Wrap(err, "acknowledge operation")
 }
 
-// markRecorded notes that an operation is in the audit trail and reports whether it
-// was not before.
+// markRecorded records that an operation is in the audit trail. It reports whether this is new.
 func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
 	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
@@ -132,7 +130,7 @@ func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (b
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
-// storeItems notes the items that wait for the next invoice before an operation.
+// storeItems records the items that are pending for the next invoice before an operation.
 func (s store) storeItems(ctx context.Context, op operation, ids []string, now time.Time) error {
 	for _, id := range ids {
 		err := s.q(ctx).StoreItem(ctx, subscriptionsql.StoreItemParams{
@@ -145,13 +143,13 @@ func (s store) storeItems(ctx context.Context, op operation, ids []string, now t
 	return nil
 }
 
-// storedItems returns the notes of a subscription.
+// storedItems returns the recorded items of a subscription.
 func (s store) storedItems(ctx context.Context, sub Subscription) ([]string, error) {
 	ids, err := s.q(ctx).StoredItems(ctx, subscriptionsql.StoredItemsParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	return ids, sqldb.Wrap(err, "list stored items")
 }
 
-// deleteItems deletes notes, but not those of an operation that is under way.
+// deleteItems deletes recorded items, except those of an operation that is in progress.
 func (s store) deleteItems(ctx context.Context, sub Subscription, ids []string) error {
 	for _, id := range ids {
 		err := s.q(ctx).DeleteItem(ctx, subscriptionsql.DeleteItemParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, PSPItemID: id})
@@ -162,8 +160,8 @@ func (s store) deleteItems(ctx context.Context, sub Subscription, ids []string) 
 	return nil
 }
 
-// upsertPreview stores the preview of a change that a tenant is shown, and deletes the tenant's
-// previews that have expired.
+// upsertPreview stores the preview of a change that a tenant is shown. It also deletes the tenant's
+// expired previews.
 func (s store) upsertPreview(ctx context.Context, m move, requested int64, p preview, now time.Time) error {
 	err := s.q(ctx).DeleteExpiredPreviews(ctx, subscriptionsql.DeleteExpiredPreviewsParams{TenantID: m.sub.TenantID, ExpiresAt: now})
 	if err != nil {
@@ -176,8 +174,8 @@ func (s store) upsertPreview(ctx context.Context, m move, requested int64, p pre
 	return sqldb.Wrap(err, "store preview")
 }
 
-// lastPreview returns the amounts, and the moment that they were counted from, of the
-// last preview of a change; errNoPreview without one that has not expired.
+// lastPreview returns the amounts of the last preview of a change and the time that they are
+// calculated from. It returns errNoPreview if there is none or it has expired.
 func (s store) lastPreview(ctx context.Context, m move, requested int64, now time.Time) (preview, error) {
 	row, err := s.q(ctx).LastPreview(ctx, subscriptionsql.LastPreviewParams{
 		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Now: now,
@@ -186,7 +184,7 @@ func (s store) lastPreview(ctx context.Context, m move, requested int64, now tim
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }
 
-// deletePreviews deletes the previews of changing a tenant to a plan.
+// deletePreviews deletes the previews of a tenant's change to a plan.
 func (s store) deletePreviews(ctx context.Context, tenantID, planID uuid.UUID) error {
 	err := s.q(ctx).DeletePreviews(ctx, subscriptionsql.DeletePreviewsParams{TenantID: tenantID, PlanID: planID})
 	return sqldb.Wrap(err, "delete previews")

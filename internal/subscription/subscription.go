@@ -1,5 +1,5 @@
-// Package subscription has the tenants' subscriptions: how they are bought at the
-// payment provider, how they are changed there, and their state, which is read back.
+// Package subscription manages the tenants' subscriptions: it sells and changes them through the
+// payment provider, and stores the state that it reads back from there.
 package subscription
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Status is the state of a subscription; it mirrors the provider's.
+// Status is the state of a subscription. The values are the provider's.
 type Status string
 
 // The states (rules: subscription#statuses).
@@ -32,10 +32,10 @@ const (
 // resumed (rules: subscription#statuses).
 func (s Status) IsRunning() bool { return s == Active || s == Trialing || s == PastDue }
 
-// IsOver reports whether the state is final: another subscription may follow.
+// IsOver reports whether the state is final. The tenant can then subscribe again.
 func (s Status) IsOver() bool { return s == Canceled || s == IncompleteExpired }
 
-// isKnown reports whether the provider's word is one of the states.
+// isKnown reports whether the provider's status is one of the constants above.
 func (s Status) isKnown() bool {
 	switch s {
 	case Active, Trialing, PastDue, Canceled, Unpaid, Paused, Incomplete, IncompleteExpired:
@@ -45,9 +45,8 @@ func (s Status) isKnown() bool {
 	}
 }
 
-// seatsFor returns how many seats a seat plan bills for a team: no fewer than the
-// members. More that were bought stay until a member leaves
-// (rules: subscription#seats).
+// seatsFor returns the number of seats that a seat plan bills for a team: at least the number of
+// members. Extra seats that were bought remain until a member leaves (rules: subscription#seats).
 func (s Subscription) seatsFor(members int64) int64 {
 	if s.Departures > 0 {
 		return members
@@ -55,7 +54,7 @@ func (s Subscription) seatsFor(members int64) int64 {
 	return max(members, s.Quantity)
 }
 
-// Interval is what one period of the subscription lasts.
+// Interval returns the length of a billing period.
 func (s Subscription) Interval() catalog.Interval {
 	return catalog.Interval{Unit: s.IntervalUnit, Count: s.IntervalCount}
 }
@@ -75,34 +74,34 @@ type Subscription struct {
 	CurrentPeriodStart time.Time
 	CurrentPeriodEnd   time.Time
 	TrialEndsAt        *time.Time
-	// CancelAt is when the subscription ends, nil while it is to go on; operations from
-	// before the column have only the flag. CancelAtPeriodEnd says that it was scheduled
-	// for the end of the period, and not for a date.
+	// CancelAt is when the subscription ends, or nil if no end is scheduled. Operations stored
+	// before the column existed have only the flag. CancelAtPeriodEnd means that the end was
+	// scheduled for the end of the period rather than for a date.
 	CancelAt           *time.Time
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string              // empty for a subscription that is older than the column
-	Action             money.PaymentAction // what the latest invoice asks of a person
-	Pending            *PendingChange      // nil for none
+	PSPPriceID         string              // empty if the subscription is older than the column
+	Action             money.PaymentAction // the action that the latest invoice requires from the payer
+	Pending            *PendingChange      // nil if no change is pending
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
-	// former are the terms of billing of the last month that hold no more, by their
-	// end, encoded; those of the tenant's earlier subscriptions are among them.
+	// former holds the encoded billing terms that ended within the last month, ordered by their
+	// end. It includes the terms of the tenant's earlier subscriptions.
 	former sqldb.JSON
-	// metered are the items that bill usage, encoded; nil before they were read.
+	// metered holds the encoded metered items, nil if they were never read.
 	metered sqldb.JSON
-	// meteredPeriod and terms are what was decided last about the items that bill usage.
+	// meteredPeriod and terms hold the latest decision on the metered items.
 	meteredPeriod *time.Time
 	terms         sqldb.JSON
-	// SyncVersion counts the states taken over from the provider.
+	// SyncVersion counts the states that were stored from the provider.
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// PendingChange is a change of plan that is made once its invoice is paid.
+// PendingChange is a change of plan that takes effect once its invoice is paid.
 type PendingChange struct {
 	PlanID       uuid.UUID `json:"plan_id"`
 	PSPPriceID   string    `json:"psp_price_id"`
@@ -110,17 +109,16 @@ type PendingChange struct {
 	ExpiresAt    time.Time `json:"expires_at"`
 }
 
-// BillsLike reports whether the provider's state of the subscription has the status, the
-// price, the quantity and the period that are stored here.
+// BillsLike reports whether the provider's state has the stored status, price, quantity and period.
 func (s Subscription) BillsLike(remote psp.Subscription) bool {
 	return string(s.Status) == remote.Status && s.PSPPriceID == remote.PriceID && s.Quantity == remote.Quantity &&
 		s.CurrentPeriodStart.Equal(remote.PeriodStart) && s.CurrentPeriodEnd.Equal(remote.PeriodEnd)
 }
 
-// hasPendingChange reports whether a change of the subscription waits for its payment.
+// hasPendingChange reports whether a change is pending its payment and has not expired.
 func (s Subscription) hasPendingChange(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }
 
-// IsEnding reports whether an end is scheduled, in whatever way.
+// IsEnding reports whether an end is scheduled, at the end of the period or at a date.
 func (s Subscription) IsEnding() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }

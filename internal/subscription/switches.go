@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 )
 
-// Switches lists what is sold of meters with a usage plan, and how many of its
-// subscriptions do not have that yet.
+// Switches lists the metered prices that a usage plan sells, and how many of its subscriptions do
+// not have them yet.
 func (s *Service) Switches(ctx context.Context, planID uuid.UUID) ([]pricelink.Switch, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, planID)
 	if err != nil {
@@ -55,13 +55,13 @@ type fitKey struct {
 	every           catalog.Interval
 }
 
-// switchCount goes through subscriptions and counts those that do not have what is sold.
+// switchCount counts the subscriptions that do not have the prices that are sold.
 type switchCount struct {
 	svc      *Service
 	at       time.Time
 	switches map[switchKey]*pricelink.Switch
 	fits     map[fitKey]bool
-	meters   map[string]uuid.UUID // by price
+	meters   map[string]uuid.UUID // keyed by price
 }
 
 func (c *switchCount) switchOf(currency string, meter uuid.UUID) *pricelink.Switch {
@@ -94,7 +94,7 @@ func (c *switchCount) add(ctx context.Context, sub Subscription) error {
 		}
 		sw.Pending++
 		if own[key.meter] == "" && len(items)+1 >= pricelink.MaxItems {
-			continue // the provider takes no more items
+			continue // the provider accepts no more items
 		}
 		next, err := c.nextSwitch(ctx, sub, sw.PSPPriceID)
 		if err != nil {
@@ -107,7 +107,7 @@ func (c *switchCount) add(ctx context.Context, sub Subscription) error {
 	return nil
 }
 
-// meterOf returns the meter behind a price of the provider, Nil where there is none.
+// meterOf returns the meter of a price of the provider, or Nil.
 func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, error) {
 	if meter, known := c.meters[price]; known {
 		return meter, nil
@@ -119,9 +119,9 @@ func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, err
 	return found[price], err
 }
 
-// nextSwitch returns when a subscription is switched to a price: when its next period begins, or at
-// once where that has begun and is not decided; zero where it ends before, or where the
-// price cannot bill it.
+// nextSwitch returns when a subscription switches to a price: at the start of its next period, or
+// immediately if the present period is not decided yet. It returns zero if the subscription ends
+// before that, or if the price cannot bill it.
 func (c *switchCount) nextSwitch(ctx context.Context, sub Subscription, price string) (time.Time, error) {
 	if price != "" {
 		key := fitKey{price, sub.Currency, sub.Interval()}
@@ -129,7 +129,7 @@ func (c *switchCount) nextSwitch(ctx context.Context, sub Subscription, price st
 		if !known {
 			var err error
 			if fits, err = c.svc.deps.Metering.BillsEvery(ctx, key.price, key.currency, key.every); err != nil {
-				fits = true // the provider is unavailable; the switch will ask it again
+				fits = true // the provider is unavailable; the switch itself will check again
 			}
 			c.fits[key] = fits
 		}

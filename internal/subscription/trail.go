@@ -11,12 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// attributionWindow is for how long a new state is taken for the effect of a pending
-// operation: as long as the provider remembers the idempotency key.
+// attributionWindow is how long a new state is attributed to a pending operation. The provider
+// remembers the idempotency key for the same time.
 const attributionWindow = 24 * time.Hour
 
-// origin is the part of an operation that the audit trail needs when the effect is found later:
-// the subscription as it was, and the user.
+// origin is the part of an operation that the audit trail needs if the effect is found later: the
+// previous state of the subscription and the user.
 type origin struct {
 	Status            Status         `json:"status"`
 	PlanID            uuid.UUID      `json:"plan_id"`
@@ -32,15 +32,15 @@ func (op operation) origin() origin {
 	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.Pending, op.by}
 }
 
-// setOrigin sets the state that the operation was requested on, and the user.
+// setOrigin restores the state that the operation was requested on, and the user.
 func (op *operation) setOrigin(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
 	b.CancelAt, b.CancelAtPeriodEnd, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.Pending
 }
 
-// requestedPlan returns the plan that a pending change of a subscription asks for at a price
-// of the provider, Nil if none does.
+// requestedPlan returns the plan that a pending operation requests for a price of the provider, or
+// Nil if there is no such operation.
 func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, error) {
 	op, err := s.store.pendingOperation(ctx, sub)
 	switch {
@@ -53,13 +53,13 @@ func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceI
 	}
 }
 
-// recordEffect adds the entry of a pending operation to the audit trail if the state
-// that is being stored shows its effect. The operation stays pending: a repetition is
-// still the same write. The end of a pending change is recorded too.
+// recordEffect adds the audit entry of a pending operation if the state that is being stored shows
+// its effect. The operation stays pending, because a retry still sends the same write. recordEffect
+// also records the end of a pending change.
 //
-// Invariant: whatever stores a state (the answer to the operation, a notification or
-// a comparison) records in the same transaction, once, the operation that caused it.
-// So no change lacks its entry, even if the answer is lost.
+// Invariant: any transaction that stores a state, be it after the provider's response, a
+// notification or a reconciliation, also records the operation that caused it, exactly once. So no
+// change lacks its audit entry, even if the response is lost.
 func (s *Service) recordEffect(ctx context.Context, before, after Subscription) error {
 	if err := s.releaseItems(ctx, before, after); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 	if err != nil && !none {
 		return err
 	}
-	// Another request for the plan of a pending change makes the change in place of it.
+	// A second request for the plan of a pending change takes the place of that change.
 	if !none && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributionWindow {
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
@@ -79,8 +79,8 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 	return s.recordPendingEnd(ctx, before, after, none)
 }
 
-// isVisibleIn reports whether a state has the effect of the operation, and the state
-// before had not.
+// isVisibleIn reports whether a state shows the effect of the operation and the previous state did
+// not.
 func (op operation) isVisibleIn(after Subscription) bool {
 	before := op.before
 	switch op.Kind {
@@ -105,7 +105,7 @@ func (op operation) isVisibleIn(after Subscription) bool {
 	}
 }
 
-// isPendingIn reports whether a state has the change of the operation as a pending one.
+// isPendingIn reports whether the change of the operation is pending in a state.
 func (op operation) isPendingIn(after Subscription) bool {
 	return after.Pending != nil && after.Pending.PlanID == op.PlanID &&
 		(after.PlanID != op.PlanID || op.isSeatsOnly() && after.Quantity != op.Quantity)
@@ -114,8 +114,8 @@ func (op operation) isPendingIn(after Subscription) bool {
 // isSeatsOnly reports whether a change keeps the plan and changes the number of seats.
 func (op operation) isSeatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
 
-// recordPendingEnd adds the end of a pending change: it was made, in the name of the user who
-// requested it, or it lapsed. A change that an operation ended is recorded as that operation.
+// recordPendingEnd records the end of a pending change: it was made, on behalf of the user who
+// requested it, or it lapsed. If an operation ended it, only that operation is recorded.
 func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscription, lapsed bool) error {
 	switch pending := before.Pending; {
 	case pending == nil || after.Pending != nil:
@@ -140,15 +140,15 @@ func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscripti
 	}
 }
 
-// recordOperation stores, once, what the provider does not know of an operation: the reason
-// and the user.
+// recordOperation stores, once, the reason and the user of an operation, which the provider does
+// not have.
 func (s *Service) recordOperation(ctx context.Context, op operation, after Subscription) error {
 	now := s.deps.Clock.Now()
 	first, err := s.store.markRecorded(ctx, op, now)
 	if err != nil || !first {
 		return err
 	}
-	// A cancellation without a reason keeps the one that was given before.
+	// A cancellation without a reason keeps the earlier reason.
 	if op.Kind == opResume || op.Reason != nil {
 		if err := s.store.setReason(ctx, op.before, op.Reason, now); err != nil {
 			return err
@@ -162,7 +162,7 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 	return s.deps.Audit.Record(op.by.NewContext(ctx), op.auditEntry(after))
 }
 
-// auditEntry returns the operation's entry of the audit trail.
+// auditEntry returns the audit entry of the operation.
 func (op operation) auditEntry(after Subscription) audit.Entry {
 	switch op.Kind {
 	case opCancel, opCancelNow:
@@ -186,8 +186,7 @@ func (op operation) auditEntry(after Subscription) audit.Entry {
 	}
 }
 
-// changeEntry returns the entry of the audit trail for a change that led from s to
-// another state.
+// changeEntry returns the audit entry for a change from s to another state.
 func (s Subscription) changeEntry(action string, after Subscription) audit.Entry {
 	return audit.Entry{
 		Action: action, TenantID: &s.TenantID, Resource: "subscription", ResourceID: s.ID.String(),

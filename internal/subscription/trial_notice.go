@@ -10,9 +10,9 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// TrialEvent handles the notification that a trial is about to end. It mails the
-// tenant once for each end, unless the subscription ends with the trial. It relies
-// on the stored state, which SubscriptionEvent has read back before.
+// TrialEvent handles the notification that a trial is about to end. It mails the tenant once per
+// end date, unless the subscription ends with the trial. It uses the stored state, which
+// SubscriptionEvent has read back before.
 func (s *Service) TrialEvent(ctx context.Context, e psp.Event) error {
 	sub, err := s.store.byPSPID(ctx, e.ObjectID)
 	if errors.Is(err, ErrNotFound) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
-// The views are the JSON of the API, and of the events that webhooks deliver.
+// The views are the JSON of the API and of the events that webhooks deliver.
 
 // SubscriptionView is the subscription resource (rules: subscription#statuses).
 type SubscriptionView struct {
@@ -36,7 +36,7 @@ type SubscriptionView struct {
 	UpdatedAt          shape.Time                 `json:"updated_at"`
 }
 
-// PendingChangeView is a change of plan that is pending until its payment is confirmed
+// PendingChangeView is a change of plan that waits for its payment to be confirmed
 // (rules: subscription#changes-that-wait).
 type PendingChangeView struct {
 	Plan          PendingPlan          `json:"plan"`
@@ -50,7 +50,7 @@ type PendingPlan struct {
 	Name string    `json:"name"`
 }
 
-// view returns the view of a subscription with its plan, in the locale of ctx.
+// view returns the view of a subscription and its plan, in the locale of ctx.
 func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		PaymentAction: sub.Action.OrNil(),
 		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}
-	// An expired change is not shown, though its end may not have been read back yet.
+	// Hide an expired change even if its end has not been read back yet.
 	if sub.hasPendingChange(s.deps.Clock.Now()) {
 		if plan, err = s.deps.Catalog.Plan(ctx, sub.Pending.PlanID); err != nil {
 			return nil, err
@@ -78,14 +78,14 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 	return v, nil
 }
 
-// PreviewAmount is money in a preview, which names its key differently
+// PreviewAmount is an amount in a preview, whose JSON key differs from other amounts
 // (rules: http#values).
 type PreviewAmount struct {
 	Cents    int64  `json:"cents"`
 	Currency string `json:"currency"`
 }
 
-// ProrationBreakdown has the method and the period of a preview's amounts.
+// ProrationBreakdown is the calculation method of a preview and the period that it covers.
 type ProrationBreakdown struct {
 	Method        string        `json:"method" enum:"psp_preview,daily"`
 	Currency      string        `json:"currency"`
@@ -94,11 +94,11 @@ type ProrationBreakdown struct {
 	DaysRemaining int           `json:"days_remaining"`
 	TotalDays     int           `json:"total_days"`
 	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. Usage that is recorded later outdates the preview."`
-	// Pending is part of credit and charge.
+	// Pending is included in credit and charge.
 	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
 }
 
-// ChangePreview is what a change of plan would cost: charge less credit is net.
+// ChangePreview is the cost of a change of plan. Net is charge minus credit.
 type ChangePreview struct {
 	Credit    PreviewAmount      `json:"credit"`
 	Charge    PreviewAmount      `json:"charge"`
@@ -129,8 +129,8 @@ func newChangePreview(p preview) ChangePreview {
 	return v
 }
 
-// PlanChange is the result of a change of plan: the subscription, the checkout that makes
-// the change once it is completed, or the page on which its payment is confirmed.
+// PlanChange is the result of a change of plan: the updated subscription, a checkout that makes the
+// change once it is completed, or a page on which the payer confirms the payment.
 type PlanChange struct {
 	Action        string               `json:"action" enum:"updated,checkout_required,confirmation_required"`
 	PaymentAction *money.PaymentAction `json:"payment_action,omitempty"`
@@ -139,7 +139,7 @@ type PlanChange struct {
 	SessionID     string               `json:"session_id,omitempty"`
 }
 
-// SubscriptionSeats compares the team with the subscription
+// SubscriptionSeats compares the size of the team with the subscription
 // (rules: subscription#seats).
 type SubscriptionSeats struct {
 	CurrentSeats         int64       `json:"current_seats"`
@@ -162,20 +162,20 @@ func newSubscriptionSeats(s seats) SubscriptionSeats {
 	}
 }
 
-// HostedCheckout is a session at the provider's hosted page.
+// HostedCheckout is a checkout session on the provider's hosted page.
 type HostedCheckout struct {
 	SessionID string `json:"session_id"`
 	URL       string `json:"url"`
 }
 
-// PlanCustomers are the tenants with a subscription to a plan that is not over.
+// PlanCustomers counts the tenants whose subscription to a plan is not over.
 type PlanCustomers struct {
 	Tenants int64            `json:"tenants" doc:"How many tenants there are."`
 	ByPrice []PriceCustomers `json:"by_price" doc:"The same by the price that they pay, the most first."`
 }
 
-// PriceCustomers are those who pay the same price. Subscriptions keep theirs when the plan's
-// changes.
+// PriceCustomers counts the tenants that pay the same price. Existing subscriptions keep their
+// price when the price of the plan changes.
 type PriceCustomers struct {
 	Price         *uuid.UUID `json:"price" doc:"The id of the plan's price; null for one that the plan does not have any more."`
 	Currency      string     `json:"currency"`

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// An event is sent for what the API shows, and for nothing that it does not.
+// An event is published for a change that the API shows, and for no other.
 func TestSameViews(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

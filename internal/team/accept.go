@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// FindByToken returns the invitation whose mail has a token; INVITATION_NOT_FOUND (404)
-// for a token that is unknown or was replaced.
+// FindByToken returns the invitation that was mailed with the token. It returns
+// INVITATION_NOT_FOUND (404) if the token is unknown or was replaced.
 func (s *Service) FindByToken(ctx context.Context, token string) (Invitation, error) {
 	return s.store.findByToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
 }
@@ -20,15 +20,15 @@ func (s *Service) FindByToken(ctx context.Context, token string) (Invitation, er
 // joinResult is the result of accepting an invitation.
 type joinResult struct {
 	Invitation Invitation
-	// Member is the new member as a caller, with the permissions of their role.
+	// Member is the new member as a caller, with the permissions of the role.
 	Member *authz.Caller
 	Tenant tenant.Tenant
 }
 
-// Accept makes a user a member of the tenant that has invited them. It refuses,
-// in this order: an invitation that is unknown (404), revoked, accepted or expired
-// (410), or somebody else's (EMAIL_MISMATCH), ALREADY_MEMBER,
-// USER_BELONGS_TO_ANOTHER_TENANT, SEAT_LIMIT_REACHED.
+// Accept makes a user a member of the inviting tenant. It fails, in this order, if the invitation
+// is unknown (404), revoked, accepted or expired (410), or addressed to another email
+// (EMAIL_MISMATCH), and then with ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT or
+// SEAT_LIMIT_REACHED.
 func (s *Service) Accept(ctx context.Context, token string, user account.User) (joinResult, error) {
 	found, err := s.FindByToken(ctx, token)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 	}
 	var joined joinResult
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
-		// Read again, because it may have been revoked or resent before the lock.
+		// Read it again, because it may have been revoked or resent before the lock was taken.
 		i, err := s.FindByToken(ctx, token)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 	return joined, err
 }
 
-// join adds a member by an acceptable invitation. The tenant is locked.
+// join adds a member by an acceptable invitation. The tenant must be locked.
 func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (joinResult, error) {
 	if err := s.deps.Accounts.LockExisting(ctx, user.ID); err != nil {
 		return joinResult{}, err
@@ -65,8 +65,8 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	default:
 		return joinResult{}, tenant.ErrInAnotherTenant
 	}
-	// The member takes the seat of the invitation, so that no other seat is needed. But
-	// the tenant may have changed to a smaller plan since.
+	// The member takes over the seat of the invitation, so no further seat is needed. But the
+	// tenant may have changed to a smaller plan since.
 	if err := s.needSeats(ctx, t.ID, 0); err != nil {
 		return joinResult{}, err
 	}
@@ -79,10 +79,10 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	if err != nil {
 		return joinResult{}, err
 	}
-	if !added { // they joined another tenant since the check; its lock is not held here
+	if !added { // the user has joined another tenant since the check; that tenant's lock is not held here
 		return joinResult{}, tenant.ErrInAnotherTenant
 	}
-	// The invitation's token was mailed to the user's address.
+	// The token was mailed to the user's address, so the address is verified.
 	if err := s.deps.Accounts.Verify(ctx, user.ID); err != nil {
 		return joinResult{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
 }
 
-// memberCaller returns the user as the caller that they will be at their next request.
+// memberCaller returns the user as the caller of their next request.
 func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role Role) *authz.Caller {
 	c := authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin}
 	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == user.ID {
@@ -117,15 +117,13 @@ func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role 
 	return &c
 }
 
-// AcceptAndRegister makes an account for the invited person, makes them a member and
-// logs them in, all or nothing. It refuses what Accept refuses, and an email that has
-// an account already (ACCOUNT_ALREADY_EXISTS): its owner can log in and accept. The
-// account gets no tenant of its own. The email counts as verified, because the mail
-// with the token was read.
+// AcceptAndRegister creates an account for the invited person, makes them a member and logs them
+// in, all or nothing. It rejects the same invitations as Accept, and an email that already has an
+// account (ACCOUNT_ALREADY_EXISTS), whose owner can log in and accept instead. The account gets no
+// tenant of its own. The email counts as verified, because the mail with the token was read.
 func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (joinResult, account.User, account.Tokens, error) {
 	var joined joinResult
-	// Checked before the password is hashed, which takes long, and again under the
-	// tenant's lock.
+	// Check before the password is hashed, which is slow, and again under the tenant's lock.
 	if err := s.registrable(ctx, token, r.Email); err != nil {
 		return joinResult{}, account.User{}, account.Tokens{}, err
 	}
@@ -136,7 +134,7 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 		return err
 	})
 	if account.IsEmailTaken(err) {
-		// Whoever registered the email meanwhile may have used this same invitation.
+		// A concurrent registration with this email may have used the same invitation.
 		if err = s.registrable(ctx, token, r.Email); err == nil {
 			err = errAccountExists
 		}
@@ -144,10 +142,9 @@ func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account
 	return joined, user, tokens, err
 }
 
-// registrable refuses an invitation that somebody cannot register with. It looks for
-// their account before it reads the invitation: so where another request has just
-// registered with this invitation, it is also seen as accepted, which is the refusal
-// that comes first.
+// registrable rejects an invitation with which the email cannot register. It looks up the account
+// before it reads the invitation. So if another request has just registered with this invitation,
+// the invitation is already seen as accepted, which is the error that takes precedence.
 func (s *Service) registrable(ctx context.Context, token, email string) error {
 	normal, malformed := mail.NormalizeAddress(email)
 	exists := false

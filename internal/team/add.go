@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// CommandActor returns whoever runs a command on the service's machine as actor, who can
-// give every permission.
+// CommandActor returns the actor of commands on the service's machine, who can grant every
+// permission.
 func CommandActor() Actor { return Actor{permissions: authz.TenantPermissions} }
 
-// FindTenantOf returns the tenant that the account of an email is in; not ok where it is in none.
+// FindTenantOf returns the tenant of the account with the email. ok is false if there is none.
 func (s *Service) FindTenantOf(ctx context.Context, email string) (id uuid.UUID, ok bool, err error) {
 	id, err = s.store.tenantOf(ctx, email)
 	if errors.Is(err, errInNoTenant) {
@@ -25,8 +25,8 @@ func (s *Service) FindTenantOf(ctx context.Context, email string) (id uuid.UUID,
 	return id, err == nil, err
 }
 
-// AssignableRole returns the role with a name that a member of a tenant can be given; not ok
-// where there is none. uuid.Nil is a tenant that has no roles of its own.
+// AssignableRole returns the assignable role of a tenant with the given name. ok is false if there
+// is none. uuid.Nil stands for a tenant without custom roles.
 func (s *Service) AssignableRole(ctx context.Context, tenantID uuid.UUID, name string) (role Role, ok bool, err error) {
 	roles, err := s.AssignableRoles(ctx, tenantID)
 	i := slices.IndexFunc(roles, func(r Role) bool { return r.Name == name })
@@ -36,9 +36,9 @@ func (s *Service) AssignableRole(ctx context.Context, tenantID uuid.UUID, name s
 	return roles[i], true, nil
 }
 
-// Add makes a user a member without an invitation. It refuses SEAT_LIMIT_REACHED, and
-// USER_BELONGS_TO_ANOTHER_TENANT for one who is in a tenant already. The role owner
-// and roles that the tenant does not have are a validation error on role.
+// Add makes a user a member without an invitation. It fails with SEAT_LIMIT_REACHED, or with
+// USER_BELONGS_TO_ANOTHER_TENANT if the user already belongs to a tenant. The role owner and
+// unknown roles are a validation error on role.
 func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, name string) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// errInNoTenant means that nobody with an email is in a tenant.
+// errInNoTenant means that no user with the email belongs to a tenant.
 var errInNoTenant = errors.New("the email is in no tenant")
 
-// The refusals of the team.
+// Errors that reject a request.
 var (
-	// ErrNotMember says that a user is not in the tenant (404).
+	// ErrNotMember means that the user is not in the tenant (404).
 	ErrNotMember       = fault.New(fault.NotFound, "error.not_found")
 	errNotPermitted    = fault.New(fault.Forbidden, "error.forbidden")
 	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")

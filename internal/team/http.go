@@ -11,23 +11,22 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Avatars are the pictures of users.
+// Avatars returns the URLs of users' avatars.
 type Avatars interface {
-	// URL returns the full URL of an avatar by its hash, and nil for nil.
+	// URL returns the full URL of an avatar by its hash, or nil for nil.
 	URL(hash *string) *string
 }
 
-// HTTP has the handlers of teams.
+// HTTP has the handlers for teams.
 type HTTP struct {
 	svc      *Service
 	accounts Sessions
-	// tenants and admin are the absolute URLs that a tenant's id follows, for the links
-	// between pages.
+	// tenants and admin are absolute URL prefixes of a tenant, for pagination links.
 	tenants, admin string
 }
 
-// NewHTTP returns the handlers. publicURL, without a slash at its end, begins the links
-// between pages.
+// NewHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
+// slash.
 func NewHTTP(svc *Service, accounts Sessions, publicURL string) *HTTP {
 	return &HTTP{
 		svc: svc, accounts: accounts,
@@ -35,7 +34,7 @@ func NewHTTP(svc *Service, accounts Sessions, publicURL string) *HTTP {
 	}
 }
 
-// teamRole names a role.
+// teamRole is a role of a member.
 type teamRole struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -60,7 +59,7 @@ func teamMember(avatars Avatars, m Member) TeamMember {
 	}
 }
 
-// viewAll returns the views of a list.
+// viewAll converts a list of items to views.
 func viewAll[T, V any](items []T, show func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
@@ -75,7 +74,7 @@ func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listing[TeamMemb
 	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
 }
 
-// members answers with a tenant's members, at an address.
+// members returns the response with a tenant's members. address is the URL for pagination links.
 func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Listing[TeamMember], error) {
 	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -91,7 +90,7 @@ func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) 
 	return rest.ListPage(page.New(q, address, viewAll(members, h.member), total))
 }
 
-// viewParts reads a list in parts as next does, and shows what it has.
+// viewParts converts the batches of next to views.
 func viewParts[T, V any](next page.NextPart[T], show func(T) V) page.NextPart[V] {
 	return func(ctx context.Context) ([]V, bool, error) {
 		part, more, err := next(ctx)
@@ -108,7 +107,7 @@ func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]t
 	return rest.OK(viewAll(roles, func(r Role) teamRole { return teamRole{ID: r.ID, Name: r.Name} })), nil
 }
 
-// teamStats is the answer of GET /stats.
+// teamStats is the response of GET /stats.
 type teamStats struct {
 	Members            int64  `json:"members"`
 	PendingInvitations int64  `json:"pending_invitations"`
@@ -128,7 +127,7 @@ func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[teamStats], e
 	}), nil
 }
 
-// MemberExists refuses a path whose user is not a member, before the body is checked.
+// MemberExists rejects a path whose user is not a member, before the body is validated.
 func (h *HTTP) MemberExists(ctx context.Context, param func(string) string) error {
 	id, err := shape.IntID(param("member"))
 	if err != nil {

@@ -11,12 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// What platform administrators do to the team of any tenant. They have every
-// permission that a role can hold; otherwise the rules are those for members (rules:
-// team#platform-administrators).
+// What platform admins can do with the team of any tenant. They have every permission that a role
+// can hold. Otherwise the same rules apply as for members (rules: team#platform-administrators).
 
-// AdminTenantExists refuses a path whose tenant does not exist, before anything else
-// is checked.
+// AdminTenantExists rejects a path whose tenant does not exist, before anything else is checked.
 func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("tenant"))
 	if err != nil {
@@ -26,7 +24,7 @@ func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string)
 	return err
 }
 
-// AdminMemberExists refuses a path whose user is not in its tenant.
+// AdminMemberExists rejects a path whose user is not in the tenant.
 func (h *HTTP) AdminMemberExists(ctx context.Context, param func(string) string) error {
 	tenantID, userID, err := memberIDs(param("tenant"), param("user"))
 	if err != nil {
@@ -54,7 +52,7 @@ type adminMemberInput struct {
 	User   string `path:"user"`
 }
 
-// memberIDs parses the ids of a tenant and a user in a path.
+// memberIDs parses the IDs of a tenant and a user in a path.
 func memberIDs(tenant, user string) (tenantID uuid.UUID, userID int64, err error) {
 	if tenantID, err = shape.ParseID(tenant); err != nil {
 		return uuid.Nil, 0, err
@@ -85,7 +83,7 @@ func (h *HTTP) AdminUpdateMember(ctx context.Context, in *adminProfileInput) (*r
 	return rest.OKMessage(h.member(m), "team.member_updated"), nil
 }
 
-// CheckAdminUpdateMember is the check behind rest.Checks for AdminUpdateMember.
+// CheckAdminUpdateMember is the check that rest.Checks runs for AdminUpdateMember.
 func (h *HTTP) CheckAdminUpdateMember(_ context.Context, in *adminProfileInput) error {
 	if in.Body.Password == nil {
 		return nil
@@ -155,7 +153,7 @@ func (h *HTTP) AdminInvite(ctx context.Context, in *adminInviteInput) (*rest.Dat
 	return rest.OKMessage(teamInvitation(i), "team.invitation_sent"), nil
 }
 
-// CheckAdminInvite is the check behind rest.Checks for AdminInvite.
+// CheckAdminInvite is the check that rest.Checks runs for AdminInvite.
 func (h *HTTP) CheckAdminInvite(ctx context.Context, in *adminInviteInput) error {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
@@ -177,8 +175,7 @@ func (in *adminInvitationInput) ids() (tenantID, id uuid.UUID, err error) {
 	return tenantID, id, err
 }
 
-// AdminRevokeInvitation handles DELETE
-// /admin/tenants/{tenant}/invitations/{invitation}.
+// AdminRevokeInvitation handles DELETE /admin/tenants/{tenant}/invitations/{invitation}.
 func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Body[rest.Note], error) {
 	tenantID, id, err := in.ids()
 	if err != nil {
@@ -190,8 +187,7 @@ func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInp
 	return rest.Message("team.invitation_revoked"), nil
 }
 
-// AdminResendInvitation handles POST
-// /admin/tenants/{tenant}/invitations/{invitation}/resend.
+// AdminResendInvitation handles POST /admin/tenants/{tenant}/invitations/{invitation}/resend.
 func (h *HTTP) AdminResendInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Data[TeamInvitation], error) {
 	tenantID, id, err := in.ids()
 	if err != nil {

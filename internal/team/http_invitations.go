@@ -11,19 +11,19 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// invitationTenant is the tenant that an invitation is to.
+// invitationTenant is the inviting tenant.
 type invitationTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 }
 
-// invitationInviter is the user who invites.
+// invitationInviter is the inviting user.
 type invitationInviter struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// TeamInvitation is the invitation resource. Its token is only in the mail.
+// TeamInvitation is the invitation resource. The token is only in the mail.
 type TeamInvitation struct {
 	ID        uuid.UUID         `json:"id"`
 	Email     string            `json:"email"`
@@ -58,7 +58,8 @@ func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Lis
 	return h.invitations(ctx, id, in.PendingOnly, h.tenants+id.String()+"/team/invitations")
 }
 
-// invitations answers with a tenant's invitations, at an address.
+// invitations returns the response with a tenant's invitations. address is the URL for pagination
+// links.
 func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Listing[TeamInvitation], error) {
 	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
@@ -74,8 +75,8 @@ func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly 
 	return rest.ListPage(page.New(q, address, viewAll(found, teamInvitation), total))
 }
 
-// MayInvite refuses a caller whose role does not let them invite
-// (INSUFFICIENT_PERMISSIONS), before the body is checked.
+// MayInvite rejects a caller whose role cannot invite (INSUFFICIENT_PERMISSIONS), before the body
+// is validated.
 func (h *HTTP) MayInvite(ctx context.Context, _ func(string) string) error {
 	if !authz.FromContext(ctx).Can(authz.TeamInvite) {
 		return errMayNotInvite
@@ -97,7 +98,7 @@ func (b invitationBody) invitation() NewInvitation {
 	return NewInvitation{Email: b.Email, Role: b.Role, Days: b.ExpiresInDays}
 }
 
-// CheckInvite is the check behind rest.Checks for Invite.
+// CheckInvite is the check that rest.Checks runs for Invite.
 func (h *HTTP) CheckInvite(ctx context.Context, in *inviteInput) error {
 	return h.svc.checkRoleName(ctx, authz.TenantID(ctx), in.Body.Role)
 }

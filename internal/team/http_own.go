@@ -25,12 +25,12 @@ type transferInput struct {
 	}
 }
 
-// CheckTransfer is the check behind rest.Checks for Transfer.
+// CheckTransfer is the check that rest.Checks runs for Transfer.
 func (h *HTTP) CheckTransfer(ctx context.Context, in *transferInput) error {
 	return h.svc.checkTransfer(ctx, authz.FromContext(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
 }
 
-// Ownership says who owns a tenant.
+// Ownership is the response of a transfer.
 type Ownership struct {
 	Owner tenant.Person `json:"owner"`
 }

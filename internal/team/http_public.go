@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Sessions starts sessions in cookie mode; *account.HTTP implements it.
+// Sessions starts sessions in cookie mode. *account.HTTP implements it.
 type Sessions interface {
-	// StartSession sets the session among tokens, if there is one, as a cookie.
+	// StartSession sets the session in tokens, if there is one, as a cookie.
 	StartSession(ctx context.Context, tokens account.Tokens, g account.Grant)
 }
 
@@ -28,14 +28,13 @@ func (h *HTTP) ShowInvitation(ctx context.Context, in *tokenInput) (*rest.Data[T
 	return rest.OK(teamInvitation(i)), nil
 }
 
-// InvitationKnown refuses a path whose token is not that of an invitation, before the
-// body is checked.
+// InvitationKnown rejects a path with an unknown token, before the body is validated.
 func (h *HTTP) InvitationKnown(ctx context.Context, param func(string) string) error {
 	_, err := h.svc.FindByToken(ctx, param("token"))
 	return err
 }
 
-// acceptedInvitation is the answer of an accepted invitation.
+// acceptedInvitation is the response to an accepted invitation.
 type acceptedInvitation struct {
 	Invitation TeamInvitation    `json:"invitation"`
 	Tenant     tenant.TenantView `json:"tenant"`
@@ -57,7 +56,7 @@ func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[acceptedI
 	return rest.OKMessage(acceptedInvitation{Invitation: teamInvitation(joined.Invitation), Tenant: view}, "team.invitation_accepted"), nil
 }
 
-// joinedTenant returns the tenant as its new member sees it.
+// joinedTenant returns the view of the tenant for its new member.
 func (h *HTTP) joinedTenant(ctx context.Context, joined joinResult) (tenant.TenantView, error) {
 	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
 }
@@ -79,7 +78,7 @@ type invitedUser struct {
 	Email string `json:"email"`
 }
 
-// invitedRegistration is the answer of a registration with an invitation.
+// invitedRegistration is the response to a registration with an invitation.
 type invitedRegistration struct {
 	Data struct {
 		User       invitedUser       `json:"user"`
@@ -89,15 +88,14 @@ type invitedRegistration struct {
 	Meta invitedTokens `json:"meta"`
 }
 
-// invitedTokens are the tokens of a registration with an invitation; in cookie mode
-// there are none.
+// invitedTokens are the tokens of a registration with an invitation. They are empty in cookie mode.
 type invitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
 	TokenType    string `json:"token_type,omitempty" doc:"Always Bearer."`
 }
 
-// CheckAcceptAndRegister is the check behind rest.Checks for AcceptAndRegister.
+// CheckAcceptAndRegister is the check that rest.Checks runs for AcceptAndRegister.
 func (h *HTTP) CheckAcceptAndRegister(_ context.Context, in *acceptAndRegisterInput) error {
 	return account.CheckNewPassword(in.Body.Password)
 }

@@ -39,13 +39,13 @@ func (h *HTTP) Roles(ctx context.Context, _ *struct{}) (*rest.Data[[]TenantRole]
 	return rest.OK(viewAll(roles, tenantRole)), nil
 }
 
-// Permissions handles GET /roles/permissions: all permissions that a role can hold.
+// Permissions handles GET /roles/permissions. It lists all permissions that a role can hold.
 func (h *HTTP) Permissions(context.Context, *struct{}) (*rest.Data[[]string], error) {
 	return rest.OK(authz.TenantPermissions()), nil
 }
 
-// RoleEditable refuses a path whose role is not one of the tenant's own, before the
-// body is checked.
+// RoleEditable rejects a path whose role is not a custom role of the tenant, before the body is
+// validated.
 func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) error {
 	id, err := shape.IntID(param("role"))
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *HTTP) CreateRole(ctx context.Context, in *createRoleInput) (*rest.Data[
 	return rest.OKMessage(tenantRole(role), "roles.created"), nil
 }
 
-// CheckCreateRole is the check behind rest.Checks for CreateRole.
+// CheckCreateRole is the check that rest.Checks runs for CreateRole.
 func (h *HTTP) CheckCreateRole(ctx context.Context, in *createRoleInput) error {
 	return h.svc.checkNewRole(ctx, authz.TenantID(ctx), 0, in.Body.Name, in.Body.Permissions)
 }
@@ -99,7 +99,7 @@ func (h *HTTP) UpdateRole(ctx context.Context, in *updateRoleInput) (*rest.Data[
 	return rest.OKMessage(tenantRole(role), "roles.updated"), nil
 }
 
-// CheckUpdateRole is the check behind rest.Checks for UpdateRole.
+// CheckUpdateRole is the check that rest.Checks runs for UpdateRole.
 func (h *HTTP) CheckUpdateRole(ctx context.Context, in *updateRoleInput) error {
 	id, err := shape.IntID(in.Role)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Status is the state of an invitation (rules: team#invitations).
+// Status is the status of an invitation (rules: team#invitations).
 type Status string
 
-// The states.
+// The statuses.
 const (
 	InvitationPending  Status = "pending"
 	InvitationAccepted Status = "accepted"
@@ -17,30 +17,29 @@ const (
 	InvitationExpired  Status = "expired"
 )
 
-// Invitation asks the owner of an email to join a tenant. Its status is that at the
-// time when it was read.
+// Invitation is an invitation to join a tenant. Its status is the status at the time when it was
+// read.
 type Invitation struct {
 	ID        uuid.UUID
 	Tenant    uuid.UUID
 	Email     string // in the form of mail.NormalizeAddress
 	RoleID    int64
-	Role      string // its name
+	Role      string // name of the role
 	Status    Status
-	IsExpired bool // expires_at has passed, whatever the status
+	IsExpired bool // the expiry date has passed, whatever the status
 	ExpiresAt time.Time
-	// TenantName, InviterID and Inviter say who invites.
+	// TenantName, InviterID and Inviter identify the inviting tenant and user.
 	TenantName string
 	InviterID  int64
 	Inviter    string
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 
-	days      int    // how many days it works after it was sent
+	days      int    // the number of days that it is valid after it was sent
 	tokenHash string // of the token that was mailed last
 }
 
-// withStatusAt returns the invitation with the status that it has at now: it expires at
-// ExpiresAt.
+// withStatusAt returns the invitation with its status at the given time: it expires at ExpiresAt.
 func (i Invitation) withStatusAt(now time.Time) Invitation {
 	i.IsExpired = !i.ExpiresAt.After(now)
 	if i.Status == InvitationPending && i.IsExpired {
@@ -49,10 +48,10 @@ func (i Invitation) withStatusAt(now time.Time) Invitation {
 	return i
 }
 
-// Valid reports whether it can be accepted.
+// Valid reports whether the invitation can be accepted.
 func (i Invitation) Valid() bool { return i.Status == InvitationPending }
 
-// checkOpen refuses an invitation that was revoked or accepted.
+// checkOpen rejects an invitation that was revoked or accepted.
 func (i Invitation) checkOpen() error {
 	switch i.Status {
 	case InvitationRevoked:
@@ -64,7 +63,7 @@ func (i Invitation) checkOpen() error {
 	}
 }
 
-// checkAcceptable refuses, in this order, an invitation that was revoked, accepted, has
+// checkAcceptable rejects, in this order, an invitation that was revoked, was accepted, has
 // expired, or was sent to another email.
 func (i Invitation) checkAcceptable(email string) error {
 	if err := i.checkOpen(); err != nil {
@@ -79,7 +78,7 @@ func (i Invitation) checkAcceptable(email string) error {
 	return nil
 }
 
-// withNewToken returns the invitation as it is after it was sent with a new token.
+// withNewToken returns the invitation as sent again with a new token.
 func (i Invitation) withNewToken(now time.Time, tokenHash string) Invitation {
 	i.Status, i.tokenHash, i.UpdatedAt = InvitationPending, tokenHash, now
 	i.ExpiresAt = now.Add(time.Duration(i.days) * 24 * time.Hour)

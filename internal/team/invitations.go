@@ -20,9 +20,9 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Invitations lists a tenant's invitations in parts, the newest first; pendingOnly leaves out
-// those that can no longer be accepted when the list begins. An invitation keeps its place: the
-// time when it was made does not change.
+// Invitations lists a tenant's invitations in batches, newest first. With pendingOnly, it omits
+// invitations that can no longer be accepted when the list begins. The order is stable, because the
+// creation time does not change.
 func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.NextPart[Invitation] {
 	now, read := s.deps.Clock.Now(), s.store.invitationsAfter
 	if pendingOnly {
@@ -33,8 +33,7 @@ func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.NextPar
 	})
 }
 
-// InvitationsOnPage lists the invitations on a page of that list, and how many there are on
-// all.
+// InvitationsOnPage returns one page of the same list and the total number of invitations.
 func (s *Service) InvitationsOnPage(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, q page.Query) ([]Invitation, int64, error) {
 	if pendingOnly {
 		return s.store.pendingOnPage(ctx, tenantID, q, s.deps.Clock.Now())
@@ -42,18 +41,18 @@ func (s *Service) InvitationsOnPage(ctx context.Context, tenantID uuid.UUID, pen
 	return s.store.invitationsOnPage(ctx, tenantID, q, s.deps.Clock.Now())
 }
 
-// NewInvitation is what an inviter gives.
+// NewInvitation is the input of Invite.
 type NewInvitation struct {
 	Email string
-	Role  string // its name: admin, member or one of the tenant's own
-	Days  int    // how long it works; 0 is the default
+	Role  string // the name of the role: admin, member or a custom role
+	Days  int    // days that it is valid; 0 means the default
 }
 
-// Invite makes an invitation and mails it. It refuses, in this order: a role that
-// nobody can be given (422) or that has permissions that the inviter lacks (403,
-// INSUFFICIENT_PERMISSIONS), ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT,
-// ALREADY_INVITED, SEAT_LIMIT_REACHED, too many pending invitations (422), too many
-// mails to the address (429; rules: team#invitations).
+// Invite creates an invitation and mails it. It fails, in this order, if the role cannot be
+// assigned (422) or has permissions that the inviter lacks (403, INSUFFICIENT_PERMISSIONS), then
+// with ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT, ALREADY_INVITED or SEAT_LIMIT_REACHED, and
+// then if there are too many pending invitations (422) or mails to the address (429;
+// rules: team#invitations).
 func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n NewInvitation) (Invitation, error) {
 	email, err := mail.NormalizeAddress(n.Email)
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 	return made, err
 }
 
-// loadAssignableRole returns the role with a name that an invitation can have.
+// loadAssignableRole returns the role with the given name, if an invitation can have it.
 func (s *Service) loadAssignableRole(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
 	role, err := s.store.roleNamed(ctx, tenantID, name)
 	if errors.Is(err, errNoRole) || err == nil && role.Name == Owner {
@@ -104,8 +103,8 @@ func (s *Service) loadAssignableRole(ctx context.Context, tenantID uuid.UUID, na
 	return role, err
 }
 
-// checkRoleName refuses a name that no assignable role has. It accepts an empty name, which is
-// refused elsewhere.
+// checkRoleName rejects a name that is not the name of an assignable role. It accepts an empty
+// name, which is rejected elsewhere.
 func (s *Service) checkRoleName(ctx context.Context, tenantID uuid.UUID, name string) error {
 	if name = strings.TrimSpace(name); name == "" {
 		return nil
@@ -114,8 +113,8 @@ func (s *Service) checkRoleName(ctx context.Context, tenantID uuid.UUID, name st
 	return err
 }
 
-// checkInvitable refuses to invite an email that is in a tenant or invited already, or
-// for which there is no seat or no room among the pending invitations.
+// checkInvitable rejects an email that already belongs to a tenant or is invited, and an invitation
+// for which there is no seat or which exceeds the limit of pending invitations.
 func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email string) error {
 	at, err := s.store.tenantOf(ctx, email)
 	switch {
@@ -141,8 +140,7 @@ func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email 
 	return s.needPending(ctx, tenantID, now)
 }
 
-// mail sends an invitation and returns it as it was stored. The token is only in the
-// mail.
+// mail sends an invitation and returns it as it was stored. The token is only in the mail.
 func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitation, error) {
 	stored, err := s.store.invitation(ctx, i.Tenant, i.ID, s.deps.Clock.Now())
 	if err != nil {
@@ -157,8 +155,8 @@ func (s *Service) mail(ctx context.Context, i Invitation, token string) (Invitat
 	})
 }
 
-// locale returns the language of an invitation to an email: the one that the tenant has
-// set, else that of the user who has the email, the owner's, the request's.
+// locale returns the language of an invitation: the tenant's setting, or else the language of the
+// user with the email, the owner, or the request.
 func (s *Service) locale(ctx context.Context, tenantID uuid.UUID, email string) (string, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {
@@ -174,8 +172,8 @@ func (s *Service) locale(ctx context.Context, tenantID uuid.UUID, email string) 
 	return s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx))
 }
 
-// Revoke revokes an invitation. One that was accepted or revoked already is refused
-// (410), and one to a role with a permission that the actor lacks (403).
+// Revoke revokes an invitation. It rejects an invitation that was already accepted or revoked
+// (410), or whose role has a permission that the actor lacks (403).
 func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		now := s.deps.Clock.Now()
@@ -201,13 +199,13 @@ func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 	})
 }
 
-// Resend mails an invitation again, with a token that replaces the old one and for as
-// many days as before. One that has expired is checked like a new one, because it gave
-// up its seat. One that was accepted or revoked is refused (410).
+// Resend mails an invitation again. A new token replaces the old one and is valid for as many days
+// as before. An expired invitation is checked like a new one, because it has given up its seat. An
+// invitation that was accepted or revoked is rejected (410).
 //
-// The role may have got more permissions since the invitation was made, so only
-// someone who could invite to it now may resend (403). Too many mails to the address
-// are refused as for a new invitation (429).
+// The role may have gained permissions since the invitation was created, so the actor must be able
+// to invite to it now (403). As for a new invitation, too many mails to the address are rejected
+// (429).
 func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) (Invitation, error) {
 	var sent Invitation
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -257,9 +255,8 @@ func (s *Service) recordInvitation(ctx context.Context, action string, before, a
 	return s.record(ctx, after.Tenant, action, "invitation", after.ID.String(), state(before), state(after))
 }
 
-// DeleteOldInvitations deletes at most limit invitations, whatever became of them, whose
-// expiry is from (inclusive) to before (exclusive), the oldest first, and returns the times
-// of their expiry.
+// DeleteOldInvitations deletes up to limit invitations in any status that expired from from
+// (inclusive) to before (exclusive), oldest first. It returns their expiry times.
 func (s *Service) DeleteOldInvitations(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOldInvitations(ctx, from, before, limit)
 }

@@ -9,30 +9,29 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// What keeps invitations from being used to send mail to strangers (rules:
-// team#mail-to-strangers).
+// Limits that prevent invitations from being used to send mail to strangers
+// (rules: team#mail-to-strangers).
 const (
-	maxPending = 500 // invitations of a tenant that can be accepted
+	maxPending = 500 // maximum number of pending invitations of a tenant
 
-	// mailsWindow is the time in which mails to an address are counted.
+	// mailsWindow is the window in which mails to an address are counted.
 	mailsWindow = time.Hour
-	// mailsOfTenant is how many of them one tenant may cause: the first of an
-	// invitation and those of resending, of all its invitations to the address.
+	// mailsOfTenant is the maximum number of mails from one tenant to an address. It includes
+	// resent mails and all invitations of the tenant to the address.
 	mailsOfTenant = 3
-	// mailsOfAll is how many all tenants together may cause, because anybody can make
-	// any number of tenants.
+	// mailsOfAll is the maximum number of mails from all tenants to an address, because anyone can
+	// create any number of tenants.
 	mailsOfAll = 10
 )
 
-// sentMail is a mail of an invitation.
+// sentMail is an invitation mail that was sent.
 type sentMail struct {
 	Tenant uuid.UUID `json:"tenant"`
 	At     time.Time `json:"at"`
 }
 
-// addMail returns the mails to an address once another is sent, or a refusal (429)
-// that says when the next may be sent. Mails that are older than the window are left
-// out.
+// addMail returns the mails to an address including a new one, or an error (429) with the time
+// until the next mail is allowed. It drops mails that are older than the window.
 func addMail(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, error) {
 	var recent, own []sentMail
 	for _, m := range sent {
@@ -46,7 +45,7 @@ func addMail(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, er
 	}
 	var wait time.Duration
 	for most, mails := range map[int][]sentMail{mailsOfTenant: own, mailsOfAll: recent} {
-		if len(mails) >= most { // in the order in which they were sent
+		if len(mails) >= most { // mails are in the order in which they were sent
 			wait = max(wait, mails[len(mails)-most].At.Add(mailsWindow).Sub(now))
 		}
 	}
@@ -58,11 +57,11 @@ func addMail(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, er
 	return append(recent, sentMail{Tenant: tenantID, At: now}), nil
 }
 
-// countMail counts a mail to an address, or refuses it (429).
+// countMail counts a mail to an address, or rejects it (429).
 //
-// Invariant: never more mails within the window than the constants say, also when
-// several tenants invite the address at once, because the address is locked before they
-// are counted. It is locked after the tenant, and nothing is locked after it.
+// Invariant: within the window, the limits above are never exceeded, even if several tenants invite
+// the address concurrently, because the address is locked before its mails are counted. It is
+// locked after the tenant, and nothing is locked after it.
 func (s *Service) countMail(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) error {
 	sent, err := s.store.lockMails(ctx, email, now)
 	if err != nil {
@@ -74,8 +73,8 @@ func (s *Service) countMail(ctx context.Context, tenantID uuid.UUID, email strin
 	return s.store.setMails(ctx, email, sent, now)
 }
 
-// needPending refuses another pending invitation where the tenant has as many as
-// possible (422 on email). The caller holds the tenant's lock.
+// needPending rejects another pending invitation if the tenant has reached the maximum (422 on
+// email). The caller must hold the tenant's lock.
 func (s *Service) needPending(ctx context.Context, tenantID uuid.UUID, now time.Time) error {
 	seats, err := s.store.seats(ctx, tenantID, now)
 	if err == nil && seats.Invitations >= maxPending {
@@ -84,7 +83,7 @@ func (s *Service) needPending(ctx context.Context, tenantID uuid.UUID, now time.
 	return err
 }
 
-// Prune deletes what is kept about addresses that were not invited lately.
+// Prune deletes the records of addresses that were not invited recently.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.store.pruneMails(ctx, s.deps.Clock.Now().Add(-mailsWindow))
 }

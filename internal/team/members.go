@@ -15,16 +15,16 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Members lists a tenant's members in parts: the owner, the admins, those with a role of the
-// tenant's own, the others; within each group by name.
+// Members lists a tenant's members in batches: the owner, the admins, members with a custom role,
+// then the others. Each group is ordered by name.
 //
-// Their order is not that of an index. So of a list that is longer than one part the order is
-// read first, of which the ids stay in memory, and then the members. Invariant: whoever is in
-// the tenant from the first part to the last is listed once, at the place of the beginning,
-// with the role and the name that they have when their part is read; who leaves meanwhile may
-// be missing, and who joins is.
+// No index has this order. So if the list is longer than one batch, the order is read first and
+// only the IDs stay in memory. Invariant: a member who is in the tenant from the first batch to the
+// last is listed once, at the position from the beginning, with the role and name at the time when
+// their batch is read. Members who leave meanwhile may be missing, and members who join are not
+// listed.
 func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
-	var order []int64 // whose part was not read yet
+	var order []int64 // the IDs of batches that are not read yet
 	begun := false
 	return func(ctx context.Context) ([]Member, bool, error) {
 		if !begun {
@@ -45,7 +45,7 @@ func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
 	}
 }
 
-// MembersOnPage lists the members on a page of that list, and how many there are on all.
+// MembersOnPage returns one page of the same list and the total number of members.
 func (s *Service) MembersOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Member, int64, error) {
 	order, err := s.store.memberOrder(ctx, tenantID)
 	if err != nil {
@@ -56,8 +56,7 @@ func (s *Service) MembersOnPage(ctx context.Context, tenantID uuid.UUID, q page.
 	return members, int64(len(order)), err
 }
 
-// membersAmong lists those of some users that are members of a tenant, in the order of the
-// users.
+// membersAmong lists the given users who are members of a tenant, in the given order.
 func (s *Service) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int64) ([]Member, error) {
 	if len(users) == 0 {
 		return nil, nil
@@ -76,9 +75,9 @@ func (s *Service) Member(ctx context.Context, tenantID uuid.UUID, userID int64) 
 	return s.store.member(ctx, tenantID, userID)
 }
 
-// ChangeRole gives a member another role. Nobody can change their own role or the
-// owner's, or give or take a role with a permission that they lack (403). The role owner and
-// roles that the tenant does not have are a validation error on role_id (422).
+// ChangeRole gives a member another role. An actor cannot change their own role or the owner's, or
+// grant or remove a role with a permission that they lack (403). The role owner and unknown roles
+// are a validation error on role_id (422).
 func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.loadChangeableMember(ctx, by, tenantID, userID)
@@ -105,9 +104,9 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	})
 }
 
-// Remove removes a member from the team. Nobody can remove themselves, the owner, or a
-// member whose role holds a permission that they lack (403). The user keeps their account and stays logged in, but has no tenant from the
-// next request on.
+// Remove removes a member from the team. An actor cannot remove themselves, the owner, or a member
+// whose role has a permission that the actor lacks (403). The user keeps their account and stays
+// logged in, but has no tenant from the next request.
 func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.loadChangeableMember(ctx, by, tenantID, userID)
@@ -131,9 +130,9 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 	})
 }
 
-// loadChangeableMember returns a member whose membership the actor may change: neither the
-// actor nor the owner, nor anybody with a permission that the actor lacks. The tenant
-// is locked, so that the role keeps its permissions until the change is made.
+// loadChangeableMember returns a member whose membership the actor can change: not the actor, not
+// the owner, and not a member with a permission that the actor lacks. The tenant must be locked, so
+// that the role keeps its permissions until the change is made.
 func (s *Service) loadChangeableMember(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, userID)
 	switch {
@@ -147,8 +146,7 @@ func (s *Service) loadChangeableMember(ctx context.Context, by Actor, tenantID u
 	return m, s.checkRolePermissions(ctx, by, tenantID, m.RoleID)
 }
 
-// checkRolePermissions refuses an actor who lacks a permission of a role (rules:
-// team#permissions).
+// checkRolePermissions rejects an actor who lacks a permission of a role (rules: team#permissions).
 func (s *Service) checkRolePermissions(ctx context.Context, by Actor, tenantID uuid.UUID, roleID int64) error {
 	role, err := s.store.role(ctx, tenantID, roleID)
 	if err == nil && !by.hasPermissions(role.Permissions) {
@@ -157,14 +155,14 @@ func (s *Service) checkRolePermissions(ctx context.Context, by Actor, tenantID u
 	return err
 }
 
-// Profile is what an administrator changes of a member; nil fields stay as they are.
+// Profile holds an admin's changes to a member. Nil fields are unchanged.
 type Profile struct {
 	Name     *string
 	Password *string
 }
 
-// checkPermissions refuses a caller without the permission for a field: the name and the password have
-// one each (rules: http#permissions-of-administrators).
+// checkPermissions rejects a caller without the permission for a field. The name and the password
+// have separate permissions (rules: http#permissions-of-administrators).
 func (p Profile) checkPermissions(ctx context.Context) error {
 	caller := authz.FromContext(ctx)
 	if caller == nil {
@@ -176,9 +174,9 @@ func (p Profile) checkPermissions(ctx context.Context) error {
 	return nil
 }
 
-// UpdateProfile changes a member's name and password for an administrator. A new
-// password ends everything that authenticates the member, who is told by mail. The
-// password of a platform administrator cannot be set (403).
+// UpdateProfile changes a member's name and password on behalf of an admin. A new password ends all
+// sessions and credentials of the member, who is notified by mail. The password of a platform admin
+// cannot be set (403).
 func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID int64, p Profile) (Member, error) {
 	if err := p.checkPermissions(ctx); err != nil {
 		return Member{}, err
@@ -224,7 +222,7 @@ func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID 
 	return m, err
 }
 
-// AssignableRoles lists the roles that a member can be given: all but owner.
+// AssignableRoles lists the roles that can be assigned to a member: all except owner.
 func (s *Service) AssignableRoles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.Roles(ctx, tenantID)
 	return slices.DeleteFunc(roles, func(r Role) bool { return r.Name == Owner }), err

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Leave takes a member out of the team at their own wish. The owner cannot leave (403).
-// The user keeps their account, and has no tenant from the next request on.
+// Leave removes the caller from the team. The owner cannot leave (403). The user keeps their
+// account and has no tenant from the next request.
 func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		m, err := s.membership(ctx, caller, tenantID)
@@ -34,9 +34,8 @@ func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid
 	})
 }
 
-// Deleted takes a user out of their team whose account is being deleted, in the
-// transaction of ctx, which holds the tenant's lock. What the trail says does not name
-// them.
+// Deleted removes a user whose account is being deleted from the team, in the transaction of ctx,
+// which must hold the tenant's lock. The audit entry does not contain the user's email.
 func (s *Service) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
 	m, err := s.store.member(ctx, tenantID, userID)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *Service) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64)
 	return s.record(ctx, tenantID, "member.left", "user", formatID(userID), map[string]any{"role": m.Role}, nil)
 }
 
-// endMembership deletes a membership and ends what depended on it. The tenant is locked.
+// endMembership deletes a membership and the access that depends on it. The tenant must be locked.
 func (s *Service) endMembership(ctx context.Context, tenantID uuid.UUID, m Member) error {
 	if err := s.PublishMemberEvent(ctx, hook.MemberRemoved, tenantID, m.UserID); err != nil {
 		return err
@@ -62,7 +61,7 @@ func (s *Service) endMembership(ctx context.Context, tenantID uuid.UUID, m Membe
 	return s.deps.Billing.SeatFreed(ctx, tenantID)
 }
 
-// membership returns the caller's own membership; 403 where it has ended meanwhile.
+// membership returns the caller's membership. If it has ended since, it returns 403.
 func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, caller.UserID)
 	if errors.Is(err, ErrNotMember) {
@@ -71,12 +70,12 @@ func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID
 	return m, err
 }
 
-// Transfer makes another member the owner, and the owner an admin. Somebody else than the
-// owner is refused (403); who is no other member is a validation error on user_id.
+// Transfer makes another member the owner and the present owner an admin. It rejects a caller who
+// is not the owner (403). A user who is not another member is a validation error on user_id.
 //
-// Invariant: the tenant has exactly one owner. Both roles change in one transaction under
-// the tenant's lock, which everything takes that gives, changes or ends a membership, and
-// the caller's role and the other's membership are read under it.
+// Invariant: the tenant has exactly one owner. Both roles change in one transaction under the
+// tenant's lock, which every change of a membership takes. The caller's role and the other
+// membership are read under the lock.
 func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) (tenant.Person, error) {
 	if to == caller.UserID {
 		return tenant.Person{}, errOtherMember
@@ -106,14 +105,14 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 	return owner, err
 }
 
-// checkTransfer refuses the fields that Transfer refuses.
+// checkTransfer validates the fields of Transfer.
 func (s *Service) checkTransfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) error {
 	_, noMember := s.otherMember(ctx, caller, tenantID, to)
 	_, noProof := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	return fault.Join(noMember, noProof)
 }
 
-// otherMember returns a member who is not the caller; any other user is a validation error.
+// otherMember returns a member other than the caller. Any other user is a validation error.
 func (s *Service) otherMember(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, userID int64) (Member, error) {
 	if userID == caller.UserID {
 		return Member{}, errOtherMember
@@ -125,7 +124,7 @@ func (s *Service) otherMember(ctx context.Context, caller *authz.Caller, tenantI
 	return m, err
 }
 
-// swapOwner makes a member the owner in place of another.
+// swapOwner makes next the owner in place of former.
 func (s *Service) swapOwner(ctx context.Context, tenantID uuid.UUID, former, next Member) error {
 	admin, err := s.store.roleNamed(ctx, tenantID, Admin)
 	if err != nil {

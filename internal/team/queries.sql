@@ -6,7 +6,7 @@ JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
 LIMIT sqlc.arg(most);
 
--- What the place of a member in the list depends on.
+-- The fields that determine the position of a member in the list.
 -- name: MemberNames :many
 SELECT m.user_id, u.name, r.name AS role_name
 FROM memberships m
@@ -47,7 +47,7 @@ SELECT
     (SELECT count(*) FROM invitations i
      WHERE i.tenant_id = sqlc.arg(tenant_id) AND i.status = 'pending' AND i.expires_at > sqlc.arg(now)) AS invitations;
 
--- The built-in roles and the tenant's own. users_count counts the tenant's members.
+-- The built-in roles and the tenant's custom roles. users_count counts the tenant's members.
 -- name: Roles :many
 SELECT
     r.id, r.tenant_id, r.name, r.created_at, r.updated_at,
@@ -74,7 +74,7 @@ VALUES ($1, $2, $3, $4, $4)
 ON CONFLICT (tenant_id, name_key) DO NOTHING
 RETURNING id;
 
--- Changes nothing when another role of the tenant has the name.
+-- Changes nothing if another role of the tenant has the name.
 -- name: UpdateRole :execrows
 UPDATE roles
 SET name = $2, name_key = $3, updated_at = $4
@@ -106,7 +106,7 @@ WHERE invitations.tenant_id = $1
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
 
--- The invitations that follow one in the list.
+-- The invitations that follow the given one in the list.
 -- name: OlderInvitations :many
 SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
 FROM invitations
@@ -167,7 +167,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10);
 -- name: UpdateInvitation :exec
 UPDATE invitations SET status = $3, token_hash = $4, expires_at = $5, updated_at = $6 WHERE tenant_id = $1 AND id = $2;
 
--- An invitation that has expired no longer counts as pending.
+-- An expired invitation no longer counts as pending.
 -- name: ExpireInvitations :exec
 UPDATE invitations SET status = 'expired'
 WHERE tenant_id = $1 AND email = $2 AND status = 'pending' AND expires_at <= sqlc.arg(now);
@@ -175,7 +175,7 @@ WHERE tenant_id = $1 AND email = $2 AND status = 'pending' AND expires_at <= sql
 -- name: CountPending :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND email = $2 AND status = 'pending';
 
--- Locks the address, also one that has no row yet.
+-- Locks the address, even if it has no row yet.
 -- name: LockInvitedAddress :one
 INSERT INTO invited_addresses (email, mails, last_sent_at) VALUES ($1, '[]', $2)
 ON CONFLICT (email) DO UPDATE SET email = excluded.email
@@ -187,7 +187,7 @@ UPDATE invited_addresses SET mails = $2, last_sent_at = $3 WHERE email = $1;
 -- name: PruneInvitedAddresses :exec
 DELETE FROM invited_addresses WHERE last_sent_at <= $1;
 
--- Invitations that ended or expired long ago.
+-- Invitations that expired long ago, in any status.
 -- name: DeleteOldInvitations :many
 DELETE FROM invitations WHERE id IN (
     SELECT i.id FROM invitations i

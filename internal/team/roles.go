@@ -15,15 +15,15 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Roles lists the built-in roles and then the tenant's own by name.
+// Roles lists the built-in roles, then the tenant's custom roles by name.
 func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.store.roles(ctx, tenantID)
 	sortRoles(roles, i18n.Locale(ctx))
 	return roles, err
 }
 
-// CustomRole returns one of the tenant's own roles. A built-in role is refused (403), any
-// other is not found (404).
+// CustomRole returns a custom role of the tenant. It rejects a built-in role (403). Any other role
+// is not found (404).
 func (s *Service) CustomRole(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
 	role, err := s.store.role(ctx, tenantID, id)
 	if err == nil && role.BuiltIn() {
@@ -32,13 +32,13 @@ func (s *Service) CustomRole(ctx context.Context, tenantID uuid.UUID, id int64) 
 	return role, err
 }
 
-// maxRoles is how many roles a tenant can have, the built-in ones included: lists of them
-// have no pages.
+// maxRoles is the maximum number of roles of a tenant, including the built-in ones. Lists of roles
+// are not paginated.
 const maxRoles = 100
 
-// CreateRole adds a role of the tenant's own. Its name must be unique in the tenant
-// without regard to case and not that of a built-in role (422 on name). Nobody can
-// give it a permission that they lack (403).
+// CreateRole adds a custom role to the tenant. Its name must be unique in the tenant, ignoring
+// case, and must not be the name of a built-in role (422 on name). An actor cannot grant it a
+// permission that they lack (403).
 func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, name string, permissions []string) (Role, error) {
 	permissions, err := checkRole(name, permissions)
 	if err != nil {
@@ -64,15 +64,15 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	return role, err
 }
 
-// RoleChange is what to change of a role; nil fields stay as they are.
+// RoleChange holds the changes to a role. Nil fields are unchanged.
 type RoleChange struct {
 	Name        *string
 	Permissions *[]string
 }
 
-// UpdateRole changes one of the tenant's own roles, with the refusals of CreateRole.
-// Permissions that the role has already may stay even if the actor lacks them, but then
-// the actor can take none away (403).
+// UpdateRole changes a custom role of the tenant. It returns the same errors as CreateRole.
+// Permissions that the role already has can stay even if the actor lacks them, but then the actor
+// cannot remove any (403).
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
@@ -107,9 +107,8 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	return role, err
 }
 
-// DeleteRole deletes one of the tenant's own roles. Members who have it and
-// invitations to it get the role member. Nobody can delete one with a permission that
-// they lack (403).
+// DeleteRole deletes a custom role of the tenant. Its members and invitations get the role member.
+// An actor cannot delete a role with a permission that they lack (403).
 func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
 		role, err := s.CustomRole(ctx, tenantID, id)
@@ -139,8 +138,7 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	})
 }
 
-// checkNewRole refuses the fields of a role that CreateRole and UpdateRole refuse. id is 0 for a
-// new role.
+// checkNewRole validates the fields of CreateRole and UpdateRole. id is 0 for a new role.
 func (s *Service) checkNewRole(ctx context.Context, tenantID uuid.UUID, id int64, name string, permissions []string) error {
 	_, broken := checkRole(name, permissions)
 	roles, err := s.store.roles(ctx, tenantID)
@@ -154,7 +152,7 @@ func (s *Service) checkNewRole(ctx context.Context, tenantID uuid.UUID, id int64
 	return broken
 }
 
-// checkRole returns permissions sorted and without duplicates, or a validation error.
+// checkRole returns the permissions sorted and without duplicates, or a validation error.
 func checkRole(name string, permissions []string) ([]string, error) {
 	var broken fault.Fields
 	if isBuiltInName(nameKey(name)) {

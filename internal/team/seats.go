@@ -6,18 +6,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// Seats are the seats of a team (rules: team#seats).
+// Seats holds the seats of a team (rules: team#seats).
 type Seats struct {
 	Members     int64
 	Invitations int64  // pending and not expired
-	Limit       *int64 // nil is unlimited
+	Limit       *int64 // nil means unlimited
 }
 
-// Total returns how many seats are taken.
+// Total returns the number of seats that are taken.
 func (s Seats) Total() int64 { return s.Members + s.Invitations }
 
-// Available returns how many seats are left, nil when unlimited. It is negative where
-// the tenant has changed to a plan with fewer seats than are taken.
+// Available returns the number of free seats, or nil if they are unlimited. It is negative if the
+// tenant has changed to a plan with fewer seats than are taken.
 func (s Seats) Available() *int64 {
 	if s.Limit == nil {
 		return nil
@@ -42,9 +42,9 @@ func (s *Service) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return seats.Total(), err
 }
 
-// needSeats refuses with SEAT_LIMIT_REACHED unless the plan has room for more seats: 1
-// for a new invitation, 0 for a member who accepts one, because it took its seat
-// already. The caller holds the tenant's lock.
+// needSeats returns SEAT_LIMIT_REACHED unless the plan has room for more seats: 1 for a new
+// invitation, or 0 for a member who accepts one, because the invitation already takes the seat. The
+// caller must hold the tenant's lock.
 func (s *Service) needSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
 	seats, err := s.Seats(ctx, tenantID)
 	if err != nil {

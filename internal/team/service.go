@@ -16,10 +16,10 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// DefaultExpiryDays is how many days an invitation works unless configured otherwise.
+// DefaultExpiryDays is the default number of days that an invitation is valid.
 const DefaultExpiryDays = 7
 
-// Tenants is what teams need from the tenant domain.
+// Tenants is the part of the tenant domain that teams use.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	GetLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
@@ -28,7 +28,7 @@ type Tenants interface {
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
 }
 
-// Accounts is what teams need from the account domain.
+// Accounts is the part of the account domain that teams use.
 type Accounts interface {
 	Exists(ctx context.Context, email string) (bool, error)
 	LocaleOfEmail(ctx context.Context, email string) (*string, error)
@@ -36,27 +36,27 @@ type Accounts interface {
 	HashPassword(ctx context.Context, password string) (account.HashedPassword, error)
 	SetPassword(ctx context.Context, userID int64, password account.HashedPassword) error
 	Rename(ctx context.Context, userID int64, name string) error
-	// EndTenantAccess ends what depended on the place of a user in a tenant, which is locked.
+	// EndTenantAccess ends the access that depends on a user's membership in a tenant, which must
+	// be locked.
 	EndTenantAccess(ctx context.Context, userID int64) error
-	// LockExisting locks a user; it refuses one who has deleted their account.
+	// LockExisting locks a user. It returns an error if the account was deleted.
 	LockExisting(ctx context.Context, userID int64) error
 	VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
 	RunInPerson(ctx context.Context, caller *authz.Caller, do func(context.Context, account.Self) error) error
 	RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
-	// Verify records that a user has read mail at their address.
+	// Verify records that the user has read mail at their address.
 	Verify(ctx context.Context, userID int64) error
 }
 
-// seatLimits knows how large a team may be.
+// seatLimits returns the maximum size of a team.
 type seatLimits interface {
-	// SeatLimit returns the quota of team-members that the tenant's active plan
-	// grants; nil is unlimited (rules: team#seats). It is called in the
-	// transaction that holds the tenant's lock.
+	// SeatLimit returns the quota of team members of the tenant's active plan, or nil if it is
+	// unlimited (rules: team#seats). It is called in the transaction that holds the tenant's lock.
 	SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error)
 }
 
-// seatBilling is told when a team has grown or shrunk, in the same transaction, so
-// that a plan that is sold by the seat is billed for the new size.
+// seatBilling is notified when a team grows or shrinks, in the same transaction, so that a seat
+// plan bills the new size.
 type seatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 	// SeatFreed is SeatsChanged for a member who has left.
@@ -68,12 +68,12 @@ type Letters interface {
 	Invitation(ctx context.Context, locale, to string, i letters.Invitation) error
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit trail.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *sqldb.DB
 	Clock    clock.Clock
@@ -84,18 +84,18 @@ type Deps struct {
 	Letters  Letters
 	Audit    Audit
 	Avatars  Avatars
-	Events   hook.Outbox // nil tells nobody
-	// ExpiryDays is how many days an invitation works by default.
+	Events   hook.Outbox // nil disables events
+	// ExpiryDays is the default number of days that an invitation is valid.
 	ExpiryDays int
 }
 
-// Service has the members, roles and invitations of tenants.
+// Service manages the members, roles and invitations of tenants.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
 // change runs f in a transaction that holds the tenant's lock.
@@ -109,15 +109,15 @@ func (s *Service) change(ctx context.Context, tenantID uuid.UUID, f func(ctx con
 	})
 }
 
-// record adds an entry about a tenant to the trail of changes.
+// record adds an entry about a tenant to the audit trail.
 func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resource, id string, before, after any) error {
 	return s.deps.Audit.Record(ctx, audit.Entry{
 		Action: action, TenantID: &tenantID, Resource: resource, ResourceID: id, Before: before, After: after,
 	})
 }
 
-// PublishMemberEvent hands an event about a member to the outbox, in the transaction of ctx: the
-// member as they are at that moment. Of one who leaves it is called before they do.
+// PublishMemberEvent adds an event about a member to the outbox, in the transaction of ctx. The
+// event contains the member's present state, so call it before a member is removed.
 func (s *Service) PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
 	return hook.Publish(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
 		m, err := s.store.member(ctx, tenantID, userID)
@@ -125,7 +125,7 @@ func (s *Service) PublishMemberEvent(ctx context.Context, t hook.Type, tenantID 
 	})
 }
 
-// publishInvitationEvent hands an event about an invitation to the outbox.
+// publishInvitationEvent adds an event about an invitation to the outbox.
 func (s *Service) publishInvitationEvent(ctx context.Context, t hook.Type, tenantID, id uuid.UUID) error {
 	return hook.Publish(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
 		i, err := s.store.invitation(ctx, tenantID, id, s.deps.Clock.Now())
@@ -133,5 +133,5 @@ func (s *Service) publishInvitationEvent(ctx context.Context, t hook.Type, tenan
 	})
 }
 
-// formatID returns the id of a user or a role as the trail names it.
+// formatID returns the ID of a user or role for the audit trail.
 func formatID(id int64) string { return strconv.FormatInt(id, 10) }

@@ -23,7 +23,7 @@ func toMember(row teamsql.MemberRow) Member {
 	}
 }
 
-// members lists at most some of a tenant's members, in no order.
+// members lists up to most members of a tenant, in no particular order.
 func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Member, error) {
 	rows, err := s.q(ctx).Members(ctx, teamsql.MembersParams{TenantID: tenantID, Most: int32(most)})
 	members := make([]Member, len(rows))
@@ -33,8 +33,8 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Mem
 	return members, sqldb.Wrap(err, "list members")
 }
 
-// memberOrder lists the ids of a tenant's members in the order of lists. Of the members no
-// more is read than it depends on.
+// memberOrder lists the IDs of a tenant's members in list order. It reads only the fields that
+// determine the order.
 func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
 	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]sortKey, len(rows))
@@ -49,14 +49,14 @@ func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, er
 	return order, sqldb.Wrap(err, "list names of members")
 }
 
-// membersAmong returns those of some users, of whom there is at least one, that are members
-// of a tenant, in no order.
+// membersAmong returns the given users who are members of a tenant, in no particular order. There
+// must be at least one user.
 func (s store) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int64) ([]Member, error) {
 	ids := make([]any, len(users))
 	for i, id := range users {
 		ids[i] = id
 	}
-	values, args := sqldb.Values(s.db, 2, ids, "bigint") // hundreds: a list would be compared with each member
+	values, args := sqldb.Values(s.db, 2, ids, "bigint") // a list of hundreds would be compared with each member
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT u.id, u.name, u.email, u.avatar_hash, r.id, r.name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
@@ -65,7 +65,7 @@ WHERE m.tenant_id = $1 AND m.user_id IN (`+values+`)`, append([]any{tenantID}, a
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list some members")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	var members []Member
 	for rows.Next() {
 		var m Member
@@ -83,14 +83,14 @@ func (s store) member(ctx context.Context, tenantID uuid.UUID, userID int64) (Me
 	return toMember(row), sqldb.WrapAbsent(err, "read member", ErrNotMember)
 }
 
-// tenantOf returns the tenant that the account of an email is in, or errInNoTenant.
+// tenantOf returns the tenant of the account with the email, or errInNoTenant.
 func (s store) tenantOf(ctx context.Context, email string) (uuid.UUID, error) {
 	id, err := s.q(ctx).TenantOfEmail(ctx, email)
 	return id, sqldb.WrapAbsent(err, "read tenant of email", errInNoTenant)
 }
 
-// insertMember reports whether the user was added: not where they are in a tenant
-// already.
+// insertMember reports whether the user was added. It returns false if the user already belongs to
+// a tenant.
 func (s store) insertMember(ctx context.Context, tenantID uuid.UUID, userID, roleID int64, now time.Time) (bool, error) {
 	n, err := s.q(ctx).InsertMember(ctx, teamsql.InsertMemberParams{
 		TenantID: tenantID, UserID: userID, RoleID: roleID, JoinedAt: now,
@@ -108,7 +108,7 @@ func (s store) deleteMember(ctx context.Context, tenantID uuid.UUID, userID int6
 	return sqldb.Wrap(err, "delete member")
 }
 
-// seats counts the members and pending invitations; it leaves Limit out.
+// seats counts the members and pending invitations. It does not set Limit.
 func (s store) seats(ctx context.Context, tenantID uuid.UUID, now time.Time) (Seats, error) {
 	row, err := s.q(ctx).Seats(ctx, teamsql.SeatsParams{TenantID: tenantID, Now: now})
 	return Seats{Members: row.Members, Invitations: row.Invitations}, sqldb.Wrap(err, "count seats")

@@ -20,8 +20,8 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 	}.withStatusAt(now)
 }
 
-// invitationsOnPage lists the invitations of a tenant on a page, the newest first, and how
-// many there are on all.
+// invitationsOnPage returns one page of a tenant's invitations, newest first, and their total
+// number.
 func (s store) invitationsOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
 	most, skipped := q.Limits()
 	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{TenantID: tenantID, Most: most, Skipped: skipped})
@@ -32,7 +32,7 @@ func (s store) invitationsOnPage(ctx context.Context, tenantID uuid.UUID, q page
 	return toInvitations(rows, now), total, sqldb.Wrap(err, "count invitations")
 }
 
-// pendingOnPage is invitationsOnPage for those that can be accepted at now.
+// pendingOnPage is invitationsOnPage for invitations that can be accepted at now.
 func (s store) pendingOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
 	most, skipped := q.Limits()
 	rows, err := s.q(ctx).PendingInvitations(ctx, teamsql.PendingInvitationsParams{TenantID: tenantID, Now: now, Most: most, Skipped: skipped})
@@ -43,11 +43,10 @@ func (s store) pendingOnPage(ctx context.Context, tenantID uuid.UUID, q page.Que
 	return toInvitations(rows, now), total, sqldb.Wrap(err, "count pending invitations")
 }
 
-// beforeNewest is before the first invitation of a list.
+// beforeNewest sorts before the first invitation of any list.
 var beforeNewest = Invitation{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 
-// invitationsAfter lists at most some of a tenant's invitations that follow one in the list,
-// the newest first.
+// invitationsAfter lists up to most of a tenant's invitations that follow last, newest first.
 func (s store) invitationsAfter(ctx context.Context, tenantID uuid.UUID, last Invitation, most int, now time.Time) ([]Invitation, error) {
 	rows, err := s.q(ctx).OlderInvitations(ctx, teamsql.OlderInvitationsParams{
 		TenantID: tenantID, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
@@ -55,7 +54,7 @@ func (s store) invitationsAfter(ctx context.Context, tenantID uuid.UUID, last In
 	return toInvitations(rows, now), sqldb.Wrap(err, "list older invitations")
 }
 
-// pendingAfter is invitationsAfter for those that can be accepted at now.
+// pendingAfter is invitationsAfter for invitations that can be accepted at now.
 func (s store) pendingAfter(ctx context.Context, tenantID uuid.UUID, last Invitation, most int, now time.Time) ([]Invitation, error) {
 	rows, err := s.q(ctx).OlderPendingInvitations(ctx, teamsql.OlderPendingInvitationsParams{
 		TenantID: tenantID, Now: now, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
@@ -63,7 +62,7 @@ func (s store) pendingAfter(ctx context.Context, tenantID uuid.UUID, last Invita
 	return toInvitations(rows, now), sqldb.Wrap(err, "list older pending invitations")
 }
 
-// rowsOfInvitations are the types that queries return lists of invitations in.
+// rowsOfInvitations are the row types of queries that list invitations.
 type rowsOfInvitations interface {
 	teamsql.InvitationsRow | teamsql.PendingInvitationsRow | teamsql.OlderInvitationsRow | teamsql.OlderPendingInvitationsRow
 }
@@ -76,13 +75,13 @@ func toInvitations[R rowsOfInvitations](rows []R, now time.Time) []Invitation {
 	return found
 }
 
-// invitation returns a tenant's invitation as it is at now, or errNoInvitation.
+// invitation returns a tenant's invitation with its status at now, or errNoInvitation.
 func (s store) invitation(ctx context.Context, tenantID, id uuid.UUID, now time.Time) (Invitation, error) {
 	row, err := s.q(ctx).Invitation(ctx, teamsql.InvitationParams{TenantID: tenantID, ID: id})
 	return toInvitation(row, now), sqldb.WrapAbsent(err, "read invitation", errNoInvitation)
 }
 
-// findByToken returns the invitation whose mail has a token, or errNoInvitation.
+// findByToken returns the invitation that was mailed with the token, or errNoInvitation.
 func (s store) findByToken(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
 	row, err := s.q(ctx).InvitationByToken(ctx, tokenHash)
 	return toInvitation(teamsql.InvitationRow(row), now), sqldb.WrapAbsent(err, "read invitation by token", errNoInvitation)
@@ -103,8 +102,8 @@ func (s store) updateInvitation(ctx context.Context, i Invitation) error {
 	return sqldb.Wrap(err, "update invitation")
 }
 
-// isInvited reports whether an email has an invitation that can be accepted. It first
-// stores that an older one has expired, which otherwise would still count as pending.
+// isInvited reports whether an email has an invitation that can be accepted. It first expires older
+// invitations, which would otherwise still count as pending.
 func (s store) isInvited(ctx context.Context, tenantID uuid.UUID, email string, now time.Time) (bool, error) {
 	err := s.q(ctx).ExpireInvitations(ctx, teamsql.ExpireInvitationsParams{TenantID: tenantID, Email: email, Now: now})
 	if err != nil {
@@ -114,8 +113,8 @@ func (s store) isInvited(ctx context.Context, tenantID uuid.UUID, email string, 
 	return n > 0, sqldb.Wrap(err, "count pending invitations")
 }
 
-// deleteOldInvitations deletes invitations that expired in a time, the oldest first, and
-// returns when they did.
+// deleteOldInvitations deletes invitations that expired in a time range, oldest first. It returns
+// their expiry times.
 func (s store) deleteOldInvitations(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {
 	at, err := s.q(ctx).DeleteOldInvitations(ctx, teamsql.DeleteOldInvitationsParams{Earliest: earliest, Before: before, Most: most})
 	return at, sqldb.Wrap(err, "delete old invitations")

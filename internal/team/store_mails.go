@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/team/teamsql"
 )
 
-// lockMails locks an address and returns the mails to it, in the order in which they
-// were sent.
+// lockMails locks an address and returns the mails to it, in the order in which they were sent.
 func (s store) lockMails(ctx context.Context, email string, now time.Time) ([]sentMail, error) {
 	text, err := s.q(ctx).LockInvitedAddress(ctx, teamsql.LockInvitedAddressParams{Email: email, LastSentAt: now})
 	if err != nil {
@@ -33,7 +32,7 @@ func (s store) setMails(ctx context.Context, email string, sent []sentMail, now 
 	return sqldb.Wrap(err, "count mail to invited address")
 }
 
-// pruneMails forgets addresses to which the last mail was sent by a time.
+// pruneMails deletes addresses whose last mail was sent at or before the given time.
 func (s store) pruneMails(ctx context.Context, by time.Time) error {
 	return sqldb.Wrap(s.q(ctx).PruneInvitedAddresses(ctx, by), "prune invited addresses")
 }

@@ -24,7 +24,7 @@ func toRole(row teamsql.RoleRow) Role {
 	return r
 }
 
-// roles lists the built-in roles and the tenant's own, in no order.
+// roles lists the built-in roles and the tenant's custom roles, in no particular order.
 func (s store) roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	rows, err := s.q(ctx).Roles(ctx, tenantID)
 	roles := make([]Role, len(rows))
@@ -34,7 +34,7 @@ func (s store) roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	return roles, sqldb.Wrap(err, "list roles")
 }
 
-// role returns a built-in role or one of the tenant's own, or errNoRole.
+// role returns a built-in role or a custom role of the tenant, or errNoRole.
 func (s store) role(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
 	row, err := s.q(ctx).Role(ctx, teamsql.RoleParams{TenantID: tenantID, ID: id})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s store) role(ctx context.Context, tenantID uuid.UUID, id int64) (Role, er
 	return toRole(row), nil
 }
 
-// roleNamed is role by its exact name.
+// roleNamed returns the role with exactly this name, or errNoRole.
 func (s store) roleNamed(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
 	id, err := s.q(ctx).RoleIDByName(ctx, teamsql.RoleIDByNameParams{TenantID: &tenantID, Name: name})
 	if err != nil {
@@ -52,7 +52,7 @@ func (s store) roleNamed(ctx context.Context, tenantID uuid.UUID, name string) (
 	return s.role(ctx, tenantID, id)
 }
 
-// insertRole returns the id of the new role, or errNameTaken.
+// insertRole returns the ID of the new role, or errNameTaken.
 func (s store) insertRole(ctx context.Context, tenantID uuid.UUID, name string, permissions []string, now time.Time) (int64, error) {
 	id, err := s.q(ctx).InsertRole(ctx, teamsql.InsertRoleParams{TenantID: &tenantID, Name: name, NameKey: nameKey(name), CreatedAt: now})
 	if err != nil {
@@ -61,8 +61,8 @@ func (s store) insertRole(ctx context.Context, tenantID uuid.UUID, name string, 
 	return id, s.insertPermissions(ctx, id, permissions)
 }
 
-// updateRole changes the name and the permissions of one of a tenant's own roles;
-// errNameTaken where another role has the name.
+// updateRole changes the name and the permissions of a custom role. It returns errNameTaken if
+// another role has the name.
 func (s store) updateRole(ctx context.Context, r Role) error {
 	n, err := s.q(ctx).UpdateRole(ctx, teamsql.UpdateRoleParams{TenantID: r.TenantID, ID: r.ID, Name: r.Name, NameKey: nameKey(r.Name), UpdatedAt: r.UpdatedAt})
 	if err != nil {
@@ -86,8 +86,7 @@ func (s store) insertPermissions(ctx context.Context, roleID int64, permissions 
 	return nil
 }
 
-// deleteRole deletes a role of a tenant. Members who have it and invitations to it get
-// the role heir.
+// deleteRole deletes a custom role. Its members and invitations get the role heir.
 func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int64) error {
 	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move members of role")
@@ -98,7 +97,7 @@ func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int6
 	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, teamsql.DeleteRoleParams{TenantID: &tenantID, ID: id}), "delete role")
 }
 
-// holders lists the ids of the members of a tenant who have a role.
+// holders lists the IDs of the members of a tenant who have a role.
 func (s store) holders(ctx context.Context, tenantID uuid.UUID, roleID int64) ([]int64, error) {
 	ids, err := s.q(ctx).HoldersOfRole(ctx, teamsql.HoldersOfRoleParams{TenantID: tenantID, RoleID: roleID})
 	return ids, sqldb.Wrap(err, "list holders of role")

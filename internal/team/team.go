@@ -1,9 +1,9 @@
-// Package team has the people of a tenant: its members, roles and invitations, and the
-// seats that they take (rules: team#members).
+// Package team manages the members, roles and invitations of tenants, and the seats that they take
+// (rules: team#members).
 //
-// Invariant: nothing here makes members plus pending invitations exceed the seats of
-// the tenant's plan. Whatever takes a seat, and whatever changes a role or who has it,
-// first locks the tenant and then checks and writes in the same transaction.
+// Invariant: nothing here makes the number of members plus pending invitations exceed the seats of
+// the tenant's plan. Every operation that takes a seat, or that changes a role or its holders,
+// first locks the tenant, and then checks and writes in the same transaction.
 package team
 
 import (
@@ -27,10 +27,10 @@ import (
 const (
 	Owner      = "owner"
 	Admin      = "admin"
-	MemberRole = "member" // what a member is by default
+	MemberRole = "member" // the default role of a member
 )
 
-// guardName is a field of the role resource that is the same for every role.
+// guardName is a constant field of the role resource.
 const guardName = "web"
 
 // Member is a user in a tenant.
@@ -38,36 +38,35 @@ type Member struct {
 	UserID     int64
 	Name       string
 	Email      string
-	AvatarHash *string // nil without a picture
+	AvatarHash *string // nil without an avatar
 	RoleID     int64
-	Role       string // its name
+	Role       string // name of the role
 	JoinedAt   time.Time
 }
 
-// Role is a built-in role, or one of a tenant's own.
+// Role is a built-in role or a custom role of a tenant.
 type Role struct {
 	ID          int64
 	TenantID    *uuid.UUID // nil for a built-in role
 	Name        string
 	Permissions []string // sorted
-	Users       int64    // members of the tenant who hold it
+	Users       int64    // number of members of the tenant with the role
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// BuiltIn reports whether the role is one that every tenant has.
+// BuiltIn reports whether the role is built in, so that every tenant has it.
 func (r Role) BuiltIn() bool { return r.TenantID == nil }
 
-// Actor is who changes a team.
+// Actor is the user who changes a team.
 type Actor struct {
 	UserID int64
-	// permissions returns those that the actor may give to others. Under the tenant's lock they
-	// are the current ones.
+	// permissions returns the permissions that the actor can grant. Under the tenant's lock, they
+	// are current.
 	permissions func() []string
 }
 
-// MemberActor returns a member as actor, who can give others the permissions of their
-// own role.
+// MemberActor returns a member as actor, who can grant the permissions of their own role.
 func MemberActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: func() []string {
 		if c.Tenant == nil {
@@ -77,13 +76,12 @@ func MemberActor(c *authz.Caller) Actor {
 	}}
 }
 
-// PlatformActor returns a platform administrator as actor, who can give every
-// permission.
+// PlatformActor returns a platform admin as actor, who can grant every permission.
 func PlatformActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}
 }
 
-// hasPermissions reports whether the actor has all of some permissions.
+// hasPermissions reports whether the actor has all of the permissions.
 func (a Actor) hasPermissions(permissions []string) bool {
 	held := a.permissions()
 	for _, p := range permissions {
@@ -94,22 +92,22 @@ func (a Actor) hasPermissions(permissions []string) bool {
 	return true
 }
 
-// nameKey returns the form in which names are compared without regard to case, in any
-// script: "STRASSE" equals "Straße". It converts to lower case first because case
-// folding alone swaps the two cases of Cherokee instead of making them equal, and
-// normalizes again what folding has taken apart. Invisible characters do not count (as in
-// Unicode's NFKC_Casefold), and a run of spaces counts as one space, as browsers show it.
+// nameKey returns the form in which names are compared, ignoring case in any script: "STRASSE"
+// equals "Straße". It converts to lower case first, because case folding alone swaps the two cases
+// of Cherokee instead of unifying them, and normalizes again because folding can decompose
+// characters. Invisible characters are ignored (as in Unicode's NFKC_Casefold), and a run of spaces
+// counts as one space, as browsers show it.
 func nameKey(name string) string {
-	if isASCII(name) { // folding is the same as lower case
+	if isASCII(name) { // for ASCII, folding equals lower case
 		return collapseSpaces(strings.ToLower(name))
 	}
 	return collapseSpaces(foldedKey(name))
 }
 
-// collapseSpaces returns a text with one space for each run of spaces.
+// collapseSpaces replaces each run of spaces by one space.
 func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// foldedKey is nameKey for any name, with its spaces.
+// foldedKey is nameKey for any name, without collapsing spaces.
 func foldedKey(name string) string {
 	visible := strings.Map(func(c rune) rune {
 		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
@@ -129,11 +127,10 @@ func isASCII(text string) bool {
 	return true
 }
 
-// isBuiltInName reports whether a name, as nameKey returns it, is that of a built-in
-// role.
+// isBuiltInName reports whether a key returned by nameKey is the name of a built-in role.
 func isBuiltInName(key string) bool { return key == Owner || key == Admin || key == MemberRole }
 
-// rank is the place of a role in lists: owner, admin, a tenant's own, member.
+// rank returns the position of a role in lists: owner, admin, custom roles, member.
 func rank(role string) int {
 	switch role {
 	case Owner:
@@ -147,8 +144,8 @@ func rank(role string) int {
 	}
 }
 
-// sortKey is the place of a member in lists: by the role, then by the name in the order of the
-// reader's language, then by the id.
+// sortKey is the position of a member in lists: by role, then by name in the collation of the
+// reader's language, then by ID.
 type sortKey struct {
 	rank int
 	key  []byte
@@ -163,7 +160,7 @@ func (p sortKey) compare(other sortKey) int {
 	return cmp.Or(cmp.Compare(p.rank, other.rank), bytes.Compare(p.key, other.key), cmp.Compare(p.id, other.id))
 }
 
-// sortMembers sorts members as lists show them to a reader of a locale.
+// sortMembers sorts members in list order for a locale.
 func sortMembers(members []Member, locale string) {
 	names := i18n.NewCollator(locale)
 	places := make(map[int64]sortKey, len(members))
@@ -173,8 +170,8 @@ func sortMembers(members []Member, locale string) {
 	slices.SortFunc(members, func(a, b Member) int { return places[a.UserID].compare(places[b.UserID]) })
 }
 
-// sortRoles sorts the built-in roles first and then a tenant's own by name, in the order of
-// a locale.
+// sortRoles sorts the built-in roles first, then the custom roles by name in the collation of a
+// locale.
 func sortRoles(roles []Role, locale string) {
 	names := i18n.NewCollator(locale)
 	slices.SortFunc(roles, func(a, b Role) int {

@@ -20,12 +20,12 @@ func TestNameKey(t *testing.T) {
 		{"Editor", "EDITOR", "eDiToR"},
 		{"Straße", "STRASSE", "strasse"},
 		{"Σίσυφος", "ΣΊΣΥΦΟΣ"},
-		{"é", "e\u0301", "É"}, // in one and in two code points
+		{"é", "e\u0301", "É"}, // as one and as two code points
 		{"owner", "ｏｗｎｅｒ"},    // full width
 		{"Ꭰ", "ꭰ"},            // Cherokee
 		{"finance", "ﬁnance", "ＦＩＮＡＮＣＥ"},
-		{"admin", "ad\u200bmin", "admin\ufe0f", "a\u034fdmin"}, // nobody sees the difference
-		{"\u01f0", "J\u030c"},                                  // folding takes it apart
+		{"admin", "ad\u200bmin", "admin\ufe0f", "a\u034fdmin"}, // visually identical
+		{"\u01f0", "J\u030c"},                                  // decomposed by case folding
 	} {
 		for _, other := range same[1:] {
 			if nameKey(same[0]) != nameKey(other) {
@@ -148,8 +148,8 @@ func TestMailsAfter(t *testing.T) {
 	for name, c := range map[string]struct {
 		withNewToken []sentMail
 		now          int           // minutes after the start
-		wait         time.Duration // 0 is none
-		kept         int           // with the new one
+		wait         time.Duration // 0 means no wait
+		kept         int           // including the new one
 	}{
 		"the first":               {nil, 0, 0, 1},
 		"the third":               {at(own, 0, 1), 2, 0, 3},
@@ -170,7 +170,7 @@ func TestMailsAfter(t *testing.T) {
 	}
 }
 
-// Names of ASCII, which most are, have the key that folding gives them.
+// ASCII names, which are the most common, get the same key as with case folding.
 func TestKeysOfASCIIAreThoseOfFolding(t *testing.T) {
 	t.Parallel()
 	for c := range byte(0x80) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// AdminEntry is a tenant as the administration sees it.
+// AdminEntry is a tenant in the admin API.
 type AdminEntry struct {
 	Tenant
 	Owner       *Person
@@ -25,20 +25,20 @@ type AdminEntry struct {
 	Roles []RoleName
 }
 
-// RoleName names a role.
+// RoleName is the ID and name of a role.
 type RoleName struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// spanish is the locale with an order of names of its own; the others share one.
+// spanish is the locale with its own collation of names. The other locales share one.
 const spanish = "es"
 
 // nameKey returns the key by which lists in a locale sort a name.
 func nameKey(name, locale string) []byte { return i18n.NewCollator(locale).Key(name) }
 
-// AdminTenantList is how the administration's list can be filtered, and sorted for a reader of
-// a locale (rules: tenant#administration).
+// AdminTenantList returns the filters and the sort orders of the admin list for a locale
+// (rules: tenant#administration).
 func AdminTenantList(locale string) page.Spec {
 	byName := "t.name_key"
 	if locale == spanish {
@@ -52,8 +52,8 @@ func AdminTenantList(locale string) page.Spec {
 	}
 }
 
-// AdminList returns a page of all tenants, those that are deleted or the others, and how
-// many there are, with a fixed number of queries.
+// AdminList returns a page of tenants, either deleted or live ones, and their total number, with a
+// fixed number of queries.
 func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]AdminEntry, int64, error) {
 	sel := page.Select{Where: "t.deleted_at IS NULL"}
 	switch {
@@ -86,7 +86,7 @@ func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error
 	return entries[0], err
 }
 
-// Exists reports whether there is a tenant with an id that is not deleted.
+// Exists reports whether a live tenant with the ID exists.
 func (s *Service) Exists(ctx context.Context, id uuid.UUID) (bool, error) {
 	_, err := s.GetLive(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -95,7 +95,7 @@ func (s *Service) Exists(ctx context.Context, id uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// complete adds the subscriptions and roles of all tenants with two queries.
+// complete adds the subscriptions and roles of all entries with two queries.
 func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	if len(entries) == 0 {
 		return nil

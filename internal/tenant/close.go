@@ -12,15 +12,16 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// Accounts is what tenants need of the accounts of their members.
+// Accounts is the part of the account domain that tenants use.
 type Accounts interface {
 	VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
 	RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
-	// EndTenantAccessForAll ends what depended on the place of users in a tenant, which is locked.
+	// EndTenantAccessForAll ends the access that depends on users' membership in a tenant, which
+	// must be locked.
 	EndTenantAccessForAll(ctx context.Context, userIDs []int64) error
-	// LockExisting locks a user; it refuses one who has deleted their account.
+	// LockExisting locks a user. It returns an error if the account was deleted.
 	LockExisting(ctx context.Context, userID int64) error
-	// LockAll locks users; those who are gone are left out.
+	// LockAll locks users. It skips users that no longer exist.
 	LockAll(ctx context.Context, userIDs []int64) error
 }
 
@@ -29,11 +30,11 @@ func (s *Service) GetLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return requireLive(s.store.get(ctx, id))
 }
 
-// LockLive is Lock for a tenant that is not deleted, else ErrNotFound, and checks the caller's
-// rights again under the lock. Changes that last lock the tenant with it: members, invitations,
-// roles, API keys, webhook endpoints. Two admins who remove each other at once are decided here:
-// the second is no longer a member. State of the payment provider is stored under Lock, for
-// deleted tenants too.
+// LockLive is Lock for a tenant that is not deleted. Otherwise it returns ErrNotFound. Under the
+// lock it checks the caller's permissions again. All permanent changes use it: to members,
+// invitations, roles, API keys and webhook endpoints. If two admins remove each other concurrently,
+// the second one fails here, because they are no longer a member. The payment provider's state is
+// stored under Lock, also for deleted tenants.
 func (s *Service) LockLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	t, err := requireLive(s.Lock(ctx, id))
 	if err == nil {
@@ -49,7 +50,7 @@ func requireLive(t Tenant, err error) (Tenant, error) {
 	return t, err
 }
 
-// NeedOwner refuses whoever does not own a tenant (403).
+// NeedOwner rejects a user who does not own the tenant (403).
 func (s *Service) NeedOwner(ctx context.Context, id uuid.UUID, userID int64) error {
 	owner, err := s.store.isOwner(ctx, id, userID)
 	if err == nil && !owner {
@@ -58,13 +59,13 @@ func (s *Service) NeedOwner(ctx context.Context, id uuid.UUID, userID int64) err
 	return err
 }
 
-// Delete deletes a tenant for its owner: nobody has access from the next request on, and
-// until it is purged it can be restored (rules: tenant#deletion). It refuses a tenant with
-// a subscription that has not ended (409).
+// Delete deletes a tenant on behalf of its owner. No user has access from the next request, and it
+// can be restored until it is purged (rules: tenant#deletion). It rejects a tenant with a
+// subscription that has not ended (409).
 //
-// Invariant: the tenant is locked before its members are, and whoever joins, leaves or
-// transfers it locks it too. So nobody has a place in it when this is committed, and the
-// one who deletes it is its owner then.
+// Invariant: the tenant is locked before its members are, and joining, leaving and transferring
+// lock it too. So no member remains when this commits, and the deleting user is the owner at that
+// time.
 func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
 	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)
-		if errors.Is(err, ErrNotFound) { // somebody has deleted it meanwhile
+		if errors.Is(err, ErrNotFound) { // it has been deleted concurrently
 			err = errNotOwner
 		}
 		if err != nil {
@@ -90,7 +91,7 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 	})
 }
 
-// endAllTenantAccess ends what depended on the place of anybody in a tenant, which is locked.
+// endAllTenantAccess ends the access of all members of a tenant, which must be locked.
 func (s *Service) endAllTenantAccess(ctx context.Context, id uuid.UUID) error {
 	members, err := s.store.members(ctx, id)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Service) endAllTenantAccess(ctx context.Context, id uuid.UUID) error {
 	return s.deps.Accounts.EndTenantAccessForAll(ctx, ids)
 }
 
-// close deletes a tenant that is locked, with all its members.
+// close deletes a locked tenant and its memberships.
 func (s *Service) close(ctx context.Context, t Tenant) error {
 	subscribed, err := s.hasSubscription(ctx, t.ID)
 	if err != nil {
@@ -125,10 +126,10 @@ func (s *Service) close(ctx context.Context, t Tenant) error {
 	return s.record(ctx, actionDeleted, t.ID, map[string]any{"name": t.Name, "slug": t.Slug}, nil)
 }
 
-// Restore brings a deleted tenant back as it was, without the members who are in another
-// one by now. Where its owner is among these, the member who was an admin for longest owns
-// it, else the oldest member. ErrNotFound where its data is gone, errNotDeleted (409)
-// where it is not deleted.
+// Restore restores a deleted tenant, without the members who have joined another one since. If the
+// owner is among those, the longest-serving admin becomes the owner, or else the longest-serving
+// member. It returns ErrNotFound if the tenant's data was purged, and errNotDeleted (409) if the
+// tenant is not deleted.
 func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.Lock(ctx, id)
@@ -144,8 +145,8 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		// Somebody who deletes their account meanwhile is gone before the next statement, or
-		// deletes it afterwards.
+		// A user who is deleting their account concurrently is either gone before the next
+		// statement, or deletes it afterwards.
 		if err := s.deps.Accounts.LockAll(ctx, former); err != nil {
 			return err
 		}
@@ -162,7 +163,7 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// recordRestored records who is in a tenant again, and who is not.
+// recordRestored records the restored and the omitted members.
 func (s *Service) recordRestored(ctx context.Context, t Tenant, former []int64) error {
 	members, err := s.store.members(ctx, t.ID)
 	if err != nil {
@@ -183,12 +184,11 @@ func (s *Service) recordRestored(ctx context.Context, t Tenant, former []int64) 
 	return s.record(ctx, actionRestored, t.ID, map[string]any{"deleted_at": t.DeletedAt}, after)
 }
 
-// Purge deletes the data of tenants that were deleted long enough ago. The row stays,
-// empty, for the invoices and subscriptions that refer to it (rules: tenant#deletion).
+// Purge deletes the data of tenants that were deleted long enough ago. The empty row remains for
+// the invoices and subscriptions that refer to it (rules: tenant#deletion).
 //
-// Invariant: the row says that it is being purged before anything goes, under the lock
-// that a restore takes, so that nothing is restored in parts. What was interrupted goes on
-// with the next run.
+// Invariant: the row is marked as purged before anything is deleted, under the lock that a restore
+// takes, so that no tenant is restored partially. The next run continues an interrupted purge.
 func (s *Service) Purge(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-s.deps.Keep)
 	ids, err := s.store.listPurgeable(ctx, before, purgeBatch)
@@ -203,13 +203,13 @@ func (s *Service) Purge(ctx context.Context) error {
 	return nil
 }
 
-// purgeBatch is how many tenants one run purges at most.
+// purgeBatch is the maximum number of tenants that one run purges.
 const purgeBatch = 100
 
 func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.Lock(ctx, id)
-		if err != nil || t.DeletedAt == nil || t.PurgedAt != nil { // restored meanwhile, or begun before
+		if err != nil || t.DeletedAt == nil || t.PurgedAt != nil { // it was restored, or the purge has already begun
 			return err
 		}
 		if err := s.store.deleteContents(ctx, id, s.deps.Clock.Now()); err != nil {
@@ -231,15 +231,15 @@ func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 	return s.store.markEmptied(ctx, id, s.deps.Clock.Now())
 }
 
-// CloseOwnedTenant deletes the tenant of a user who deletes their account, where it is the user's
-// alone, in the transaction of ctx. It returns the tenant that the user is in, or was until
-// then, and whether they owned it; Nil for none. A tenant that has other members or a
-// subscription which has not ended is refused (OWNS_TENANT). The tenant is locked.
+// CloseOwnedTenant deletes the tenant of a user who is deleting their account, if the user owns it
+// and is its only member, in the transaction of ctx. It returns the tenant that the user is or was
+// in, Nil if none, and whether they owned it. It rejects a tenant that has other members or a
+// subscription that has not ended (OWNS_TENANT). It locks the tenant.
 func (s *Service) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
 	if err := s.LockTenantOf(ctx, userID); err != nil {
 		return uuid.Nil, false, err
 	}
-	places, err := s.store.membershipsOfUser(ctx, userID) // again, under the lock
+	places, err := s.store.membershipsOfUser(ctx, userID) // read again under the lock
 	if err != nil || len(places) == 0 {
 		return uuid.Nil, false, err
 	}
@@ -268,8 +268,8 @@ func (s *Service) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.U
 	return id, true, err
 }
 
-// Purger is what other domains keep in bulk of a tenant.
+// Purger deletes the bulk data of a tenant in other domains.
 type Purger interface {
-	// Purge deletes it. It may take several attempts.
+	// Purge deletes the data. It can take several attempts.
 	Purge(ctx context.Context, tenantID uuid.UUID) error
 }

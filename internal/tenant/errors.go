@@ -7,12 +7,12 @@ import (
 )
 
 var (
-	// ErrNotFound says that there is no tenant with an id (404).
+	// ErrNotFound means that there is no tenant with the ID (404).
 	ErrNotFound = fault.New(fault.NotFound, "error.not_found")
-	// ErrInAnotherTenant says that a user belongs to a tenant already (409).
+	// ErrInAnotherTenant means that the user already belongs to a tenant (409).
 	ErrInAnotherTenant = fault.NewCoded(fault.Conflict, fault.UserInAnotherTenant)
 
-	// ErrNotEmpty says that a tenant has members, or something that must be kept (409).
+	// ErrNotEmpty means that the tenant has members or records that must be retained (409).
 	ErrNotEmpty = fault.NewCoded(fault.Conflict, fault.TenantNotEmpty)
 
 	errNotOwner   = fault.New(fault.Forbidden, "error.owner_only")

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// LockTenantOf locks the tenant that a user is in, if any, until the transaction of ctx ends.
+// LockTenantOf locks the tenant that a user belongs to, if any, until the transaction of ctx ends.
 func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
@@ -19,10 +19,10 @@ func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 	return err
 }
 
-// RemoveUnverifiedOwner takes a user out of their tenant, which somebody else made in the user's name,
-// in the transaction of ctx, which holds the tenant's lock. A tenant that was ever paid for
-// stays the user's, because its founder did not squat on the name. So does a tenant with other
-// members: it would have no owner without the user (rules: account#unproved-emails).
+// RemoveUnverifiedOwner removes a user from a tenant that another person created with the user's
+// email, in the transaction of ctx, which must hold the tenant's lock. A tenant that was ever paid
+// for stays with the user, because its founder did not squat on the email. So does a tenant with
+// other members, which would otherwise have no owner (rules: account#unproved-emails).
 //
 // Invariant: a tenant with members has exactly one owner.
 func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error {
@@ -50,9 +50,9 @@ func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 	return s.record(ctx, actionForsaken, id, map[string]any{"owner_id": userID}, nil)
 }
 
-// Dissolve deletes a tenant without members, with its roles and invitations. ErrNotEmpty
-// refuses one that has a member, has a subscription, or ever had one: its invoices and
-// usage are kept.
+// Dissolve deletes a tenant without members, including its roles and invitations. It returns
+// ErrNotEmpty if the tenant has a member, or has or ever had a subscription: its invoices and usage
+// are retained.
 func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)

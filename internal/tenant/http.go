@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Person is a user as a tenant shows them.
+// Person is a user in the view of a tenant.
 type Person struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
 }
 
-// TenantView is the tenant resource for one of its members.
+// TenantView is the tenant resource for its members.
 type TenantView struct {
 	ID                    uuid.UUID    `json:"id"`
 	Name                  string       `json:"name"`
@@ -45,19 +45,19 @@ type TenantView struct {
 	CreatedAt             shape.Time   `json:"created_at"`
 	UpdatedAt             shape.Time   `json:"updated_at"`
 
-	total int64 // of the members, where Users lacks some; else 0
+	total int64 // number of members if Users is truncated, else 0
 }
 
-// shownMembers is how many members a tenant shows at most: those who joined first. The team's
-// list has all of them.
+// shownMembers is the maximum number of members in the view of a tenant, ordered by join time. The
+// team's list contains all members.
 const shownMembers = 1000
 
-// totalHeader says in an answer with a tenant how many members there are where it does not show
-// all of them.
+// totalHeader is the response header with the number of members of a tenant whose list of users is
+// truncated.
 const totalHeader = "X-Users-Total"
 
-// View returns a tenant as the caller of ctx sees it; without a caller, what concerns them
-// alone is empty.
+// View returns the view of a tenant for the caller of ctx. Without a caller, the caller-specific
+// fields are empty.
 func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	members, err := s.store.firstMembers(ctx, t.ID, shownMembers+1)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		if caller != nil {
 			userID = caller.UserID
 		}
-		// The owner and the caller are told of though others have joined before them.
+		// Include the owner and the caller even if the list is truncated before them.
 		if members, err = s.store.ownerAndMember(ctx, t.ID, userID); err != nil {
 			return TenantView{}, err
 		}
@@ -108,7 +108,8 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	return v, nil
 }
 
-// Show is View for an answer: where members are left out its header says how many there are.
+// Show is View for a response. If the list of members is truncated, it sets the header with their
+// number.
 func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 	v, err := s.View(ctx, t)
 	if v.total > 0 {
@@ -119,8 +120,8 @@ func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 
 func newPerson(m Member) Person { return Person{ID: m.UserID, Name: m.Name, Email: m.Email} }
 
-// permissionsOf returns the caller's permissions in their tenant. A caller whose tenant
-// was made by the same request is not known as its owner yet, but has all of them.
+// permissionsOf returns the caller's permissions in their tenant. If the same request has created
+// the tenant, the caller is not known as its owner yet, but has all permissions.
 func permissionsOf(caller *authz.Caller, role string) []string {
 	switch {
 	case caller.Tenant != nil:
@@ -132,7 +133,7 @@ func permissionsOf(caller *authz.Caller, role string) []string {
 	}
 }
 
-// HTTP has the handlers of tenants.
+// HTTP has the handlers for tenants.
 type HTTP struct{ svc *Service }
 
 // NewHTTP returns the handlers.
@@ -157,8 +158,7 @@ type createInput struct {
 	}
 }
 
-// Create handles POST /tenants. The caller, who must not have a tenant, becomes its
-// owner.
+// Create handles POST /tenants. The caller must not belong to a tenant, and becomes the owner.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[TenantView], error) {
 	id, err := h.svc.Create(ctx, authz.FromContext(ctx).UserID, in.Body.Name)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// AdminTenant is the tenant resource of the administration.
+// AdminTenant is the tenant resource of the admin API.
 type AdminTenant struct {
 	ID                    uuid.UUID   `json:"id"`
 	Name                  string      `json:"name"`
@@ -50,14 +50,14 @@ func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 	return v
 }
 
-// AdminHTTP has the handlers of the administration of tenants.
+// AdminHTTP has the admin handlers for tenants.
 type AdminHTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewAdminHTTP returns the handlers. publicURL, without a slash at its end,
-// begins the links between pages.
+// NewAdminHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
+// slash.
 func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
 	return &AdminHTTP{svc: svc, publicURL: publicURL}
 }
@@ -101,7 +101,7 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminT
 	return rest.OK(adminTenant(ctx, e)), nil
 }
 
-// Exists refuses a path whose tenant does not exist, before the body is checked.
+// Exists rejects a path whose tenant does not exist, before the body is validated.
 func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("tenant"))
 	if err != nil {
@@ -119,7 +119,7 @@ type adminUpdateInput struct {
 	Body   TenantFields
 }
 
-// CheckUpdate is the check behind rest.Checks for Update.
+// CheckUpdate is the check that rest.Checks runs for Update.
 func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
@@ -128,8 +128,8 @@ func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error
 	return h.svc.checkUpdate(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body.dropInvalidVATNumber(ctx), t) })
 }
 
-// Update handles PATCH /admin/tenants/{tenant}, which changes everything that the
-// tenant itself can, except the slug.
+// Update handles PATCH /admin/tenants/{tenant}. It can change the same fields as the tenant itself,
+// except the slug.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
@@ -165,8 +165,8 @@ type TenantRoles struct {
 	Roles []RoleName `json:"roles"`
 }
 
-// SearchWithRoles handles GET /admin/tenants/search-with-roles. It answers the newest
-// tenants that match, at most page.MaxPerPage.
+// SearchWithRoles handles GET /admin/tenants/search-with-roles. It returns the newest matching
+// tenants, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
 	q, err := AdminTenantList(i18n.Default).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// OwnerOnly is the check of routes that are the owner's.
+// OwnerOnly is the check of routes that only the owner can use.
 func (h *HTTP) OwnerOnly(ctx context.Context, _ func(string) string) error {
 	return h.svc.NeedOwner(ctx, authz.TenantID(ctx), authz.FromContext(ctx).UserID)
 }

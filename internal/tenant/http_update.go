@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// TenantFields are the fields that both a tenant's members and the administration can
-// change (rules: tenant#changes).
+// TenantFields are the fields that both members and admins can change (rules: tenant#changes).
 type TenantFields struct {
 	Name         shape.Opt[string]       `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
 	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true" maxBytes:"16384"`
@@ -23,7 +22,8 @@ type TenantFields struct {
 	BillingEmail shape.Opt[string]       `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 }
 
-// apply changes a tenant as a request says. It refuses a VAT number of the wrong form.
+// apply applies the fields of a request to a tenant. It rejects a VAT number with an invalid
+// format.
 func (s *Service) apply(f TenantFields, t *Tenant) error {
 	t.Name = f.Name.OrValue(t.Name)
 	if f.Settings.Set {
@@ -43,20 +43,20 @@ type updateInput struct {
 	}
 }
 
-// TenantUpdated is the answer of PATCH /tenant, which is not below data.
+// TenantUpdated is the response of PATCH /tenant, which is not wrapped in data.
 type TenantUpdated struct {
 	Tenant  TenantView `json:"tenant"`
 	Message string     `json:"message"`
 }
 
-// CheckUpdate is the check behind rest.Checks for Update.
+// CheckUpdate is the check that rest.Checks runs for Update.
 func (h *HTTP) CheckUpdate(ctx context.Context, in *updateInput) error {
 	known := *in
 	known.Body.TenantFields = in.Body.dropInvalidVATNumber(ctx)
 	return h.svc.checkUpdate(ctx, authz.TenantID(ctx), known.change(h.svc))
 }
 
-// dropInvalidVATNumber returns the fields without a VAT number if its country is broken.
+// dropInvalidVATNumber returns the fields without the VAT number if the country is invalid.
 func (f TenantFields) dropInvalidVATNumber(ctx context.Context) TenantFields {
 	if rest.IsBroken(ctx, "country") {
 		f.VATNumber = shape.Opt[string]{}

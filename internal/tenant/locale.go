@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// LocaleFor returns the language of mail about a tenant (rules: mail#language): the one
-// under "locale" in the tenant's settings, else the reader's own, which is nil where they
-// have chosen none, else another.
+// LocaleFor returns the language of mail about a tenant (rules: mail#language): the "locale" in the
+// tenant's settings, or else the reader's own language, which is nil if they have not chosen one,
+// or else otherwise.
 func (t Tenant) LocaleFor(own *string, otherwise string) string {
 	var settings struct {
 		Locale string `json:"locale"`
@@ -26,7 +26,7 @@ func (t Tenant) LocaleFor(own *string, otherwise string) string {
 	return cmp.Or(i18n.FirstSupported(settings.Locale, personal), otherwise)
 }
 
-// Locale returns the language of mail and invoices to a tenant: LocaleFor its owner.
+// Locale returns the language of mail and invoices to a tenant, which is LocaleFor its owner.
 func (s *Service) Locale(ctx context.Context, t Tenant, otherwise string) (string, error) {
 	if set := t.LocaleFor(nil, ""); set != "" {
 		return set, nil
@@ -38,7 +38,7 @@ func (s *Service) Locale(ctx context.Context, t Tenant, otherwise string) (strin
 	return t.LocaleFor(own, otherwise), nil
 }
 
-// LocaleOf returns LocaleFor a user, in the tenant that they are in, if any.
+// LocaleOf returns LocaleFor a user in the tenant that they belong to, if any.
 func (s *Service) LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error) {
 	t, err := s.store.settingsOf(ctx, userID)
 	if err != nil && !errors.Is(err, ErrNotFound) {

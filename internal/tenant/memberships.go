@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 )
 
-// MembershipsOf lists the tenants that a user is in, for the account domain. Callers share the
-// list and must not change it.
+// MembershipsOf lists the tenants that a user belongs to, for the account domain. The list is
+// shared, so callers must not modify it.
 func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Membership, error) {
 	memberships, _, err := s.memberships.Get(ctx, userID)
 	return memberships, err
@@ -20,7 +20,7 @@ func membershipTables() []string {
 	return []string{"memberships", "tenants", "roles", "subscriptions", "plans"}
 }
 
-// loadMemberships reads the memberships of users; the list of a user without any is empty.
+// loadMemberships reads the memberships of users. Users without memberships get an empty list.
 func (s *Service) loadMemberships(ctx context.Context, userIDs []int64) (map[int64][]account.Membership, error) {
 	found, err := s.store.membershipsOf(ctx, userIDs)
 	if err != nil {

@@ -20,7 +20,7 @@ SELECT * FROM tenants WHERE id = $1;
 -- name: SlugTaken :one
 SELECT EXISTS (SELECT 1 FROM tenants WHERE slug = $1 AND id <> $2);
 
--- The lock serializes work on one tenant.
+-- The lock serializes changes of one tenant.
 -- name: LockTenant :one
 SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 
@@ -39,7 +39,7 @@ JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
 ORDER BY m.joined_at, u.id;
 
--- The order is made before the other tables are read.
+-- Sort and limit the memberships before the other tables are joined.
 -- name: FirstMembers :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM (
@@ -52,9 +52,9 @@ JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 ORDER BY m.joined_at, u.id;
 
--- The memberships are found before the users: with an OR over both, PostgreSQL reads all
--- members of a large tenant, and for these the whole table of users. The order is there for the
--- plan as well: for any one row PostgreSQL goes through the table until it meets it.
+-- The memberships are looked up before the users: with an OR over both, PostgreSQL reads all
+-- members of a large tenant, and for them the whole users table. The ORDER BY is needed for the
+-- plan as well: for a LIMIT 1 without an order, PostgreSQL scans the table until it finds a match.
 -- name: OwnerAndMember :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM (
@@ -107,7 +107,7 @@ UPDATE tenants SET deleted_at = $2, updated_at = sqlc.arg(now) WHERE id = $1;
 -- name: FormerMembers :many
 SELECT user_id FROM former_memberships WHERE tenant_id = $1 ORDER BY user_id;
 
--- Who is in another tenant by now is left out.
+-- Skips users who belong to another tenant by now.
 -- name: RestoreMembers :execrows
 INSERT INTO memberships (tenant_id, user_id, role_id, joined_at)
 SELECT f.tenant_id, f.user_id, f.role_id, f.joined_at FROM former_memberships f WHERE f.tenant_id = $1
@@ -116,8 +116,8 @@ ON CONFLICT (user_id) DO NOTHING;
 -- name: DeleteFormerMembers :exec
 DELETE FROM former_memberships WHERE tenant_id = $1;
 
--- Where nobody owns the tenant, the member who was an admin for longest does, else the
--- one who was a member for longest.
+-- If the tenant has no owner, the longest-serving admin becomes the owner, or else the
+-- longest-serving member.
 -- name: PromoteOwner :execrows
 UPDATE memberships
 SET role_id = (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text)
@@ -160,8 +160,8 @@ DELETE FROM roles WHERE tenant_id = $1;
 -- name: DeleteEndpointsOfTenant :exec
 DELETE FROM webhook_endpoints WHERE tenant_id = $1;
 
--- Each part reads an index that has little more than what it counts. SQLite counts all tenants by
--- the pages of one.
+-- Each part reads an index that contains little more than the counted rows. SQLite counts all
+-- tenants by the pages of one index.
 -- name: CountLive :one
 SELECT ((SELECT count(*) FROM tenants) - (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL))::bigint AS live;
 

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// billed are details with everything that billing requires.
+// billed returns details with every field that billing requires.
 func billed() BillingDetails {
 	return BillingDetails{
 		LegalName: new("Analytical Engines Ltd"), Address: new("12 St James Square"), City: new("London"),
@@ -55,7 +55,7 @@ func TestMissingBillingDetails(t *testing.T) {
 	}
 }
 
-// The payment provider is told of a change of any of the details, and of no other.
+// The payment provider is notified about a change of any of the details, and of no other field.
 func TestEqualBillingDetails(t *testing.T) {
 	t.Parallel()
 	full := billed()
@@ -140,7 +140,7 @@ func TestLockOutsideOfATransaction(t *testing.T) {
 	}
 }
 
-// The trail has every field that can be changed, under its name in the API.
+// The audit trail has every field that can be changed, under its API name.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -17,22 +17,21 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// Subscriptions is what tenants need from the subscription domain.
+// Subscriptions is the part of the subscription domain that tenants use.
 type Subscriptions interface {
-	// HasActive reports whether a tenant has a subscription that grants the
-	// features of its plan.
+	// HasActive reports whether the tenant has a subscription that grants the features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
 	// Overview returns the subscription of each tenant that has not ended, or the default plan.
 	// Tenants with neither are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 }
 
-// Overviews is what the administration needs from the subscription domain.
+// Overviews is the part of the subscription domain that the admin API uses.
 type Overviews interface {
 	// Overview returns the subscription of each tenant that has not ended, or the default plan.
 	// Tenants with neither are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
-	// HasBought reports whether a tenant has, or ever had, a subscription that is not free.
+	// HasBought reports whether the tenant has ever had a subscription that is not free.
 	HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
@@ -61,48 +60,48 @@ func (o Overview) StatusAndPlan(locale string) (status, planName *string) {
 	return status, planName
 }
 
-// Billing is what tenants tell the subscription domain.
+// Billing is notified about changes of tenants.
 type Billing interface {
-	// BillingChanged tells, in the same transaction, that a tenant's name or billing
-	// details have changed.
+	// BillingChanged reports that the tenant's name or billing details have changed. It is called
+	// in the transaction of the change.
 	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
-	// Discard deletes, in the same transaction, what is kept of a tenant that never had a
+	// Discard deletes, in the same transaction, the billing records of a tenant that never had a
 	// subscription.
 	Discard(ctx context.Context, tenantID uuid.UUID) error
 }
 
-// Team tells of members.
+// Team publishes events about members.
 type Team interface {
-	// PublishMemberEvent hands an event about a member to the outbox, as they are at that moment.
+	// PublishMemberEvent adds an event with the present state of a member to the outbox.
 	PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
-	Overviews     Overviews   // nil knows of no subscription
-	Billing       Billing     // nil tells nobody
-	Team          Team        // needed where Events is
+	Overviews     Overviews   // nil means that no tenant has a subscription
+	Billing       Billing     // nil disables notifications
+	Team          Team        // required if Events is set
 	Audit         Audit       // nil records nothing
-	Events        hook.Outbox // nil tells nobody
-	Accounts      Accounts    // nil where nobody deletes a tenant
-	Purger        Purger      // nil where nothing else is kept
-	// TestVATNumbers accepts the payment provider's test values.
+	Events        hook.Outbox // nil disables events
+	Accounts      Accounts    // nil if tenants are never deleted by their owners
+	Purger        Purger      // nil if there is no other data to purge
+	// TestVATNumbers accepts the payment provider's test numbers.
 	TestVATNumbers bool
 	// Keep is how long a deleted tenant can be restored.
 	Keep time.Duration
 }
 
-// Service has the tenants and their billing details.
+// Service manages tenants and their billing details.
 type Service struct {
 	deps        Deps
 	store       store
-	memberships *querycache.Cache[int64, []account.Membership] // by user
+	memberships *querycache.Cache[int64, []account.Membership] // keyed by user
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.memberships = querycache.New(querycache.Config[int64, []account.Membership]{
@@ -111,12 +110,12 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// slugTries limits the search for a free slug. From the second try on the slug has a
-// random suffix, so that a third try is almost never needed.
+// slugTries is the maximum number of attempts to find a free slug. From the second attempt, the
+// slug has a random suffix, so a third attempt is almost never needed.
 const slugTries = 5
 
-// Create makes a tenant owned by a user, in the transaction of ctx if there is
-// one. It fails with ErrInAnotherTenant for a user who is in a tenant already.
+// Create creates a tenant owned by a user, in the transaction of ctx if there is one. It returns
+// ErrInAnotherTenant if the user already belongs to a tenant.
 func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
 	return s.CreateWith(ctx, ownerID, New{Name: name, Currency: DefaultCurrency})
 }
@@ -124,11 +123,11 @@ func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.
 // New describes a tenant to create.
 type New struct {
 	Name     string
-	Currency string // the preferred currency: ISO 4217, upper case
+	Currency string // the preferred currency (ISO 4217, upper case)
 	Billing  BillingDetails
 }
 
-// CreateWith is Create for a tenant with a preferred currency and billing details.
+// CreateWith is Create with a preferred currency and billing details.
 func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	t := Tenant{ID: id, Name: n.Name, PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
@@ -173,8 +172,8 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 	return id, err
 }
 
-// Discard deletes a tenant that was just made, with its memberships. Other domains must
-// have deleted what they keep of it before.
+// Discard deletes a tenant that was just created, including its memberships. Other domains must
+// have deleted their data about it before.
 func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.publish(ctx, hook.TenantDeleted, id); err != nil {
@@ -190,8 +189,8 @@ func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 // Get returns a tenant, or ErrNotFound.
 func (s *Service) Get(ctx context.Context, id uuid.UUID) (Tenant, error) { return s.store.get(ctx, id) }
 
-// Lock returns a tenant, or ErrNotFound, and locks it until the transaction of ctx
-// ends. Whoever changes data that must stay consistent within a tenant locks it first.
+// Lock returns a tenant, or ErrNotFound, and locks it until the transaction of ctx ends. Lock the
+// tenant before you change data that must stay consistent within it.
 func (s *Service) Lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	if !sqldb.InTx(ctx) {
 		return Tenant{}, errNotLocked
@@ -204,8 +203,8 @@ func (s *Service) Members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return s.store.members(ctx, id)
 }
 
-// BillingEmail returns where mail about a tenant's bills goes: its billing address,
-// else the address of its owner; nil for a tenant without an owner.
+// BillingEmail returns the address for mail about a tenant's bills: its billing email, or else the
+// owner's email. It returns nil if the tenant has no owner.
 func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	if t.Billing.BillingEmail != nil {
 		return t.Billing.BillingEmail, nil
@@ -222,7 +221,7 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	return nil, nil
 }
 
-// CountMembers returns how many members a tenant has.
+// CountMembers returns the number of members of a tenant.
 func (s *Service) CountMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return s.store.countMembers(ctx, id)
 }

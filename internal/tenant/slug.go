@@ -10,11 +10,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxSlugBase is the longest slug without a suffix, in bytes: short enough to read.
+// maxSlugBase is the maximum length of a slug without a suffix, in bytes, which keeps slugs
+// readable.
 const maxSlugBase = 60
 
-// slugOf returns a slug for a name: in lower case, without accents, one dash for each
-// run of other characters. For a name without Latin letters and digits it is "tenant".
+// slugOf returns a slug for a name: in lower case, without accents, and with one dash for each run
+// of other characters. It returns "tenant" for a name without Latin letters and digits.
 func slugOf(name string) string {
 	plain, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.Mn))), name)
 	if err != nil {
@@ -25,7 +26,7 @@ func slugOf(name string) string {
 		switch {
 		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
 			b.WriteRune(c)
-		case c == '\'' || c == '’': // "Ada's" is "adas", not "ada-s"
+		case c == '\'' || c == '’': // "Ada's" becomes "adas", not "ada-s"
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
@@ -40,5 +41,5 @@ func slugOf(name string) string {
 	return slug
 }
 
-// withSuffix adds a random suffix, so that very probably nobody has the slug.
+// withSuffix adds a random suffix, so that the slug is almost certainly free.
 func withSuffix(slug string) string { return slug + "-" + strings.ToLower(rand.Text()[:8]) }

@@ -29,7 +29,7 @@ func toTenant(row tenantsql.Tenant) Tenant {
 	}
 }
 
-// insert reports whether the tenant was inserted: not where another has the slug.
+// insert reports whether the tenant was inserted. It returns false if the slug is taken.
 func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	b := t.Billing
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
@@ -44,8 +44,8 @@ func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	return err == nil, sqldb.Wrap(err, "insert tenant")
 }
 
-// insertMember reports whether the user was added: not where they are in a tenant
-// already.
+// insertMember reports whether the user was added. It returns false if the user already belongs to
+// a tenant.
 func (s store) insertMember(ctx context.Context, tenantID uuid.UUID, userID int64, role string, now time.Time) (bool, error) {
 	_, err := s.q(ctx).InsertMember(ctx, tenantsql.InsertMemberParams{
 		TenantID: tenantID, UserID: userID, Role: role, JoinedAt: now,
@@ -62,13 +62,13 @@ func (s store) get(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return toTenant(row), sqldb.WrapAbsent(err, "read tenant", ErrNotFound)
 }
 
-// isSlugTaken reports whether another tenant has the slug of a tenant.
+// isSlugTaken reports whether another tenant has the slug of t.
 func (s store) isSlugTaken(ctx context.Context, t Tenant) (bool, error) {
 	taken, err := s.q(ctx).SlugTaken(ctx, tenantsql.SlugTakenParams{Slug: t.Slug, ID: t.ID})
 	return taken, sqldb.Wrap(err, "find slug")
 }
 
-// lock is get, and locks the row.
+// lock is get with a row lock.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row, err := s.q(ctx).LockTenant(ctx, id)
 	return toTenant(row), sqldb.WrapAbsent(err, "lock tenant", ErrNotFound)
@@ -85,8 +85,8 @@ func (s store) update(ctx context.Context, t Tenant) error {
 	return sqldb.Wrap(err, "update tenant")
 }
 
-// listLapsedVAT returns at most n tenants whose number has an unknown status and was last valid
-// at a time or before.
+// listLapsedVAT returns up to n tenants whose VAT number has an unknown status and was last valid
+// at or before the given time.
 func (s store) listLapsedVAT(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).LapsedVATNumbers(ctx, tenantsql.LapsedVATNumbersParams{Before: before, Most: n})
 	return ids, sqldb.Wrap(err, "list lapsed VAT numbers")
@@ -106,7 +106,7 @@ func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	return members, sqldb.Wrap(err, "list members")
 }
 
-// firstMembers lists at most n members in that order.
+// firstMembers lists the first n members in the same order.
 func (s store) firstMembers(ctx context.Context, id uuid.UUID, n int32) ([]Member, error) {
 	rows, err := s.q(ctx).FirstMembers(ctx, tenantsql.FirstMembersParams{TenantID: id, Most: n})
 	members := make([]Member, len(rows))
@@ -116,7 +116,7 @@ func (s store) firstMembers(ctx context.Context, id uuid.UUID, n int32) ([]Membe
 	return members, sqldb.Wrap(err, "list the first members")
 }
 
-// ownerAndMember returns the owner and one other member, where there are such.
+// ownerAndMember returns the owner and the given member, if they exist.
 func (s store) ownerAndMember(ctx context.Context, id uuid.UUID, userID int64) ([]Member, error) {
 	rows, err := s.q(ctx).OwnerAndMember(ctx, tenantsql.OwnerAndMemberParams{TenantID: id, UserID: userID, Owner: BuiltInOwner})
 	members := make([]Member, len(rows))
@@ -130,15 +130,14 @@ func memberOf(row tenantsql.MembersRow) Member {
 	return Member{UserID: row.ID, Name: row.Name, Email: row.Email, Locale: row.Locale, Role: row.RoleName, JoinedAt: row.JoinedAt}
 }
 
-// ownerLocale returns the language of a tenant's owner, nil where they have chosen none,
-// or errNoOwner.
+// ownerLocale returns the language of a tenant's owner, or nil if they have not chosen one. It
+// returns errNoOwner if there is no owner.
 func (s store) ownerLocale(ctx context.Context, id uuid.UUID) (*string, error) {
 	locale, err := s.q(ctx).OwnerLocale(ctx, tenantsql.OwnerLocaleParams{TenantID: id, Owner: BuiltInOwner})
 	return locale, sqldb.WrapAbsent(err, "read the owner's language", errNoOwner)
 }
 
-// settingsOf returns the tenant that a user is in, with nothing but its settings, or
-// ErrNotFound.
+// settingsOf returns the tenant that a user belongs to, with only its settings, or ErrNotFound.
 func (s store) settingsOf(ctx context.Context, userID int64) (Tenant, error) {
 	settings, err := s.q(ctx).SettingsOfUser(ctx, userID)
 	return Tenant{Settings: settings}, sqldb.WrapAbsent(err, "read the settings of a user's tenant", ErrNotFound)
@@ -154,8 +153,8 @@ func (s store) countMembers(ctx context.Context, id uuid.UUID) (int64, error) {
 	return n, sqldb.Wrap(err, "count members")
 }
 
-// membership is a tenant that a user is in, and their role there. Of the tenant it has
-// what a profile shows.
+// membership is a tenant that a user belongs to, and their role there. The tenant only has the
+// fields that a profile shows.
 type membership struct {
 	tenant Tenant
 	role   string

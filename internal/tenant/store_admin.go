@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// adminPage returns a page of tenants without their subscriptions and roles, and how
-// many there are on all pages.
+// adminPage returns a page of tenants, without their subscriptions and roles, and the total number
+// of tenants.
 func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([]AdminEntry, int64, error) {
 	only.Columns = `t.id, t.name, t.slug, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
 		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email,
@@ -43,13 +43,13 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 	return entries, total, sqldb.Wrap(err, "list tenants")
 }
 
-// countLive returns how many tenants are not deleted.
+// countLive returns the number of tenants that are not deleted.
 func (s store) countLive(ctx context.Context) (int64, error) {
 	n, err := s.q(ctx).CountLive(ctx)
 	return n, sqldb.Wrap(err, "count tenants")
 }
 
-// roles returns the built-in roles, and for each tenant its own.
+// roles returns the built-in roles and the custom roles of each tenant.
 func (s store) roles(ctx context.Context, tenantIDs []uuid.UUID) (builtIn []RoleName, own map[uuid.UUID][]RoleName, err error) {
 	places, args := make([]string, len(tenantIDs)), make([]any, len(tenantIDs))
 	for i, id := range tenantIDs {
@@ -60,7 +60,7 @@ func (s store) roles(ctx context.Context, tenantIDs []uuid.UUID) (builtIn []Role
 	if err != nil {
 		return nil, nil, sqldb.Wrap(err, "list roles of tenants")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below has the error
+	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	own = map[uuid.UUID][]RoleName{}
 	for rows.Next() {
 		var (

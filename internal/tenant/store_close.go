@@ -15,7 +15,7 @@ func (s store) isOwner(ctx context.Context, id uuid.UUID, userID int64) (bool, e
 	return n > 0, sqldb.Wrap(err, "look for the owner")
 }
 
-// keepMembers takes all members out of a tenant, and notes them for a restore.
+// keepMembers removes all members from a tenant and stores them for a restore.
 func (s store) keepMembers(ctx context.Context, id uuid.UUID) error {
 	if err := s.q(ctx).KeepMembers(ctx, id); err != nil {
 		return sqldb.Wrap(err, "note former members")
@@ -23,19 +23,19 @@ func (s store) keepMembers(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).DeleteMembers(ctx, id), "delete members")
 }
 
-// markDeleted stores when a tenant was deleted; nil for one that lives.
+// markDeleted stores when a tenant was deleted, or nil if it is live.
 func (s store) markDeleted(ctx context.Context, id uuid.UUID, at *time.Time, now time.Time) error {
 	err := s.q(ctx).MarkDeleted(ctx, tenantsql.MarkDeletedParams{ID: id, DeletedAt: at, Now: now})
 	return sqldb.Wrap(err, "mark tenant as deleted")
 }
 
-// formerMembers lists who was in a deleted tenant, by their ids.
+// formerMembers lists the IDs of the users who were members of a deleted tenant.
 func (s store) formerMembers(ctx context.Context, id uuid.UUID) ([]int64, error) {
 	ids, err := s.q(ctx).FormerMembers(ctx, id)
 	return ids, sqldb.Wrap(err, "list former members")
 }
 
-// restoreMembers gives former members their places back, and makes one of them the owner.
+// restoreMembers restores the memberships of former members and ensures that there is an owner.
 func (s store) restoreMembers(ctx context.Context, id uuid.UUID) error {
 	if _, err := s.q(ctx).RestoreMembers(ctx, id); err != nil {
 		return sqldb.Wrap(err, "restore members")
@@ -53,7 +53,8 @@ func (s store) listPurgeable(ctx context.Context, before time.Time, most int32) 
 	return ids, sqldb.Wrap(err, "list tenants to purge")
 }
 
-// deleteContents deletes what a tenant's own row has, and what few rows have that belong to it.
+// deleteContents clears the tenant's row and deletes its records in other tables with few rows per
+// tenant.
 func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{

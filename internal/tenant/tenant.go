@@ -1,5 +1,5 @@
-// Package tenant has the organizations that users belong to: their names,
-// billing details and members (rules: tenant#tenants).
+// Package tenant manages the organizations that users belong to: their names, billing details and
+// members (rules: tenant#tenants).
 package tenant
 
 import (
@@ -13,10 +13,10 @@ import (
 // DefaultCurrency is the preferred currency of a new tenant (ISO 4217).
 const DefaultCurrency = "EUR"
 
-// BuiltInOwner is the role of the user who made the tenant.
+// BuiltInOwner is the role of the user who created the tenant.
 const BuiltInOwner = "owner"
 
-// builtInAdmin is the role below it.
+// builtInAdmin is the next role below the owner.
 const builtInAdmin = "admin"
 
 // Tenant is an organization.
@@ -31,11 +31,11 @@ type Tenant struct {
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
-	DeletedAt             *time.Time // nil for a tenant that lives
-	PurgedAt              *time.Time // when its data began to go for good
+	DeletedAt             *time.Time // nil if the tenant is not deleted
+	PurgedAt              *time.Time // when the purge of its data began
 }
 
-// BillingDetails are printed on invoices; all may be missing.
+// BillingDetails are printed on invoices. Each of them can be missing.
 type BillingDetails struct {
 	LegalName    *string
 	Address      *string
@@ -46,8 +46,8 @@ type BillingDetails struct {
 	BillingEmail *string
 }
 
-// MissingFields lists the fields that billing requires and that are empty, by their names in
-// the API and in the API's order.
+// MissingFields lists the required billing fields that are empty, by their API names and in the
+// API's order.
 func (b BillingDetails) MissingFields() []string {
 	missing := []string{}
 	for _, field := range []struct {
@@ -70,8 +70,7 @@ func (b BillingDetails) MissingFields() []string {
 	return missing
 }
 
-// equal reports whether all details are the same. Empty and missing ones are the
-// same.
+// equal reports whether all details are equal. Empty and missing details are equal.
 func (b BillingDetails) equal(other BillingDetails) bool {
 	fields := func(d BillingDetails) [7]string {
 		var values [7]string
@@ -85,7 +84,7 @@ func (b BillingDetails) equal(other BillingDetails) bool {
 	return fields(b) == fields(other)
 }
 
-// Complete reports whether no field that billing requires is empty.
+// Complete reports whether no required billing field is empty.
 func (b BillingDetails) Complete() bool { return len(b.MissingFields()) == 0 }
 
 // Member is a user in a tenant.
@@ -93,7 +92,7 @@ type Member struct {
 	UserID   int64
 	Name     string
 	Email    string
-	Locale   *string // the language of mail to the user; nil where none was chosen
+	Locale   *string // language of mail to the user; nil if they have not chosen one
 	Role     string
 	JoinedAt time.Time
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Audit is the trail of changes.
+// Audit records changes in the audit trail.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// The actions in the trail that concern tenants.
+// The audit actions of tenants.
 const (
 	actionCreated        = "tenant.created"
 	actionDiscarded      = "tenant.discarded"
@@ -32,7 +32,7 @@ const (
 )
 
 // Update changes a tenant under its lock, unless change returns an error. A slug that another
-// tenant has is a validation error; ErrNotFound where there is no such tenant.
+// tenant uses is a validation error. It returns ErrNotFound if the tenant does not exist.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (Tenant, error) {
 	t, err := s.update(ctx, id, actionUpdated, change)
 	if sqldb.IsUnique(err) { // only the slug is unique
@@ -41,7 +41,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)
 	return t, err
 }
 
-// checkUpdate refuses the fields that Update refuses.
+// checkUpdate validates the fields of Update.
 func (s *Service) checkUpdate(ctx context.Context, id uuid.UUID, change func(*Tenant) error) error {
 	t, err := s.GetLive(ctx, id)
 	if err != nil {
@@ -55,8 +55,8 @@ func (s *Service) checkUpdate(ctx context.Context, id uuid.UUID, change func(*Te
 	return fault.Join(broken, err)
 }
 
-// CompleteSetup changes billing details and marks the tenant's onboarding complete,
-// even if it changes nothing. The time of completion is that of the first call.
+// CompleteSetup changes billing details and marks the tenant's onboarding as complete, even if no
+// detail changes. The time of completion is the time of the first call.
 func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(*BillingDetails) error) (Tenant, error) {
 	return s.update(ctx, id, actionSetupCompleted, func(t *Tenant) error {
 		if t.OnboardingCompletedAt == nil {
@@ -89,8 +89,8 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 	})
 }
 
-// update changes a tenant and records the change. The tenant that it passes to change
-// has the new UpdatedAt already.
+// update changes a tenant and records the change. The tenant that it passes to change already has
+// the new UpdatedAt.
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant) error) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -118,8 +118,8 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 	return t, err
 }
 
-// publish hands an event about a tenant to the outbox: the tenant as its members see it, but
-// for what concerns the caller alone.
+// publish adds an event about a tenant to the outbox. The event contains the view of the tenant for
+// its members, without caller-specific fields.
 func (s *Service) publish(ctx context.Context, t hook.Type, id uuid.UUID) error {
 	return hook.Publish(ctx, s.deps.Events, t, id, func(ctx context.Context) (any, error) {
 		now, err := s.Get(ctx, id)
@@ -130,8 +130,8 @@ func (s *Service) publish(ctx context.Context, t hook.Type, id uuid.UUID) error 
 	})
 }
 
-// notifyBilling tells the subscription domain when something changes that the payment
-// provider stores of a tenant.
+// notifyBilling notifies the subscription domain if a field changed that the payment provider
+// stores.
 func (s *Service) notifyBilling(ctx context.Context, old, t Tenant) error {
 	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) && old.LocaleFor(nil, "") == t.LocaleFor(nil, "") {
 		return nil
@@ -139,7 +139,7 @@ func (s *Service) notifyBilling(ctx context.Context, old, t Tenant) error {
 	return s.deps.Billing.BillingChanged(ctx, t.ID)
 }
 
-// record adds an entry about a tenant to the trail, if the service has one.
+// record adds an entry about a tenant to the audit trail, if there is one.
 func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after any) error {
 	if s.deps.Audit == nil {
 		return nil
@@ -149,7 +149,7 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// auditFields returns what the trail keeps of a tenant, by the names in the API.
+// auditFields returns the audited fields of a tenant by their API names.
 func auditFields(t Tenant) map[string]any {
 	fields := recordedBilling(t.Billing)
 	maps.Copy(fields, map[string]any{

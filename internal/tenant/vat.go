@@ -14,20 +14,20 @@ import (
 
 // VATCheck is the registry's answer about a tenant's VAT number.
 type VATCheck struct {
-	Status  string     // one of package vat
-	Name    *string    // the registered name, while the number is valid
-	ValidAt *time.Time // the latest positive answer
+	Status  string     // one of the statuses in package vat
+	Name    *string    // registered name while the number is valid
+	ValidAt *time.Time // time of the latest positive answer
 }
 
-// vatGrace is how long a valid number counts after the registry became unavailable.
+// vatGrace is how long a valid number stays valid while the registry is unavailable.
 const vatGrace = 30 * 24 * time.Hour
 
-// lapsedPerRun limits the numbers that one run of LapseVAT handles in a transaction each.
+// lapsedPerRun limits how many numbers one run of LapseVAT handles, each in its own transaction.
 const lapsedPerRun = 500
 
 // SetVATNumber stores the VAT number of a request in billing details that already have the
-// request's country. A number of a country whose numbers are checked must have its form;
-// elsewhere any text is a number. Without a number in the request it does nothing.
+// request's country. If numbers of the country are checked, the number must have the right format.
+// In other countries any text is accepted. If the request has no number, SetVATNumber does nothing.
 func (s *Service) SetVATNumber(b *BillingDetails, number shape.Opt[string]) error {
 	if !number.Set {
 		return nil
@@ -42,8 +42,8 @@ func (s *Service) SetVATNumber(b *BillingDetails, number shape.Opt[string]) erro
 	return nil
 }
 
-// resetVAT normalizes the number of a changed tenant. If number or country differ from the
-// old ones, the answer about the old number no longer counts.
+// resetVAT normalizes the VAT number of a changed tenant. If the number or the country has changed,
+// the answer about the old number no longer applies.
 func (s *Service) resetVAT(t *Tenant, old Tenant) {
 	number, country := text(t.Billing.VATNumber), text(t.Billing.Country)
 	normal, ok := vat.Parse(number, country, s.deps.TestVATNumbers)
@@ -64,8 +64,8 @@ func (s *Service) resetVAT(t *Tenant, old Tenant) {
 	}
 }
 
-// CheckableVAT returns the scheme and the normal form of a tenant's VAT number, vat.NoScheme
-// if there is no number that a registry can check.
+// CheckableVAT returns the scheme and the normal form of a tenant's VAT number, or vat.NoScheme if
+// no registry can check it.
 func (s *Service) CheckableVAT(t Tenant) (scheme vat.Scheme, number string) {
 	number, ok := vat.Parse(text(t.Billing.VATNumber), text(t.Billing.Country), s.deps.TestVATNumbers)
 	if !ok {
@@ -74,8 +74,8 @@ func (s *Service) CheckableVAT(t Tenant) (scheme vat.Scheme, number string) {
 	return vat.SchemeOf(text(t.Billing.Country)), number
 }
 
-// VATAnswered stores the registry's answer about a tenant's present VAT number and reports
-// whether the answer changed anything. The caller has locked the tenant.
+// VATAnswered stores the registry's answer about a tenant's present VAT number. It reports whether
+// the answer changed anything. The caller must hold the tenant's lock.
 func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, name *string) (bool, error) {
 	t := old
 	now := s.deps.Clock.Now()
@@ -101,14 +101,15 @@ func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, na
 	return changed, s.record(ctx, actionVATChecked, t.ID, vatAuditFields(old), vatAuditFields(t))
 }
 
-// vatAuditFields returns the fields of a check for the trail.
+// vatAuditFields returns the audited fields of a check.
 func vatAuditFields(t Tenant) map[string]any {
 	return map[string]any{"vat_number": t.Billing.VATNumber, "vat_status": t.VAT.Status, "vat_name": t.VAT.Name}
 }
 
-// ReverseCharge reports whether the tenant owes the tax on what a seller in a country sells
-// at a time: the tenant is in another member of the union, and the registry knows its VAT
-// number, or knew it at most vatGrace ago and cannot answer now.
+// ReverseCharge reports whether the tenant owes the tax on sales of a seller in the given country
+// and at the given time. This is so if the tenant is in another member state of the union and the
+// registry has confirmed its VAT number. If the registry is unavailable, a confirmation counts for
+// vatGrace.
 func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	country := text(t.Billing.Country)
 	if !vat.IsInUnion(seller) || !vat.IsInUnion(country) || seller == country {
@@ -123,8 +124,8 @@ func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	return false
 }
 
-// LapseVAT forgets positive answers that no longer count because the registry has been
-// unavailable for vatGrace, and updates the provider's customers of these tenants.
+// LapseVAT removes positive answers that have expired because the registry has been unavailable for
+// vatGrace, and updates the provider's customers of these tenants.
 func (s *Service) LapseVAT(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-vatGrace)
 	ids, err := s.store.listLapsedVAT(ctx, before, lapsedPerRun)

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// Directive 2006/112/EC, articles 44 and 196: between two members of the union the payer owes
-// the tax. A registry that is unavailable changes nothing for 30 days.
+// Directive 2006/112/EC, articles 44 and 196: between two member states the customer owes the tax.
+// A registry that is unavailable changes nothing for 30 days.
 func TestReverseCharge(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)

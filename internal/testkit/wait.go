@@ -7,11 +7,11 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// patience is how long Eventually waits. It is long, because machines of tests are busy.
+// patience bounds Eventually. It is long because the machines that run tests are busy.
 const patience = 2 * time.Minute
 
-// Eventually waits until done returns true, and fails t if it does not within two minutes. what
-// names the condition in the failure.
+// Eventually waits until done returns true, and fails t after two minutes. The failure names the
+// condition what.
 func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	const first, last = 2 * time.Millisecond, 40 * time.Millisecond

@@ -14,19 +14,19 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// NamedUser is a user with their present name.
+// NamedUser is a user with their current name.
 type NamedUser struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// NamedRecord is a tenant or an API key with its present name.
+// NamedRecord is a tenant or an API key with its current name.
 type NamedRecord struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 }
 
-// ChangeFacts are what was changed, and how.
+// ChangeFacts describes a change and the changed record.
 type ChangeFacts struct {
 	Resource     string       `json:"resource"`
 	ResourceID   string       `json:"resource_id"`
@@ -35,7 +35,7 @@ type ChangeFacts struct {
 	After        shape.Object `json:"after" nullable:"true"`
 }
 
-// PaymentFacts are what an invoice, a payment or a refund came to.
+// PaymentFacts describes the outcome of an invoice, a payment or a refund.
 type PaymentFacts struct {
 	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice; null for one that is not there any more."`
 	Number         *string     `json:"number" doc:"The number of the invoice."`
@@ -46,7 +46,7 @@ type PaymentFacts struct {
 	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Of a failed payment when the provider tries next, as of then; null when it did not."`
 }
 
-// UsageFacts are how far a quota is used, or how many events were refused for it.
+// UsageFacts describes a quota alert or the number of rejected events.
 type UsageFacts struct {
 	Meter     string  `json:"meter" doc:"The code of the meter."`
 	MeterName string  `json:"meter_name" doc:"The name of the meter."`
@@ -56,7 +56,7 @@ type UsageFacts struct {
 	Threshold *int32  `json:"threshold" doc:"The share of the limit that was reached, in percent; null for what was refused."`
 }
 
-// WebhookFacts are a delivery that was given up.
+// WebhookFacts describes a delivery that was abandoned.
 type WebhookFacts struct {
 	Endpoint  uuid.UUID `json:"endpoint" doc:"The id of the endpoint."`
 	URL       string    `json:"url" doc:"Where it sends to now: scheme, host and a digest of the URL."`
@@ -65,7 +65,7 @@ type WebhookFacts struct {
 	Attempts  int32     `json:"attempts" doc:"How often it was tried."`
 }
 
-// Facts are what is known of an entry, by its kind.
+// Facts holds the details of an entry. The fields depend on its kind.
 type Facts = shape.Union[facts]
 
 type facts struct {
@@ -85,7 +85,7 @@ const (
 	byService    By = "service"
 )
 
-// TimelineEntry is something that has happened.
+// TimelineEntry is one event of a timeline.
 type TimelineEntry struct {
 	ID       string       `json:"id" doc:"An id among all entries of all kinds."`
 	Type     string       `json:"type" doc:"What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear."`
@@ -99,13 +99,13 @@ type TimelineEntry struct {
 	Facts    Facts        `json:"facts" doc:"What is known of it, by the kind."`
 }
 
-// CursorMeta says where the next page begins.
+// CursorMeta holds the cursor of the next page.
 type CursorMeta struct {
 	NextCursor *string `json:"next_cursor" doc:"The cursor of the next page; null on the last."`
 	PerPage    int32   `json:"per_page"`
 }
 
-// TimelinePage is a page of a time line.
+// TimelinePage is a page of a timeline.
 type TimelinePage struct {
 	Data []TimelineEntry `json:"data"`
 	Meta CursorMeta      `json:"meta"`
@@ -117,17 +117,17 @@ type HTTP struct {
 	messages *i18n.Catalog
 }
 
-// NewHTTP returns the handlers. messages has the texts of decline codes.
+// NewHTTP returns the handlers. messages translates decline codes.
 func NewHTTP(db *sqldb.DB, messages *i18n.Catalog) *HTTP { return &HTTP{store{db}, messages} }
 
-// Part is the part of a time line that is asked for.
+// Part selects a page of a timeline.
 type Part struct {
 	Kind    Kind   `query:"kind" enum:"payments,changes,usage,webhooks" doc:"Only entries of this kind; all when omitted."`
 	PerPage int32  `query:"per_page" minimum:"1" maximum:"100" default:"25" doc:"How many entries a page has."`
 	Cursor  string `query:"cursor" maxLength:"255" doc:"The next_cursor of the page before; the newest entries when omitted."`
 }
 
-// Activity handles GET /admin/activity: what has happened anywhere.
+// Activity handles GET /admin/activity, the timeline of the whole platform.
 func (h *HTTP) Activity(ctx context.Context, in *Part) (*rest.Body[TimelinePage], error) {
 	return h.page(ctx, nil, false, *in)
 }
@@ -160,14 +160,14 @@ func (h *HTTP) ListOfTenant(ctx context.Context, in *tenantInput) (*rest.Body[Ti
 	return h.page(ctx, &id, true, in.Part)
 }
 
-// page answers a part of a time line, of one tenant unless that is nil. own says that the
-// tenant reads it.
+// page returns a page of the timeline of one tenant, or of the platform if tenant is nil. own is
+// true if the caller reads the timeline as a member of the tenant.
 func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*rest.Body[TimelinePage], error) {
 	after, err := parseCursor(p.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := h.store.entries(ctx, tenant, p.Kind, after, p.PerPage+1) // the last tells whether there are more
+	entries, err := h.store.entries(ctx, tenant, p.Kind, after, p.PerPage+1) // one more than requested, to detect a next page
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +233,7 @@ func record(known map[uuid.UUID]string, id *uuid.UUID) *NamedRecord {
 	return nil
 }
 
-// nameOf returns the name of what has an id; nil for none, and for what is gone.
+// nameOf returns the name of a record, or nil if id is nil or the record is gone.
 func nameOf[ID comparable](known map[ID]string, id *ID) *string {
 	if id == nil {
 		return nil
@@ -244,7 +244,7 @@ func nameOf[ID comparable](known map[ID]string, id *ID) *string {
 	return nil
 }
 
-// userID is the user that was changed; nil for anything else.
+// userID returns the ID of the changed user, or nil if another kind of record changed.
 func (c change) userID() *int64 {
 	if c.resource != "user" && c.resource != "member" {
 		return nil
@@ -256,7 +256,7 @@ func (c change) userID() *int64 {
 	return &id
 }
 
-// idOf is the id of what was changed where it is such a resource; nil for anything else.
+// idOf returns the ID of the changed record if it is such a resource, or nil.
 func (c change) idOf(resource string) *uuid.UUID {
 	if c.resource != resource {
 		return nil

@@ -14,29 +14,29 @@ import (
 	"github.com/google/uuid"
 )
 
-// cursor is a place in the order of a time line: between an entry and those after it. The
-// newest entries come first; those of one moment by their source, in the order of sources,
-// and then by their ids, the highest first.
+// cursor is a position in a timeline, between an entry and the ones after it. Entries are sorted
+// newest first. Entries with the same timestamp are sorted by source, in the order of sources, and
+// then by descending ID.
 type cursor struct {
 	at     time.Time
 	source int
 	id     key
 }
 
-// key is the id of an entry among those of its source.
+// key identifies an entry within its source.
 type key struct {
 	number int64
 	uuid   uuid.UUID
 	meter  uuid.UUID
 }
 
-// form is what the keys of a source are made of.
+// form is the kind of key that a source uses.
 type form int
 
 const (
 	byNumber form = iota // a number
 	byID                 // a UUID
-	byStream             // a tenant, as uuid, and a meter, in the hour that is the number
+	byStream             // a tenant (uuid) and a meter, in an hour (number)
 )
 
 func (k key) form() form {
@@ -61,8 +61,8 @@ func (k key) String() string {
 	}
 }
 
-// parseKey returns the key that String wrote. It takes other texts too; whoever needs to know
-// compares them.
+// parseKey parses the output of String. It also accepts non-canonical text; callers that care must
+// compare it with String.
 func parseKey(text string) (key, error) {
 	var k key
 	if hour, rest, found := strings.Cut(text, "_"); found {
@@ -81,25 +81,25 @@ func parseKey(text string) (key, error) {
 	return key{uuid: k.uuid}, err
 }
 
-// hourOf counts the hours from 1970 to the one that a moment is in, in UTC.
+// hourOf returns the number of full hours between 1970 and the time, in UTC.
 func hourOf(at time.Time) int64 { return at.Truncate(time.Hour).Unix() / 3600 }
 
-// startOf is when an hour began.
+// startOf returns the start of an hour returned by hourOf.
 func startOf(hour int64) time.Time { return time.Unix(hour*3600, 0).UTC() }
 
-// The keys below and above those of all entries.
+// Keys below and above the key of every entry.
 var (
 	lowest  = key{number: math.MinInt64}
 	highest = key{number: math.MaxInt64, uuid: uuid.Max, meter: uuid.Max}
 )
 
-// startCursor is the place before all entries.
+// startCursor returns the position before the newest entry.
 func startCursor() cursor {
 	return cursor{at: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), source: -1, id: highest}
 }
 
-// keyIn returns the key that entries of a source at the moment of the place must be below: those
-// of the sources before its own are told already, and those of the sources after it are not.
+// keyIn returns the upper bound, exclusive, for keys of the source at the timestamp of the cursor.
+// Sources before p.source have been listed completely; sources after it have not been listed.
 func (p cursor) keyIn(source int) key {
 	switch cmp.Compare(source, p.source) {
 	case -1:
@@ -111,19 +111,19 @@ func (p cursor) keyIn(source int) key {
 	}
 }
 
-// compare orders places as entries are told.
+// compare orders cursors by the position of their entries.
 func (p cursor) compare(other cursor) int {
 	return cmp.Or(other.at.Compare(p.at), cmp.Compare(p.source, other.source), cmp.Compare(other.id.number, p.id.number),
 		bytes.Compare(other.id.uuid[:], p.id.uuid[:]), bytes.Compare(other.id.meter[:], p.id.meter[:]))
 }
 
-// encode is the place as callers get and return it.
+// encode returns the cursor in the form used by the API.
 func (p cursor) encode() string {
 	text := strconv.FormatInt(p.at.UnixMicro(), 10) + "." + sources[p.source].name + "." + p.id.String()
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
-// parseCursor returns the place of a cursor, that of the newest entries for "".
+// parseCursor parses a cursor of the API. An empty text is the position before the newest entry.
 func parseCursor(text string) (cursor, error) {
 	if text == "" {
 		return startCursor(), nil
@@ -143,7 +143,7 @@ func parseCursor(text string) (cursor, error) {
 	}
 	k, err := parseKey(parts[2])
 	p := cursor{at: time.UnixMicro(at).UTC(), source: source, id: k}
-	// Years that a database cannot store, and other ways to write a place, are no cursors.
+	// Reject years that the database cannot store and non-canonical spellings.
 	if err != nil || k.form() != sources[source].keys || p.at.Year() < 1 || p.at.Year() > 9999 || p.encode() != text {
 		return cursor{}, errBadCursor
 	}

@@ -1,4 +1,4 @@
--- Entries before a place in their order, which is the newest first. Logins change nothing.
+-- Entries before a cursor, newest first. Logins are skipped because they change nothing.
 -- name: ChangesBefore :many
 SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE (created_at, id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::bigint) AND action <> 'login.succeeded'
@@ -15,9 +15,9 @@ LIMIT sqlc.arg(most);
 SELECT count(*) FROM tenants WHERE id = $1;
 
 -- name: PaymentsBefore :many
--- The page comes first and its invoices after: PostgreSQL, which takes every tenant for an
--- average one once a statement is prepared, would otherwise read all invoices of the tenant
--- for each entry.
+-- The page is materialized before its invoices are joined. Otherwise the generic plan of a prepared
+-- statement, which assumes a tenant of average size, would read all invoices of the tenant for each
+-- entry.
 WITH e AS MATERIALIZED (
     SELECT y.id, y.tenant_id, y.invoice_id, y.type, y.currency, y.amount_cents, y.decline_code, y.next_attempt_at, y.happened_at
     FROM payment_entries y

@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Payments say of which invoice they are, why they failed, and when they are tried next.
+// A payment entry names its invoice, the decline reason and the time of the next attempt.
 func TestPaymentEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -51,7 +51,7 @@ func TestPaymentEntries(t *testing.T) {
 	})
 }
 
-// Alerts say how far the quota of which meter is used.
+// An alert names its meter and the share of the quota that is used.
 func TestUsageEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -77,7 +77,8 @@ func TestUsageEntries(t *testing.T) {
 	})
 }
 
-// What was refused for a quota in an hour is one entry of the meter, at the hour's beginning.
+// The events of a meter that are rejected in one hour form one entry, dated at the start of the
+// hour.
 func TestRefusedEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -119,8 +120,8 @@ func TestRefusedEntries(t *testing.T) {
 	})
 }
 
-// Pages lose and repeat none of what was refused to several tenants, of several meters, in one
-// hour; nor of other kinds at that moment, before and after it.
+// Pagination neither skips nor repeats entries if several tenants and meters have rejected events
+// in the same hour, or if entries of other kinds have almost the same timestamp.
 func TestPagesOfRefusedEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -178,7 +179,7 @@ func TestPagesOfRefusedEntries(t *testing.T) {
 			check(timeline(o), admin, each)
 		}
 
-		// A tenant's line goes on at a cursor of another's without what came before it.
+		// A cursor taken from the platform's timeline works in a tenant's timeline.
 		order := s.Call("GET", "/api/v1/admin/activity?per_page=100", admin, nil).Want(200)
 		cursor := ""
 		for i := range len(owners) * each {
@@ -205,7 +206,7 @@ func TestPagesOfRefusedEntries(t *testing.T) {
 	})
 }
 
-// A delivery that was given up is told once; one that will be tried again is not.
+// An abandoned delivery appears once. A delivery with attempts left does not appear.
 func TestWebhookEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -222,7 +223,7 @@ func TestWebhookEntries(t *testing.T) {
 		}
 		apptest.Eventually(t, "an attempt", func() bool { return deliveries().At("data.0.attempts.0") != nil })
 		failures().WantAt("data", []any{})
-		for range 12 { // until nothing is tried any more
+		for range 12 { // until no attempts are left
 			if deliveries().At("data.0.status") == "failed" {
 				break
 			}
@@ -244,7 +245,7 @@ func TestWebhookEntries(t *testing.T) {
 	})
 }
 
-// Pages of all kinds together tell each entry once, in one order, also at one moment.
+// Pagination across all kinds lists each entry once and in one order, even with equal timestamps.
 func TestPagesOfAllKinds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -17,8 +17,8 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *timelinesql.Queries { return timelinesql.New(s.db.Conn(ctx)) }
 
-// exists returns errNoTenant where there is no such tenant. One that is deleted exists until
-// it is purged.
+// exists returns errNoTenant if the tenant does not exist. A deleted tenant exists until it is
+// purged.
 func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 	n, err := s.q(ctx).CountTenants(ctx, tenant)
 	if err == nil && n == 0 {
@@ -27,7 +27,8 @@ func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 	return sqldb.Wrap(err, "look for tenant")
 }
 
-// entries returns the first entries after a place, of all sources of a kind ("" for any).
+// entries returns the first most entries after the cursor, from all sources of the kind ("" for
+// any).
 func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after cursor, most int32) ([]entry, error) {
 	var all []entry
 	for i, from := range sources {
@@ -68,13 +69,13 @@ func (s store) changes(ctx context.Context, tenant *uuid.UUID, at time.Time, bel
 	return found, err
 }
 
-// names are the present names of what a page speaks of. What is gone has none.
+// names holds the current names of the records on a page. Deleted records are missing.
 type names struct {
 	users         map[int64]string
 	tenants, keys map[uuid.UUID]string
 }
 
-// names reads the names for a page, with one query for each table.
+// names loads the names for a page, with one query per table.
 func (s store) names(ctx context.Context, page []entry) (names, error) {
 	users, tenants, keys := map[int64]string{}, map[uuid.UUID]string{}, map[uuid.UUID]string{}
 	for _, e := range page {
@@ -106,8 +107,8 @@ func collectID[ID comparable](in map[ID]string, id *ID) {
 	}
 }
 
-// lookUp replaces the values of found with what the query, whose text ends before a list of
-// ids, returns for its keys. Those without a row are removed.
+// lookUp replaces the values of found with the names that the query returns for its keys, and
+// removes keys without a row. The list of IDs is appended to the query.
 func lookUp[ID comparable](ctx context.Context, db *sqldb.DB, query string, found map[ID]string) error {
 	if len(found) == 0 {
 		return nil
@@ -123,7 +124,7 @@ func lookUp[ID comparable](ctx context.Context, db *sqldb.DB, query string, foun
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err below returns the error
 	for rows.Next() {
 		var id ID
 		var name string

@@ -62,12 +62,13 @@ func (s store) alerts(ctx context.Context, tenant *uuid.UUID, at time.Time, belo
 	return found, err
 }
 
-// refusals reads what was refused in hours that began before a moment, or at it with a key
-// below. The index of all tenants has an hour's tenants in order, and each has few meters.
+// refusals reads the rejected events of hours that began before at, or began at that time and have
+// a key below the given one. The platform-wide index sorts the tenants of an hour, and each tenant
+// has few meters.
 func (s store) refusals(ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error) {
 	hour := hourOf(at)
 	if !startOf(hour).Equal(at) {
-		below = highest // the hour began before
+		below = highest // the hour began before at
 	}
 	var rows []timelinesql.RefusalsBeforeRow
 	var err error
@@ -77,9 +78,9 @@ func (s store) refusals(ctx context.Context, tenant *uuid.UUID, at time.Time, be
 		meter := below.meter
 		switch bytes.Compare(tenant[:], below.uuid[:]) {
 		case -1:
-			meter = uuid.Max // all of the tenant's in the hour follow
+			meter = uuid.Max // all meters of the tenant in this hour follow
 		case 1:
-			meter = uuid.Nil // none does
+			meter = uuid.Nil // no meter of the tenant in this hour follows
 		}
 		var own []timelinesql.RefusalsOfTenantBeforeRow
 		own, err = s.q(ctx).RefusalsOfTenantBefore(ctx, timelinesql.RefusalsOfTenantBeforeParams{TenantID: *tenant, Hour: hour, MeterID: meter, Most: most})

@@ -1,7 +1,7 @@
-// Package timeline reads what has happened, the newest first and by a cursor: anywhere, or
-// in one tenant (rules: impersonation#time-lines). It writes nothing. The entries are those
-// of the audit trail, of payments, of quotas and what was refused for them, and of webhooks,
-// with the names of who and what is in them.
+// Package timeline lists past events, newest first and paginated by cursor, for the whole platform
+// or for one tenant (rules: impersonation#time-lines). It is read-only. Entries come from the audit
+// trail, payments, quota alerts, rejected usage and failed webhooks, and carry the names of the
+// users, tenants and API keys involved.
 package timeline
 
 import (
@@ -14,15 +14,15 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Kind is a group of entries that readers ask for.
+// Kind is a group of entries, used as a filter.
 type Kind string
 
-// The kinds.
+// The kinds of entries.
 const (
-	Changes  Kind = "changes"  // of the audit trail
+	Changes  Kind = "changes"  // entries of the audit trail
 	Payments Kind = "payments" // invoices, payments and refunds
-	Usage    Kind = "usage"    // quotas that are nearly or wholly used, and what was refused for them
-	Webhooks Kind = "webhooks" // deliveries that were given up
+	Usage    Kind = "usage"    // quotas that are almost or fully used, and rejected events
+	Webhooks Kind = "webhooks" // abandoned deliveries
 )
 
 var (
@@ -30,13 +30,13 @@ var (
 	errNoTenant  = fault.New(fault.NotFound, "error.not_found")
 )
 
-// source is where entries come from. Its place in sources orders those of one moment.
+// source is an origin of entries. The index in sources orders entries with the same timestamp.
 type source struct {
-	name string // begins the ids of entries, and stands in cursors
+	name string // prefix of entry IDs, also part of cursors
 	kind Kind
 	keys form
-	// read returns the first entries after a moment and a key, of one tenant unless that is
-	// nil. It reads them by an index.
+	// read returns the first most entries after the given time and key. A nil tenant selects all
+	// tenants. The query must be served by an index.
 	read func(s store, ctx context.Context, tenant *uuid.UUID, at time.Time, below key, most int32) ([]entry, error)
 }
 
@@ -48,7 +48,7 @@ var sources = []source{
 	{"webhook", Webhooks, byID, store.webhookFailures},
 }
 
-// entry is something that has happened. Exactly one of change and facts is set.
+// entry is one event of a timeline. Exactly one of change and facts is set.
 type entry struct {
 	cursor
 	action string
@@ -57,7 +57,7 @@ type entry struct {
 	facts  facts
 }
 
-// change is what an entry of the audit trail has besides.
+// change holds the details of an audit trail entry.
 type change struct {
 	actor, subject       *int64
 	key                  *uuid.UUID

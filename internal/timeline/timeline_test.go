@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// add records an entry of a tenant at a time.
+// add records an audit entry of the tenant at the given time.
 func add(t *testing.T, s *apptest.Server, tenant, action string, at time.Time) {
 	t.Helper()
 	id := uuid.MustParse(tenant)
@@ -42,7 +42,7 @@ func types(a apptest.Reply) []string {
 
 func timeline(o apptest.Owner) string { return "/api/v1/admin/tenants/" + o.Tenant + "/timeline" }
 
-// An entry has the names of who did what, and every key where there is nothing.
+// An entry has the names of its actor and record, and contains every key even if the value is null.
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -81,7 +81,7 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%v is not %s", got, log.Text)
 		}
 
-		// Who acts as somebody is named, and so is whom they act as.
+		// During impersonation, the entry names both the admin and the impersonated user.
 		adminID := float64(s.UserID(admin))
 		s.Impersonate(admin, ada).Want(200)
 		s.Call("PATCH", "/api/v1/tenant", admin, apptest.Object{"name": "Renamed"}).Want(200)
@@ -93,7 +93,7 @@ func TestEntries(t *testing.T) {
 			t.Errorf("while impersonating: %v", got)
 		}
 
-		// What nobody did about something without a name.
+		// An entry without an actor and with an unnamed resource.
 		add(t, s, ada.Tenant, "thing.ended", s.Now().Add(time.Hour))
 		got = newest(timeline(ada), s.Admin())
 		want = apptest.Object{
@@ -107,7 +107,7 @@ func TestEntries(t *testing.T) {
 	})
 }
 
-// Keys have names, users who are gone have none.
+// Entries name API keys, but not users who were deleted.
 func TestNamesOfKeysAndOfWhoIsGone(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -139,16 +139,15 @@ func TestNamesOfKeysAndOfWhoIsGone(t *testing.T) {
 	})
 }
 
-// Pages tell each entry once in their order, though moments repeat and entries are added
-// meanwhile.
+// Pagination lists each entry once and in order, despite equal timestamps and concurrent inserts.
 func TestPagesWhileEntriesAreAdded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada, admin := s.Register("ada@example.com", true), s.Admin()
 		s.AwaitNotifications()
-		apptest.Exec(t, s.DB(), "DELETE FROM audit_logs") // what came before
+		apptest.Exec(t, s.DB(), "DELETE FROM audit_logs") // remove the entries of the setup
 		apptest.Exec(t, s.DB(), "DELETE FROM payment_entries")
-		for i := range 7 { // three moments
+		for i := range 7 { // three timestamps
 			add(t, s, ada.Tenant, "a"+strconv.Itoa(i), noon.Add(time.Duration(i/3)*time.Microsecond))
 		}
 		want := []string{"a6", "a5", "a4", "a3", "a2", "a1", "a0"}
@@ -221,14 +220,14 @@ func TestRefusals(t *testing.T) {
 			s.Call("GET", timeline(ada)+"?"+query, admin, nil).As(query).WantInvalid(field)
 		}
 		a := s.Call("GET", ada.Path("/timeline?cursor="+encode("0.audit.1")), ada.Token, nil).Want(200)
-		a.WantAt("data", []any{}) // nothing is as old
+		a.WantAt("data", []any{}) // no entry is that old
 		s.Call("GET", ada.Path("/timeline?cursor="+encode("3600000000.refused.1_"+someID+"_"+someID)), ada.Token, nil).Want(200).WantAt("data", []any{})
 		s.Call("GET", "/api/v1/admin/tenants/01990000-0000-7000-8000-000000000000/timeline", admin, nil).WantRefused(404, "")
 		s.Call("GET", "/api/v1/admin/tenants/x/timeline", admin, nil).WantRefused(404, "")
 	})
 }
 
-// Each reads what their permission opens, and of no other tenant, whatever cursor they have.
+// Access requires the right permission, and a cursor never opens the timeline of another tenant.
 func TestWhoReadsATimeLine(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,6 +1,5 @@
-// Package tracing makes spans of requests, queries, calls to the payment provider and jobs,
-// and sends them to a collector by OpenTelemetry's protocol (OTLP) over HTTP. A nil Tracer
-// makes none, at no cost.
+// Package tracing creates spans for requests, queries, calls to the payment provider and jobs, and
+// exports them to a collector over OTLP/HTTP. A nil Tracer creates no spans and costs nothing.
 package tracing
 
 import (
@@ -20,18 +19,18 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// parent is the header of W3C that names the span which a request belongs to.
+// parent is the W3C header with the parent span of a request.
 const parent = "traceparent"
 
-// Tracer makes spans. It is safe for concurrent use, and nil is one that makes none.
+// Tracer creates spans. It is safe for concurrent use. A nil Tracer creates no spans.
 type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// New returns a tracer that sends its spans in the background. Where to, which of them, and
-// under which name the library reads from the environment (OTEL_*). A collector that cannot
-// be reached costs the spans and a warning in the log, and delays nothing.
+// New returns a Tracer that exports spans in the background. The OTEL_* environment variables
+// configure the endpoint, the sampling and the service name. If the collector is unreachable, spans
+// are lost and a warning is logged, but requests are not delayed.
 func New(ctx context.Context, version string, log *slog.Logger) (*Tracer, error) {
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ func New(ctx context.Context, version string, log *slog.Logger) (*Tracer, error)
 	return &Tracer{provider: p, tracer: p.Tracer("github.com/tenantry/tenantry")}, nil
 }
 
-// Close sends what was not sent yet, until ctx ends.
+// Close exports the remaining spans until ctx ends.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -58,9 +57,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Request begins the span of a request, within the trace of its caller if there is one. The
-// function that it returns ends the span; route is the template of the path, "" where there
-// is no route.
+// Request starts the span of a request, as a child of the caller's span if it has one. The returned
+// function ends the span. route is the template of the path, or "" if no route matched.
 func (t *Tracer) Request(r *http.Request, method string) (context.Context, func(route string, status int)) {
 	if t == nil {
 		return r.Context(), func(string, int) {}
@@ -81,9 +79,9 @@ func (t *Tracer) Request(r *http.Request, method string) (context.Context, func(
 	}
 }
 
-// Query begins the span of an SQL statement, if it is a part of something that is traced:
-// what polls is not. database is the kind of database. The function that it returns ends the
-// span. Neither the statement's text nor an error's, which may have values in them, is told.
+// Query starts the span of an SQL statement if ctx has a recording span, so statements of pollers
+// are not traced. database is the type of the database. The returned function ends the span. The
+// span has neither the statement nor the error text, because they can contain values.
 func (t *Tracer) Query(ctx context.Context, database, text string) (context.Context, func(failed bool)) {
 	if t == nil || !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, doNothing
@@ -94,8 +92,7 @@ func (t *Tracer) Query(ctx context.Context, database, text string) (context.Cont
 	return ctx, func(failed bool) { endSpan(span, failed) }
 }
 
-// QueryName returns the name that a generated query's text begins with, else the first word
-// of the statement.
+// QueryName returns the name of a generated query, or else the first word of the statement.
 func QueryName(text string) string {
 	if named, ok := strings.CutPrefix(text, "-- name: "); ok {
 		name, _, _ := strings.Cut(named, " ")
@@ -108,8 +105,8 @@ func QueryName(text string) string {
 	return strings.ToUpper(word[0])
 }
 
-// Call begins the span of a call to another service. The function that it returns ends the
-// span; the outcome "answered" is a success.
+// Call starts the span of a call to another service. The returned function ends the span. The
+// outcome "answered" is a success.
 func (t *Tracer) Call(ctx context.Context, service, operation string) (context.Context, func(outcome string)) {
 	if t == nil {
 		return ctx, func(string) {}
@@ -122,9 +119,9 @@ func (t *Tracer) Call(ctx context.Context, service, operation string) (context.C
 	}
 }
 
-// Job begins the span of a run of a job, within the trace of whoever enqueued it: origin is
-// what Origin returned there, "" for none. The function that it returns ends the span; the
-// outcome "done" is a success.
+// Job starts the span of a job run, as a child of the span that enqueued the job. origin is the
+// stored result of Origin, or "". The returned function ends the span. The outcome "done" is a
+// success.
 func (t *Tracer) Job(ctx context.Context, kind, origin string, attempt int) (context.Context, func(outcome string)) {
 	if t == nil {
 		return ctx, func(string) {}
@@ -138,7 +135,7 @@ func (t *Tracer) Job(ctx context.Context, kind, origin string, attempt int) (con
 	}
 }
 
-// Origin returns what ties later work to the span of ctx, to be stored with it; "" without a
+// Origin returns the span of ctx as a string to store with work that runs later, or "" without a
 // span.
 func Origin(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsValid() {
@@ -149,7 +146,7 @@ func Origin(ctx context.Context) string {
 	return carrier[parent]
 }
 
-// ID returns the id of the trace of ctx if it is recorded, else "".
+// ID returns the trace ID of ctx if it is sampled, or "".
 func ID(ctx context.Context) string {
 	if s := trace.SpanContextFromContext(ctx); s.IsSampled() {
 		return s.TraceID().String()
@@ -157,7 +154,7 @@ func ID(ctx context.Context) string {
 	return ""
 }
 
-// IDs returns the IDs of the trace and the span of ctx, sampled or not; ok is false without a span.
+// IDs returns the trace ID and the span ID of ctx, sampled or not. ok is false without a span.
 func IDs(ctx context.Context) (traceID, spanID string, ok bool) {
 	s := trace.SpanContextFromContext(ctx)
 	if !s.IsValid() {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// spanned is a context in a span of others.
+// spanned returns a context with a remote span.
 func spanned(t *testing.T) context.Context {
 	t.Helper()
 	return trace.ContextWithRemoteSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{
@@ -20,7 +20,7 @@ func spanned(t *testing.T) context.Context {
 
 const traceOf, spanOf = "01000000000000000000000000000000", "0200000000000000"
 
-// Without a tracer nothing is traced, and nothing is asked of who uses it.
+// All methods work on a nil Tracer and create no spans.
 func TestNoTracer(t *testing.T) {
 	t.Parallel()
 	var tracer *tracing.Tracer

@@ -14,10 +14,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobAlert is the kind of the jobs that tell people of one alert.
+// JobAlert is the kind of job that sends one alert.
 const JobAlert = "usage.alert"
 
-// Alert says that Threshold percent of a quota are used.
+// Alert reports that usage has reached Threshold percent of a quota.
 type Alert struct {
 	ID         uuid.UUID
 	TenantID   uuid.UUID
@@ -29,20 +29,20 @@ type Alert struct {
 	Limit      int64       // in whole units
 }
 
-// quotaNotifier sends alerts to people.
+// quotaNotifier sends alerts to the members of a tenant.
 type quotaNotifier interface {
-	// QuotaAlert is called in a transaction and writes to outboxes in it; it sends
-	// nothing before the commit.
+	// QuotaAlert is called in a transaction. It must only write to outboxes; nothing is sent before
+	// the commit.
 	QuotaAlert(ctx context.Context, a Alert) error
 }
 
-// jobQueue takes work for later; *jobs.Queue does.
+// jobQueue enqueues background jobs. *jobs.Queue implements it.
 type jobQueue interface {
 	Handle(kind string, h jobs.Handler)
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
 
-// threshold is the percentage that an alert about the status names; 0 where there is
+// threshold returns the percentage that an alert for this status reports, or 0 if the status raises
 // no alert.
 func (s Status) threshold() int {
 	switch s {
@@ -55,23 +55,23 @@ func (s Status) threshold() int {
 	}
 }
 
-// alarm finds the alerts that a batch raises and stores them in its transaction.
+// alarm determines the alerts that a batch raises and stores them in its transaction.
 //
-// Invariant: for a tenant, a meter, a period, a limit and a threshold there is at most one
-// alert ever, so another limit arms the alerts again. The events of a stream are counted one after the other under its lock
-// and each is looked at by itself. Two events that reach 80 and 100 percent raise both
-// alerts, in one batch or in two; one event that reaches 100 percent from below 80
-// raises that alert alone. Usage of the past that is recorded late raises none: only
-// the period that contains now is looked at.
+// Invariant: each combination of tenant, meter, period, limit and threshold raises at most one
+// alert, so a changed limit can raise alerts again. The events of a stream are counted one at a
+// time under its lock, and each event is checked separately. Two events that reach 80 and 100
+// percent raise both alerts, whether they are in the same batch or not. A single event that jumps
+// from below 80 to 100 percent raises only the latter. Events recorded late for a past period raise
+// no alerts: only the period that contains now is checked.
 type alarm struct {
 	store  store
 	jobs   jobQueue
 	known  *knownAlerts
-	events hook.Outbox // nil tells nobody
+	events hook.Outbox // nil: no events are published
 }
 
-// nextAlert is called after an event of the stream was counted. It returns the alert
-// that may have to be raised, and reports whether there is one.
+// nextAlert is called after an event of the stream was counted. It returns the alert to raise,
+// unless it was raised before, and reports whether there is one.
 func (s *stream) nextAlert(e *entry, now time.Time) (Alert, bool) {
 	limit := s.allowance.limit(s.meter.Code)
 	if s.meter.Enforcement == EnforcementUnenforced || limit == nil || !e.period.Contains(now) {
@@ -89,8 +89,8 @@ func (s *stream) nextAlert(e *entry, now time.Time) (Alert, bool) {
 	}, true
 }
 
-// publish hands an alert that was just raised to the outbox, and where the quota is soft to the
-// job that mails it: at a hard one people see the refusals.
+// publish publishes the event for a new alert. For a soft quota it also enqueues the job that mails
+// the alert. Hard quotas need no mail, because members notice the rejected requests.
 func (a *alarm) publish(ctx context.Context, one Alert) error {
 	event := hook.QuotaWarning
 	if one.Threshold >= 100 {
@@ -103,7 +103,7 @@ func (a *alarm) publish(ctx context.Context, one Alert) error {
 	return a.jobs.Enqueue(ctx, JobAlert, one.ID)
 }
 
-// raiseAlerts stores the alerts that were not raised before, and tells of each.
+// raiseAlerts stores the alerts that were not raised before and publishes each new one.
 func (a *alarm) raiseAlerts(ctx context.Context, alerts []Alert, now time.Time) error {
 	for _, one := range alerts {
 		if a.known.has(one) {
@@ -124,9 +124,8 @@ func (a *alarm) raiseAlerts(ctx context.Context, alerts []Alert, now time.Time) 
 	return nil
 }
 
-// knownAlerts caches which alerts are stored, so that events beyond a threshold need
-// no query each. Alerts are never deleted, so the cache cannot become wrong, and
-// forgetting an entry costs one query.
+// knownAlerts caches the stored alerts, so that events above a threshold do not need a query each.
+// Alerts are never deleted, so the cache cannot become stale. A missing entry only costs one query.
 type knownAlerts struct {
 	mu     sync.Mutex
 	raised map[alertKey]int // the highest threshold, in percent
@@ -137,7 +136,7 @@ type alertKey struct {
 	start, end, limit int64
 }
 
-// maxKnownAlerts bounds the size of the cache, which is emptied when it is full.
+// maxKnownAlerts limits the size of the cache. A full cache is cleared.
 const maxKnownAlerts = 10_000
 
 func (a Alert) key() alertKey {
@@ -159,8 +158,8 @@ func (k *knownAlerts) add(a Alert) {
 	k.raised[a.key()] = max(k.raised[a.key()], a.Threshold)
 }
 
-// HandleAlert is the handler of JobAlert: it queues the mail and the push messages of
-// an alert, once.
+// HandleAlert handles a JobAlert job. It queues the email and the push messages of an alert,
+// exactly once.
 func (s *Service) HandleAlert(ctx context.Context, job jobs.Job) error {
 	var id uuid.UUID
 	if err := job.Decode(&id); err != nil {

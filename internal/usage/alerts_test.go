@@ -17,8 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// raised lists a tenant's alerts in the order in which they were raised, as
-// "meter threshold current".
+// raised lists a tenant's alerts in the order they were raised, as "meter threshold current".
 func raised(t usagetest.TB, w *usagetest.World, tenantID uuid.UUID) []string {
 	alerts := []string{}
 	w.Each(t, `SELECT m.code, a.threshold, a.units, a.millionths FROM usage_alerts a JOIN meters m ON m.id = a.meter_id
@@ -96,8 +95,8 @@ func TestSoftQuotasAlertAgain(t *testing.T) {
 		if _, err := w.Record(t.Context(), tenantID, usagetest.WithKey(usagetest.Recording("calls", "1"), "k")); err == nil {
 			t.Fatal("no duplicate")
 		}
-		// Each limit has its own alerts in a period: a plan with more or less alerts with
-		// the next event, and a return to a former limit does not alert again.
+		// Each limit has its own alerts in a period. A plan with a different limit alerts at the
+		// next event, and returning to the earlier limit does not alert again.
 		w.Clock.Set(usagetest.At("2026-11-23"))
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "1")}, false)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"other": 1}})
@@ -119,8 +118,7 @@ func TestSoftQuotasAlertAgain(t *testing.T) {
 	})
 }
 
-// Whoever reaches a threshold at the same time, through whatever instance, raises
-// one alert.
+// Concurrent events that reach a threshold raise a single alert, even across instances.
 func TestSoftQuotasAlertOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -137,8 +135,7 @@ func TestSoftQuotasAlertOnceUnderConcurrency(t *testing.T) {
 	})
 }
 
-// An alert is sent once, however often its job runs, and not at all when the
-// event was not stored.
+// An alert is sent once, however often its job runs, and not at all if the event was not stored.
 func TestAlertsAreSentOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

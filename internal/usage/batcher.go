@@ -12,73 +12,73 @@ import (
 
 // Sizes of a batcher, in submissions.
 const (
-	// maxBatch closes a batch: one with this many takes no further calls.
+	// maxBatch is the number of submissions at which a batch accepts no further calls.
 	maxBatch = 256
-	// maxQueued is how many may wait.
+	// maxQueued limits the submissions in the queue.
 	maxQueued = 256 * maxBatch
-	// maxWaiting is how many calls may wait.
+	// maxWaiting limits the calls in the queue.
 	maxWaiting = 16 * maxBatch
-	// gathering is how long a batch waits, at most, for two fifths of as many calls as were in the two
-	// before it: whoever was answered with these mostly comes again. Larger batches cost less, and many
-	// would otherwise find a queue that is nearly empty, since all but a few callers were in the one before.
+	// gathering is the maximum time that a batch waits for further calls. It waits for two fifths
+	// of the number of calls in the previous two batches, because callers that receive a response
+	// often submit again. Larger batches cost less per call. Without the wait, many batches would
+	// find the queue almost empty, since most callers were in the previous batch.
 	gathering = 500 * time.Microsecond
-	// maxBatchWait is how long the next batch waits for the one before. One after the other
-	// they are larger, and most of what a batch costs does not depend on its size; but one
-	// that waits for a lock, or for a slow disk, must not keep all others waiting.
+	// maxBatchWait is how long a batch waits for the previous one. Batches that run one after
+	// another are larger, and most of the cost of a batch does not depend on its size. But a batch
+	// that waits for a lock or a slow disk must not delay all others.
 	maxBatchWait = 10 * time.Millisecond
-	// batchTimeout bounds the storing of one batch, its second try included.
+	// batchTimeout limits the time to store one batch, including the retry one by one.
 	batchTimeout = 15 * time.Second
 )
 
-// batcherConfig says what a batcher writes, S, and what becomes of it, V.
+// batcherConfig configures a batcher of submissions S with verdicts V.
 type batcherConfig[S, V any] struct {
-	// Decide stores submissions in one transaction and returns what became of each. An
-	// error means that none was stored.
+	// Decide stores submissions in one transaction and returns their verdicts. If it returns an
+	// error, none is stored.
 	Decide func(ctx context.Context, submissions []S) ([]V, error)
-	// Failed is what became of a submission that could not be decided.
+	// Failed returns the verdict of a submission for which Decide failed.
 	Failed func(err error) V
-	// Observe is told of each batch; nil is not.
+	// Observe, if not nil, is called with the verdicts of each batch.
 	Observe func(verdicts []V)
-	// Busy is the error of Submit where too much is waiting, and after Run has ended.
+	// Busy is the error of Submit when the queue is full or Run has ended.
 	Busy error
 	Log  *slog.Logger
-	// Calls is how many calls may wait, and Batches how many batches may be stored at once.
+	// Calls limits the calls in the queue, and Batches the batches that are stored concurrently.
 	Calls, Batches int
 }
 
-// batcher stores submissions in batches, so that calls that arrive at the same time share a
-// transaction. It stores a lone call at once; under steady load a batch waits briefly for more
-// calls.
+// batcher stores submissions in batches, so that concurrent calls share a transaction. A single
+// call is stored immediately. Under steady load, a batch waits briefly for more calls.
 type batcher[S, V any] struct {
 	batcherConfig[S, V]
 	queue  chan *batchCall[S, V]
 	queued atomic.Int64  // submissions in queue
-	wanted atomic.Int64  // how many calls in queue the next batch waits for; 0 while it does not
-	enough chan struct{} // is told of them
-	most   time.Duration // that it waits
-	slots  chan struct{} // one is taken for each batch that is stored
+	wanted atomic.Int64  // calls in the queue that the next batch waits for; 0 while it does not wait
+	enough chan struct{} // signals that wanted is reached
+	most   time.Duration // maximum wait; see gathering
+	slots  chan struct{} // one is taken for each batch being stored
 
 	mu      sync.RWMutex
 	stopped bool
 }
 
-// batchCall has the submissions of one caller, who waits for the verdicts. They are decided
-// in their order, in one transaction unless that fails.
+// batchCall holds the submissions of one caller, who waits for the verdicts. They are decided in
+// order, and in one transaction unless it fails.
 type batchCall[S, V any] struct {
 	submissions []S
 	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing
-	done        chan []V        // has room for the one answer: a verdict of each submission
+	done        chan []V        // buffered; receives one verdict per submission
 }
 
-// newBatcher returns a batcher, which writes once Run is called.
+// newBatcher returns a batcher. It stores nothing until Run is called.
 func newBatcher[S, V any](c batcherConfig[S, V]) *batcher[S, V] {
 	return &batcher[S, V]{
 		batcherConfig: c, queue: make(chan *batchCall[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: gathering,
 	}
 }
 
-// Submit queues submissions and waits until each is stored or refused. An error means
-// that none was looked at, or that ctx ended first: then each may be stored or not.
+// Submit queues submissions and waits for their verdicts. It returns Busy if none was queued. If
+// ctx ends first, each submission may or may not be stored.
 func (w *batcher[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, error) {
 	one := &batchCall[S, V]{submissions: submissions, ctx: ctx, done: make(chan []V, 1)}
 	if !w.enqueue(one) {
@@ -92,7 +92,7 @@ func (w *batcher[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, erro
 	}
 }
 
-// enqueue reports whether there was room for a call.
+// enqueue queues a call and reports whether there was room.
 func (w *batcher[S, V]) enqueue(one *batchCall[S, V]) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -113,7 +113,7 @@ func (w *batcher[S, V]) enqueue(one *batchCall[S, V]) bool {
 	}
 }
 
-// signal leaves a token in a channel with room for one.
+// signal sends a token without blocking. The channel has a buffer of one.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -121,17 +121,17 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// storing is a batch, and what is closed when it is stored.
+// storing is a batch with a channel that is closed once the batch is stored.
 type storing[S, V any] struct {
 	batch  []*batchCall[S, V]
 	stored chan struct{}
 }
 
-// Run writes until ctx ends, then refuses new calls and writes those that wait. It
-// returns when all are answered.
+// Run stores batches until ctx ends. It then rejects new calls, stores the queued ones, and returns
+// once all are answered.
 //
-// The goroutines that store live as long as Run: SQLite needs a large stack, which a new one
-// would grow for each batch.
+// The goroutines that store batches live as long as Run. SQLite needs a large stack, which a new
+// goroutine would have to grow for each batch.
 func (w *batcher[S, V]) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	batches := make(chan storing[S, V])
@@ -146,7 +146,7 @@ func (w *batcher[S, V]) Run(ctx context.Context) {
 	}
 	defer running.Wait()
 	defer close(batches)
-	last, before := 0, 0 // calls in the two batches before
+	last, before := 0, 0 // calls in the previous two batches
 	for {
 		w.slots <- struct{}{}
 		select {
@@ -166,23 +166,23 @@ func (w *batcher[S, V]) Run(ctx context.Context) {
 	}
 }
 
-// waitForCalls waits until there are so many calls in queue, or for as long as it may.
+// waitForCalls waits until the queue holds the given number of calls, at most for the time w.most.
 func (w *batcher[S, V]) waitForCalls(calls int) {
 	if len(w.queue) >= calls {
 		return
 	}
 	select {
-	case <-w.enough: // of an earlier batch
+	case <-w.enough: // left over from an earlier batch
 	default:
 	}
 	w.wanted.Store(int64(calls))
-	if len(w.queue) < calls { // those that came before would not tell
+	if len(w.queue) < calls { // calls queued before Store did not signal
 		waitFor(w.enough, w.most)
 	}
 	w.wanted.Store(0)
 }
 
-// waitFor returns when done is closed, or has a token, or at most some time later.
+// waitFor returns when done is closed or receives a token, or when the time is over.
 func waitFor(done <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -203,8 +203,8 @@ func (w *batcher[S, V]) drain(ctx context.Context) {
 	}
 }
 
-// batch collects first and what else waits until there are maxBatch submissions;
-// those of one call stay together. Calls whose caller has given up are left out.
+// batch returns first and further queued calls, up to about maxBatch submissions. The submissions
+// of one call stay together. Calls whose context has ended are dropped.
 func (w *batcher[S, V]) batch(first *batchCall[S, V]) []*batchCall[S, V] {
 	batch := make([]*batchCall[S, V], 0, 1+min(len(w.queue), maxBatch-1))
 	n := 0
@@ -225,9 +225,9 @@ func (w *batcher[S, V]) batch(first *batchCall[S, V]) []*batchCall[S, V] {
 	}
 }
 
-// write stores a batch and answers each of its calls. A batch that fails is stored
-// one by one, so that what is wrong with one submission fails that one alone. Only the
-// values of ctx are used: a batch that was begun is finished after ctx has ended.
+// write stores a batch and answers its calls. If that fails, the submissions are stored one by one,
+// so that only the invalid ones fail. The cancellation of ctx is ignored: a batch that has begun is
+// always finished.
 func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 	if len(batch) == 0 {
 		return
@@ -255,8 +255,8 @@ func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 	}
 }
 
-// oneByOne stores each submission in its own transaction, since storing them together
-// failed because of cause.
+// oneByOne stores each submission in its own transaction after storing them together failed with
+// cause.
 func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause error) []V {
 	if len(submissions) == 1 {
 		return []V{w.Failed(cause)}
@@ -273,8 +273,8 @@ func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause err
 	return verdicts
 }
 
-// tryStore stores submissions together. It turns a panic into an error, since no HTTP
-// handler is below to recover it and the process would end.
+// tryStore stores submissions together. It converts a panic into an error, because outside an HTTP
+// handler a panic would end the process.
 func (w *batcher[S, V]) tryStore(ctx context.Context, submissions []S) (verdicts []V, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

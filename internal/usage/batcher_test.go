@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testVerdict is what became of a code.
+// testVerdict is the verdict for a code.
 type testVerdict struct {
 	code string
 	err  error
@@ -25,12 +25,12 @@ var (
 	errBusy    = errors.New("busy")
 )
 
-// testJournal notes the batches, and fails those with the code "bad".
+// testJournal records the batches, and fails batches that contain the code "bad".
 type testJournal struct {
 	mu      sync.Mutex
 	batches [][]string
-	entered chan struct{} // told of each batch, if not nil
-	resume  chan struct{} // each batch waits for it, if not nil
+	entered chan struct{} // receives a token per batch, if not nil
+	resume  chan struct{} // each batch waits for a token, if not nil
 }
 
 func (j *testJournal) decide(_ context.Context, submissions []string) ([]testVerdict, error) {
@@ -64,7 +64,7 @@ func newWriter(j *testJournal, calls, batches int) *batcher[string, testVerdict]
 	})
 }
 
-// ask submits in the background and returns once the request is queued.
+// ask submits in the background and returns once the call is queued.
 func ask(ctx context.Context, t *testing.T, w *batcher[string, testVerdict], code string) <-chan testVerdict {
 	t.Helper()
 	out := make(chan testVerdict, 1)
@@ -117,7 +117,7 @@ func TestWriterStoresWhatWaitsTogether(t *testing.T) {
 	}
 }
 
-// A batch is observed once, with what became of each of its submissions.
+// Observe is called once per batch, with the verdicts of all its submissions.
 func TestWriterIsObserved(t *testing.T) {
 	t.Parallel()
 	var observed [][]testVerdict
@@ -126,7 +126,7 @@ func TestWriterIsObserved(t *testing.T) {
 	for _, code := range []string{"a", "refused", "bad"} {
 		ask(t.Context(), t, w, code)
 	}
-	start(t, w)() // what waits is written before it ends
+	start(t, w)() // queued submissions are stored before it returns
 	if len(observed) != 1 || len(observed[0]) != 3 || observed[0][0].err != nil ||
 		!errors.Is(observed[0][1].err, errRefused) || !errors.Is(observed[0][2].err, errBad) {
 		t.Errorf("observed %v", observed)
@@ -230,8 +230,8 @@ func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 	}
 }
 
-// What one caller submits is one batch, however large; of one that fails only
-// what is wrong does.
+// The submissions of one call stay in one batch, however large. If the batch fails, only the
+// invalid submissions fail.
 func TestWriterKeepsASubmissionTogether(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{}
@@ -257,7 +257,8 @@ func TestWriterKeepsASubmissionTogether(t *testing.T) {
 	}
 }
 
-// The queue is bounded in events too, and takes new ones once some are written.
+// The queue also limits the number of submissions, and accepts new ones once queued ones are
+// stored.
 func TestWriterBoundsWhatWaits(t *testing.T) {
 	t.Parallel()
 	w := newWriter(&testJournal{}, 8, 1)
@@ -282,8 +283,8 @@ func TestWriterBoundsWhatWaits(t *testing.T) {
 	}
 }
 
-// A batch that takes long is overtaken where several may be stored at once, and waited for
-// when the writer ends.
+// With several slots, other batches overtake a slow batch. Run waits for the slow batch before it
+// returns.
 func TestWriterOvertakesASlowBatch(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{entered: make(chan struct{}), resume: make(chan struct{})}
@@ -299,7 +300,7 @@ func TestWriterOvertakesASlowBatch(t *testing.T) {
 	stop := start(t, w)
 	for range 2 {
 		go submit()
-		<-j.entered // the second while the first is being stored
+		<-j.entered // the second batch enters while the first is being stored
 	}
 	go submit()
 	j.resume <- struct{}{}
@@ -316,8 +317,8 @@ func TestWriterOvertakesASlowBatch(t *testing.T) {
 	}
 }
 
-// Where many call all the time a batch waits for as many calls as two fifths of those in the two
-// before, the one that it begins with included, and stores them together.
+// Under steady load, a batch waits for two fifths of the calls of the previous two batches,
+// including its first call, and stores them together.
 func TestWriterGathers(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{}
@@ -347,7 +348,7 @@ func TestWriterGathers(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	for range 3 { // four are 2/5 of 10
+	for range 3 { // four calls are 2/5 of 10
 		go submit("b")
 	}
 	for range 4 {
@@ -360,7 +361,7 @@ func TestWriterGathers(t *testing.T) {
 	}
 }
 
-// Calls that do not come are not waited for.
+// The wait for further calls is limited.
 func TestWriterGathersForAWhile(t *testing.T) {
 	t.Parallel()
 	j := &testJournal{}

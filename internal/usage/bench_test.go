@@ -18,8 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// BenchmarkRecord stores durable events for 64 callers at a time, of one tenant
-// and of many.
+// BenchmarkRecord stores durable events for 64 concurrent callers, with one tenant and with many.
 func BenchmarkRecord(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		for _, tenants := range []int{1, 100} {
@@ -55,8 +54,8 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkBatch stores durable events of batches of 100 over HTTP, in the
-// process, for 16 callers at a time.
+// BenchmarkBatch stores durable events in batches of 100 through the HTTP handlers, for 16
+// concurrent callers.
 func BenchmarkBatch(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		b.Run(string(dialect), func(b *testing.B) {
@@ -95,8 +94,8 @@ func BenchmarkBatch(b *testing.B) {
 	}
 }
 
-// cpuTime is what this process has kept cores busy, which tells more than the
-// elapsed time on a machine that others use as well.
+// cpuTime returns the CPU time used by this process. It is more meaningful than elapsed time on a
+// shared machine.
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -11,38 +11,37 @@ import (
 
 // Figure is an amount of billable usage to be reported to the payment provider.
 type Figure struct {
-	ID       uuid.UUID // of the event: the provider counts each id once
+	ID       uuid.UUID // the ID of the event; the provider counts each ID once
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
 	Quantity money.Quantity // in the unit of the meter
 	At       time.Time
 }
 
-// billingQueue keeps figures until they are reported to the payment provider.
+// billingQueue stores figures until they are reported to the payment provider.
 type billingQueue interface {
-	// Add stores figures in the transaction of ctx, so that an event and its figure
-	// are stored together or not at all. It is called while streams are locked: it
-	// has to cost nothing where there are no figures, and little where there are.
+	// Add stores figures in the transaction of ctx, so that an event and its figure are stored
+	// together or not at all. It is called while streams are locked, so it must be fast, and free
+	// if there are no figures.
 	Add(ctx context.Context, figures []Figure, now time.Time) error
 }
 
-// newFigure is what is to be reported of a stored entry on a billable meter, and whether
-// anything is; before is what the counter of its period showed without it. An event is
-// billed when its meter is billable as it is stored: linking the first price bills
-// everything that is recorded after it, also by callers who were waiting for the
-// meter's lock, and removing the link ends that. Nobody is billed later for what was
-// free when it was recorded.
+// newFigure returns the figure to report for a stored entry and whether there is one. before is the
+// value of the counter of its period without the entry. An event is billed if its meter is billable
+// when the event is stored: linking the first price bills all events stored afterwards, including
+// events that were waiting for the lock of the meter, and removing the link stops that. Events that
+// were free when they were recorded are never billed later.
 //
-// The provider cannot compute a maximum, but it adds up: an entry is reported as what
-// it raised the maximum by. So at any time the figures of a period come to its maximum,
-// and nothing is left for the period's end, however it ends.
+// The provider cannot compute a maximum, only a sum. An entry is therefore reported as the amount
+// by which it raises the maximum. The figures of a period always add up to its maximum, and nothing
+// is left to report at the end of the period.
 func (s *stream) newFigure(e *entry, before money.Total) (f Figure, needed bool) {
 	f = Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
 	switch s.meter.Aggregation {
 	case Count:
 		f.Quantity = money.One
 	case Max:
-		highest, _ := before.Quantity() // a maximum is that of one quantity
+		highest, _ := before.Quantity() // a maximum always fits into a Quantity
 		f.Quantity = e.Quantity - highest
 		return f, f.Quantity > 0
 	case Sum, LastValue:

@@ -58,8 +58,8 @@ func TestQuotaHoldsUnderConcurrency(t *testing.T) {
 	})
 }
 
-// Many tenants and meters at once, in every order: nobody waits for each other
-// in a circle and nothing is lost.
+// Concurrent recording on many tenants and meters in any order causes no deadlocks and loses no
+// events.
 func TestManyStreamsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -91,7 +91,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 	})
 }
 
-// Of a batch that the database refuses only what is wrong fails.
+// If the database rejects a batch, only the invalid events fail.
 func TestBadEventFailsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -6,22 +6,21 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Counter is what a meter shows of a tenant's events of one period.
+// Counter is the aggregate of a tenant's events on a meter in one period.
 type Counter struct {
 	Period Period
 	Value  money.Total
-	// LastRecordedAt is the recorded_at of the value of a last_value meter; nil
-	// before the first event, and for other meters.
+	// LastRecordedAt is the recorded_at of the last value. It is nil before the first event and for
+	// meters other than last_value.
 	LastRecordedAt *time.Time
 
-	absent  bool // it was counted from the events, and is only stored once it changes
-	changed bool // by the batch that is being stored
-	alerted int  // the highest threshold that the batch reached, in percent
+	absent  bool // not stored yet: computed from the events, and stored only when it changes
+	changed bool // by the current batch
+	alerted int  // the highest threshold reached in the batch, in percent
 }
 
-// add counts one more event. A total that would be too large stays at the largest.
-// judge keeps that from happening in the period that an event counts in,
-// but the periods of a former subscription may be longer.
+// add counts an event. A total that would overflow stays at the maximum. judge prevents that for
+// the period of the event, but the periods of former subscriptions can be longer.
 func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.Time) {
 	c.changed = true
 	switch aggregation {
@@ -32,7 +31,7 @@ func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.
 	case Max:
 		c.Value = maxTotal(c.Value, money.TotalOf(quantity))
 	case LastValue:
-		// Of events recorded for the same time the one that is stored last counts.
+		// Of events with the same time, the one stored last counts.
 		if c.LastRecordedAt == nil || !at.Before(*c.LastRecordedAt) {
 			c.Value, c.LastRecordedAt = money.TotalOf(quantity), &at
 		}

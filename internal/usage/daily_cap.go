@@ -11,22 +11,23 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// A tenant that never had a plan has no quotas, so a cap on the events of a day (UTC) bounds what it
+// A tenant that never had a plan has no quotas. A cap on its events per UTC day limits how much it
 // can store (rules: usage#recording). Only events of tenants without a subscription are counted.
 //
-// Invariant: the streams of a tenant lock its count after their own rows, so that the tenant's
-// batches, of whichever instance, do not exceed the cap together once the day's count exists.
+// Invariant: a batch locks the daily count of a tenant after the tenant's streams. Once the count
+// of the day exists, concurrent batches of a tenant on any instances cannot exceed the cap
+// together.
 
 func dayOf(now time.Time) int64 { return HourOf(now.UTC().Truncate(24*time.Hour)) / 24 }
 
-// untilTomorrow is errDailyCap with the time until the next day begins.
+// untilTomorrow returns errDailyCap with the time until the next UTC day as RetryAfter.
 func untilTomorrow(now time.Time) error {
 	refusal := *errDailyCap
 	refusal.RetryAfter = now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
 	return &refusal
 }
 
-// limitDailyEvents sets how many more events may be recorded for the streams of tenants whose batch could
+// limitDailyEvents sets the remaining events of the day on the streams of tenants whose batch could
 // exceed the cap.
 func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error {
 	batch := map[uuid.UUID]int64{}
@@ -62,7 +63,7 @@ func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error 
 	return nil
 }
 
-// countDay adds the stored events of tenants without a subscription to their counts.
+// countDay adds the stored events of tenants without a subscription to their daily counts.
 func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time) error {
 	if l.dailyCap == 0 {
 		return nil
@@ -81,7 +82,7 @@ func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time)
 	return l.store.addEventsOfDay(ctx, dayOf(now), stored)
 }
 
-// eventsOfDay returns how many events tenants recorded on a day, and locks the counts.
+// eventsOfDay returns the number of events that tenants recorded on a day, and locks the counts.
 func (s store) eventsOfDay(ctx context.Context, tenantIDs []uuid.UUID, day int64) (map[uuid.UUID]int64, error) {
 	found := make(map[uuid.UUID]int64, len(tenantIDs))
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
@@ -101,8 +102,8 @@ func (s store) eventsOfDay(ctx context.Context, tenantIDs []uuid.UUID, day int64
 	})
 }
 
-// addEventsOfDay adds to the counts of tenants, of which there is at least one. The DISTINCT removes
-// the repetitions that Values may add.
+// addEventsOfDay adds to the daily counts of at least one tenant. The DISTINCT removes the rows
+// that Values may repeat.
 func (s store) addEventsOfDay(ctx context.Context, day int64, events map[uuid.UUID]int64) error {
 	rows := make([]any, 0, 3*len(events))
 	for _, id := range slices.SortedFunc(maps.Keys(events), func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }) {

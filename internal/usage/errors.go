@@ -7,18 +7,18 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// What callers can be refused for (rules: usage#recording).
+// Errors returned to callers (rules: usage#recording).
 var (
-	// ErrUnknownMeter: recording on a meter that does not exist or is inactive.
+	// ErrUnknownMeter means that the meter does not exist or is inactive.
 	ErrUnknownMeter = fault.New(fault.NotFound, "error.unknown_meter")
-	// ErrDuplicate: the idempotency key was used on this meter before.
+	// ErrDuplicate means that the idempotency key was already used on this meter.
 	ErrDuplicate = fault.New(fault.Conflict, "error.duplicate_usage_event")
-	// ErrQuotaExceeded: a hard meter would exceed its limit.
+	// ErrQuotaExceeded means that the event would exceed the limit of a hard meter.
 	ErrQuotaExceeded = fault.NewCoded(fault.TooMany, fault.QuotaExceeded)
-	// errDailyCap: the tenant never had a plan and has recorded as many events today as it may.
+	// errDailyCap means that a tenant that never had a plan has reached its events of the day.
 	errDailyCap = fault.New(fault.TooMany, "error.daily_events")
-	// ErrBusy: more usage is waiting to be stored than the service can hold, or
-	// it is stopping. Nothing was stored; the caller may try again.
+	// ErrBusy means that the queue is full or the service is stopping. Nothing was stored; the
+	// caller can retry.
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 
 	errNoSuchMeter   = fault.New(fault.NotFound, "error.not_found")

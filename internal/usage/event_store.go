@@ -20,7 +20,7 @@ func (k StreamKey) Compare(o StreamKey) int {
 	return cmp.Or(bytes.Compare(k.TenantID[:], o.TenantID[:]), bytes.Compare(k.MeterID[:], o.MeterID[:]))
 }
 
-// storedEvent is a stored event.
+// storedEvent is a row of usage_events.
 type storedEvent struct {
 	Stream         StreamKey
 	ID             uuid.UUID
@@ -31,31 +31,31 @@ type storedEvent struct {
 	StoredAt       time.Time
 }
 
-// eventStore is the SQL of events. Its methods take part in the transaction of their context.
+// eventStore has the SQL of events. Its methods take part in the transaction of their context.
 type eventStore struct{ db *sqldb.DB }
 
-// newEventStore returns the store of a database.
+// newEventStore returns the store of events in db.
 func newEventStore(db *sqldb.DB) eventStore { return eventStore{db} }
 
-// eventKey is an idempotency key of a stream.
+// eventKey is an idempotency key in a stream.
 type eventKey struct {
 	StreamKey
 	Key string
 }
 
-// KeysOfEvents returns the keys that stored events use.
+// KeysOfEvents returns the keys that are used by stored events.
 func (s eventStore) KeysOfEvents(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
 	return s.usedKeys(ctx, "usage_events", keys)
 }
 
-// KeysOfDeleted returns the keys that deleted events used and that have not expired. The caller
-// holds the locks of the streams.
+// KeysOfDeleted returns the unexpired keys of deleted events. The caller holds the locks of the
+// streams.
 func (s eventStore) KeysOfDeleted(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
 	return s.usedKeys(ctx, "usage_keys", keys)
 }
 
-// usedKeys returns the keys that a table contains. CROSS JOIN makes SQLite look up each key; with
-// a list of keys it may scan the index instead.
+// usedKeys returns the keys that a table contains. CROSS JOIN makes SQLite look up each key. With a
+// list of keys it may scan the index instead.
 func (s eventStore) usedKeys(ctx context.Context, table string, keys []eventKey) (map[eventKey]bool, error) {
 	found := map[eventKey]bool{}
 	if len(keys) == 0 {

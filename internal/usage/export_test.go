@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What tests outside the package need of its inside.
+// Exports for tests outside the package.
 
 const (
 	MaxAhead     = maxAhead
@@ -20,7 +20,7 @@ var (
 	ErrTotalTooLarge = errTotalTooLarge
 )
 
-// Submission is a recording of a tenant for a time.
+// Submission is a recording of a tenant at a given time.
 type Submission struct {
 	Recording
 	TenantID uuid.UUID
@@ -41,13 +41,13 @@ func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Outcome, 
 	return outcomes, err
 }
 
-// Counters reads the counters of a stream whose periods overlap a time.
+// Counters returns the counters of a stream whose periods overlap p.
 func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Counter, error) {
 	counters, err := s.store.counters(ctx, []StreamKey{k}, p)
 	return counters[k], err
 }
 
-// Summarize reads the summaries of tenants together.
+// Summarize returns the summaries of several tenants, loaded together.
 func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
 	all, err := s.loadSummaries(ctx, tenantIDs)
 	summaries := make(map[uuid.UUID]Summary, len(all))
@@ -57,7 +57,7 @@ func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uui
 	return summaries, err
 }
 
-// Tally counts errors as Deps.Observe is told of them.
+// Tally returns the counts that Deps.Observe receives for verdicts with the given errors.
 func Tally(errs ...error) (counts [4]int) {
 	verdicts := make([]verdict, len(errs))
 	for i, err := range errs {
@@ -69,7 +69,7 @@ func Tally(errs ...error) (counts [4]int) {
 	return counts
 }
 
-// SummaryTables are the tables that summaries depend on.
+// SummaryTables returns the tables that summaries depend on.
 func (s *Service) SummaryTables() []string { return s.summaryTables() }
 
 // MaxWaiting is the capacity of the queue, in calls.

@@ -2,17 +2,17 @@ package usage
 
 import "time"
 
-// FormerBilling is what a subscription of the tenant said about its billing periods
-// until it was changed or ended.
+// FormerBilling holds the billing terms of a subscription until it was changed or ended.
 type FormerBilling struct {
 	Billing
 	Until time.Time
 }
 
-// InterruptedWindows are the interrupted windows whose usage counts at a time besides that of
-// its own period, by their time: each is the part of a monthly window that was over when
-// other terms of billing began another one. It counts until the whole window would have
-// ended (rules: usage#interrupted-windows). No two parts overlap, so nothing counts twice.
+// InterruptedWindows returns the interrupted windows whose usage counts at a time, in addition to
+// the period of that time, in chronological order. An interrupted window is the elapsed part of a
+// monthly window that ended early because the billing terms changed. It counts until the end of the
+// original window (rules: usage#interrupted-windows). The parts do not overlap, so no event counts
+// twice.
 func (b *Billing) InterruptedWindows(at time.Time) []Period {
 	if b == nil {
 		return nil

@@ -11,16 +11,16 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Hour is what the events of a stream come to that were recorded for one hour of UTC.
+// Hour aggregates the events of a stream that were recorded for one UTC hour.
 type Hour struct {
 	Stream                    StreamKey
-	Hour                      int64 // since 1970
+	Hour                      int64 // hours since 1970
 	Events, Units, Millionths int64
 	Highest, Last             money.Quantity
-	LastAt                    time.Time // when Last was recorded
+	LastAt                    time.Time // recorded_at of Last
 }
 
-// HourOf returns the number of the hour of UTC that a time is in.
+// HourOf returns the number of the UTC hour that contains a time.
 func HourOf(at time.Time) int64 {
 	const second = int64(time.Hour / time.Second)
 	s := at.Unix()
@@ -30,10 +30,10 @@ func HourOf(at time.Time) int64 {
 	return s / second
 }
 
-// StartOfHour is when an hour begins.
+// StartOfHour returns the start of an hour.
 func StartOfHour(hour int64) time.Time { return time.Unix(hour*int64(time.Hour/time.Second), 0).UTC() }
 
-// CountedEvent is an event as it counts in an hour.
+// CountedEvent holds the fields of an event that count in an hour.
 type CountedEvent struct {
 	Stream   StreamKey
 	ID       uuid.UUID
@@ -41,8 +41,8 @@ type CountedEvent struct {
 	At       time.Time
 }
 
-// HoursOf puts events together by the hours that they were recorded for, the hours in
-// order. Of events recorded for the same time the one with the latest id was stored last.
+// HoursOf aggregates events by hour, in chronological order. Of events with the same time, the one
+// with the highest ID was stored last.
 func HoursOf(events []CountedEvent) []Hour {
 	slices.SortFunc(events, func(a, b CountedEvent) int {
 		return cmp.Or(a.Stream.Compare(b.Stream), a.At.Compare(b.At), bytes.Compare(a.ID[:], b.ID[:]))

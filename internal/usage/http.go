@@ -14,7 +14,7 @@ import (
 // HTTP has the handlers of the usage endpoints (rules: usage).
 type HTTP struct{ svc *Service }
 
-// NewHTTP makes the handlers.
+// NewHTTP returns the handlers.
 func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
 type tenantInput struct {
@@ -26,8 +26,8 @@ type meterInput struct {
 	MeterCode string `path:"meterCode"`
 }
 
-// meterSummary is one meter of the summary. The unit of current_usage is that of
-// quota_limit; usage_percent has two decimals.
+// meterSummary is one meter of the summary. current_usage has the unit of quota_limit, and
+// usage_percent has two decimals.
 type meterSummary struct {
 	MeterID          uuid.UUID     `json:"meter_id"`
 	MeterCode        string        `json:"meter_code"`
@@ -41,9 +41,8 @@ type meterSummary struct {
 	UnitLabel        *string       `json:"unit_label"`
 }
 
-// usageSummary has every active meter. Its period is the monthly one: the
-// billing period, a month of it where it is longer, or the calendar month
-// without a subscription.
+// usageSummary lists every active meter. Its period is the monthly one: the billing period or a
+// month of it if it is longer, or the calendar month without a subscription.
 type usageSummary struct {
 	TenantID    uuid.UUID      `json:"tenant_id"`
 	PeriodStart shape.Time     `json:"period_start"`
@@ -51,7 +50,7 @@ type usageSummary struct {
 	Meters      []meterSummary `json:"meters"`
 }
 
-// Summary answers GET /usage.
+// Summary handles GET /usage.
 func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[usageSummary], error) {
 	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
 	if err != nil {
@@ -82,7 +81,7 @@ func summaryOf(r Reading) meterSummary {
 	}
 }
 
-// MeterQuota is one meter of the quotas.
+// MeterQuota is the quota status of one meter.
 type MeterQuota struct {
 	MeterID          uuid.UUID   `json:"meter_id"`
 	MeterCode        string      `json:"meter_code"`
@@ -95,13 +94,13 @@ type MeterQuota struct {
 	UnitLabel        *string     `json:"unit_label"`
 }
 
-// usageQuotas has the quota status of every active meter.
+// usageQuotas lists the quota status of every active meter.
 type usageQuotas struct {
 	TenantID uuid.UUID    `json:"tenant_id"`
 	Meters   []MeterQuota `json:"meters"`
 }
 
-// Quotas answers GET /usage/quotas.
+// Quotas handles GET /usage/quotas.
 func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[usageQuotas], error) {
 	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
 	if err != nil {
@@ -122,7 +121,7 @@ func quotaOf(r Reading) MeterQuota {
 	}
 }
 
-// recentEvent is one event of a meter's detail.
+// recentEvent is an event in the detail of a meter.
 type recentEvent struct {
 	ID         uuid.UUID      `json:"id"`
 	Quantity   shape.Quantity `json:"quantity"`
@@ -130,8 +129,8 @@ type recentEvent struct {
 	Metadata   shape.Object   `json:"metadata" nullable:"true"`
 }
 
-// meterDetail is one meter with the newest events of its current period, whose
-// bounds are null for a meter that never resets.
+// meterDetail is a meter with the newest events of its current period. The bounds are null for a
+// meter that never resets.
 type meterDetail struct {
 	meterSummary
 	PeriodStart  *shape.Time   `json:"period_start"`
@@ -139,7 +138,7 @@ type meterDetail struct {
 	RecentEvents []recentEvent `json:"recent_events"`
 }
 
-// Meter answers GET /usage/{meterCode}.
+// Meter handles GET /usage/{meterCode}.
 func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[meterDetail], error) {
 	d, err := h.svc.Detail(ctx, authz.TenantID(ctx), in.MeterCode)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Each event of a batch has the status, the code and the messages that it has
-// alone, those that depend on earlier events of the batch too.
+// Each event of a batch gets the same status, code and messages as it would alone, even if they
+// depend on earlier events of the batch.
 func TestBatchAnswersAsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -86,7 +86,7 @@ func TestBatchRefusedAsAWhole(t *testing.T) {
 	}
 }
 
-// Items that are no events at all are refused alone too.
+// Items that are not event objects are rejected individually.
 func TestBatchOfWhatIsNoEvent(t *testing.T) {
 	t.Parallel()
 	s, tenantID := newRecordSite(t, dbtest.New(t, sqldb.SQLite))
@@ -101,7 +101,7 @@ func TestBatchOfWhatIsNoEvent(t *testing.T) {
 	}
 }
 
-// The order of a batch is that in which its events count.
+// The events of a batch count in the order of the batch.
 func TestBatchKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// usageRecording is what a caller records, alone or in a batch.
+// usageRecording is an event in a request, alone or in a batch.
 type usageRecording struct {
 	MeterCode      string          `json:"meter_code" minLength:"1" maxLength:"255"`
 	Quantity       *shape.Quantity `json:"quantity,omitempty" minimum:"0"`
@@ -39,7 +39,7 @@ type recordInput struct {
 	Body   usageRecording
 }
 
-// recordedEvent is the answer to a recording.
+// recordedEvent is the response to a recording.
 type recordedEvent struct {
 	ID         uuid.UUID      `json:"id"`
 	MeterCode  string         `json:"meter_code"`
@@ -47,7 +47,7 @@ type recordedEvent struct {
 	RecordedAt shape.Time     `json:"recorded_at"`
 }
 
-// Record answers POST /usage: 201 once the event is durable.
+// Record handles POST /usage. It returns 201 once the event is durable.
 func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[recordedEvent], error) {
 	event, err := h.svc.Record(ctx, authz.TenantID(ctx), in.Body.recording())
 	if err != nil {
@@ -58,7 +58,7 @@ func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[recorded
 	}, "usage.recorded"), nil
 }
 
-// CheckRecord is the check behind rest.Checks for Record.
+// CheckRecord validates the fields of a request to Record (see rest.Checks).
 func (h *HTTP) CheckRecord(_ context.Context, in *recordInput) error {
 	r := submission{Recording: in.Body.recording()}
 	return r.setTime(h.svc.clock.Now())
@@ -71,8 +71,8 @@ type batchInput struct {
 	}
 }
 
-// batchResult is what became of one event of a batch, with the status that it
-// would have had alone: 201 with its id, or a refusal.
+// batchResult is the outcome of one event of a batch, with the status that it would get alone: 201
+// with its ID, or an error.
 type batchResult struct {
 	Index   int                 `json:"index" doc:"The event's place in the batch, from 0."`
 	Status  int                 `json:"status"`
@@ -82,14 +82,14 @@ type batchResult struct {
 	Errors  map[string][]string `json:"errors,omitempty" doc:"The broken fields of an invalid event."`
 }
 
-// Batch answers POST /usage/batch: 200 once every event is durable or refused.
+// Batch handles POST /usage/batch. It returns 200 once every event is durable or rejected.
 func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]batchResult], error) {
-	if err := rest.RequestOf(ctx).CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request has counted as one.
+	if err := rest.RequestOf(ctx).CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request itself counts as one event.
 		return nil, err
 	}
 	results := make([]batchResult, len(in.Body.Events))
 	recordings := make([]Recording, 0, len(results))
-	indexes := make([]int, 0, len(results)) // of the valid ones
+	indexes := make([]int, 0, len(results)) // of the valid events
 	for i, e := range in.Body.Events {
 		if e.Err != nil {
 			results[i] = rejectedResult(ctx, i, e.Err)

@@ -26,8 +26,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// site is the usage endpoints over a world; a bearer token is the id of the
-// caller's tenant.
+// site serves the usage endpoints of a world. A bearer token is the ID of the caller's tenant.
 type site struct {
 	*usagetest.World
 	api *rest.API
@@ -64,8 +63,8 @@ func newSite(t testing.TB, w *usagetest.World) *site {
 	})}
 }
 
-// ask sends a request as a member of the tenant and returns status and body,
-// with the ids masked.
+// ask sends a request as a member of the tenant and returns the status and the body, with IDs
+// masked.
 func (s *site) ask(t testing.TB, tenantID uuid.UUID, method, path, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest(method, "/api/v1/tenant/"+tenantID.String()+"/usage"+path, strings.NewReader(body))
@@ -82,15 +81,15 @@ func (s *site) ask(t testing.TB, tenantID uuid.UUID, method, path, body string) 
 
 var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// recordCase is one recording and what it is answered.
+// recordCase is a recording with the expected response.
 type recordCase struct {
 	name, body string
 	status     int
 	want       string
 }
 
-// recordCases are to be asked in this order, of the site and the tenant that
-// newRecordSite makes.
+// recordCases returns the cases in the order to send them, for the site and tenant of
+// newRecordSite.
 func recordCases() []recordCase {
 	const (
 		notFound  = `{"message":"There is no active meter with this code."}`
@@ -133,8 +132,8 @@ func recordCases() []recordCase {
 	}
 }
 
-// newRecordSite returns a site with a tenant whose meter "bytes" is full but for less
-// than a trillion.
+// newRecordSite returns a site with a tenant whose meter "bytes" has room for less than a trillion
+// units.
 func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	t.Helper()
 	s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
@@ -144,7 +143,7 @@ func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1")); err != nil {
 		t.Fatal(err)
 	}
-	// No caller could record so much in one event, nor a test in many.
+	// Neither a single event nor a test could record this much.
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = $1`, int64(money.MaxTotal-1000)); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +223,7 @@ func TestReadOverHTTP(t *testing.T) {
 			if status != tt.status {
 				t.Errorf("%s: status %d, want %d", tt.path, status, tt.status)
 			}
-			// PostgreSQL writes its own spaces into stored objects.
+			// PostgreSQL reformats stored JSON objects.
 			if diff := cmp.Diff(tt.want, strings.ReplaceAll(body, `{"by": "x"}`, `{"by":"x"}`)); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", tt.path, diff)
 			}
@@ -245,7 +244,7 @@ func TestReadOverHTTPWithoutMeters(t *testing.T) {
 	}
 }
 
-// Recording answers 503 with a time to come back once the service stops.
+// Recording returns 503 with Retry-After once the service stops.
 func TestRecordOverHTTPWhenStopping(t *testing.T) {
 	t.Parallel()
 	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")

@@ -16,9 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Several instances on one PostgreSQL, each with connections of its own, and one
-// on SQLite, where a second has no place: of 200 recordings at once with room for
-// one, exactly one is stored.
+// Concurrent recordings on several instances respect the quota: of 200 recordings with room for
+// one, exactly one is stored. SQLite has only one instance.
 func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 	t.Parallel()
 	for dialect, instances := range map[sqldb.Dialect]int{sqldb.SQLite: 1, sqldb.Postgres: 3} {
@@ -64,8 +63,8 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 	}
 }
 
-// A recording whose caller gives up is stored with its count or not at all, and
-// asking again by its key tells which.
+// A recording whose caller gives up is stored together with its count or not at all. Retrying with
+// the same key shows which.
 func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -100,14 +99,14 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 	})
 }
 
-// A service with no room left says so and stores nothing of what it refused.
+// A full queue returns ErrBusy and stores none of the rejected events.
 func TestFullQueueRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
-		// Nothing writes: what is recorded waits.
+		// Run is not called, so recordings stay in the queue.
 		idle := usage.NewService(w.Deps())
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup

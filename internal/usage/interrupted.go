@@ -8,18 +8,18 @@ import (
 	"github.com/google/uuid"
 )
 
-// countedPeriods is where an entry of a tenant with interrupted windows counts. It is nil for
-// all others.
+// countedPeriods lists the periods to which an entry of a tenant with interrupted windows counts.
+// It is nil for all other entries.
 type countedPeriods struct {
-	// parts are the interrupted windows that count besides the entry's period when it
-	// is judged.
+	// parts are the interrupted windows that count together with the period of the entry when the
+	// entry is judged.
 	parts []Period
-	// later are the periods that count now, where the entry's is among them as an
-	// interrupted one: recording for the past gives no fresh quota either.
+	// later are the periods that count now, if the period of the entry is one of the interrupted
+	// windows among them. Recording for the past must not open a new quota.
 	later []Period
 }
 
-// countedPeriods finds where an entry of the stream counts besides its own period.
+// countedPeriods returns the additional periods in which an entry of the stream counts.
 func (s *stream) countedPeriods(e *entry, now time.Time) *countedPeriods {
 	b := s.allowance.Billing
 	if s.meter.Reset != ResetMonthly || b == nil || len(b.Former) == 0 {
@@ -35,7 +35,7 @@ func (s *stream) countedPeriods(e *entry, now time.Time) *countedPeriods {
 	return &r
 }
 
-// level is what the counters of periods come to together.
+// level returns the combined value of the counters of the periods.
 func level(aggregation Aggregation, counters []*Counter, periods ...Period) Counter {
 	var sum Counter
 	for _, p := range periods {
@@ -46,7 +46,7 @@ func level(aggregation Aggregation, counters []*Counter, periods ...Period) Coun
 	return sum
 }
 
-// join adds what another counter of the same meter, of another time, shows.
+// join adds the value of a counter of the same meter for another period.
 func (c *Counter) join(aggregation Aggregation, o Counter) {
 	switch aggregation {
 	case Sum, Count:
@@ -60,8 +60,8 @@ func (c *Counter) join(aggregation Aggregation, o Counter) {
 	}
 }
 
-// current is what the meter shows for an entry's period, with the interrupted windows
-// that count in it.
+// current returns the value of the meter in the period of an entry, including the interrupted
+// windows that count there.
 func (s *stream) current(e *entry, counters []*Counter) Counter {
 	own := find(counters, e.period)
 	if e.countedPeriods == nil {
@@ -72,8 +72,8 @@ func (s *stream) current(e *entry, counters []*Counter) Counter {
 	return sum
 }
 
-// addInterrupted reads the counters of the interrupted windows that count now, of the
-// tenants that have any, into counters.
+// addInterrupted adds the counters of the interrupted windows that count now to counters, for
+// tenants that have such windows.
 func (s store) addInterrupted(
 	ctx context.Context, allowances map[uuid.UUID]Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter,
 ) error {
@@ -92,8 +92,8 @@ func (s store) addInterrupted(
 	return s.addCounters(ctx, keys, Period{Start: since, End: now}, counters)
 }
 
-// addCounters reads the counters of streams whose periods overlap a time, if there are
-// any streams, and adds those that are missing.
+// addCounters adds the missing counters of streams whose periods overlap p. It does nothing for an
+// empty list of streams.
 func (s store) addCounters(ctx context.Context, keys []StreamKey, p Period, counters map[StreamKey][]*Counter) error {
 	if len(keys) == 0 {
 		return nil

@@ -12,14 +12,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// ledger decides about submissions and stores the events that it accepts.
+// ledger judges submissions and stores the events that it accepts.
 type ledger struct {
 	store   store
 	plans   planReader
 	clock   clock.Clock
 	alarm   alarm
 	billing billingQueue
-	// dailyCap and hadPlan are those of Deps.
+	// dailyCap and hadPlan are set from Deps.
 	dailyCap int64
 	hadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
@@ -41,13 +41,13 @@ type verdict struct {
 // one transaction; verdicts[i] belongs to submissions[i]. An error means that nothing was stored.
 //
 // A stream is what one tenant records on one meter. Every transaction locks streams in the same
-// order, so writers wait for each other without deadlocks. While the locks are held no other
-// transaction stores an event of these streams, so everything that is read stays true until the
-// commit.
+// order, so writers wait for each other without deadlocks. While the locks are held, no other
+// transaction stores an event of these streams, so all data read under the locks stays valid until
+// the commit.
 func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdict, error) {
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
-		verdicts = make([]verdict, len(submissions)) // Tx may run this function again.
+		verdicts = make([]verdict, len(submissions)) // Tx can call this function again.
 		streams, err := l.lock(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
 			return err
@@ -69,8 +69,8 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 	return verdicts, nil
 }
 
-// lock groups the submissions into streams, with the meters and allowances that they are judged
-// by, and locks the streams in order. It rejects submissions without an active meter.
+// lock groups the submissions into streams with their meters and allowances, and locks the streams
+// in order. It rejects submissions without an active meter.
 func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, error) {
 	tenants, codes := map[uuid.UUID]bool{}, map[string]bool{}
 	for _, s := range submissions {
@@ -97,7 +97,7 @@ func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts [
 	return streams, err
 }
 
-// streamsOf returns the streams of the submissions in the order of locking.
+// streamsOf returns the streams of the submissions in locking order.
 func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]*meterRules, allowances map[uuid.UUID]Allowance) []*stream {
 	streams := map[StreamKey]*stream{}
 	for i, r := range submissions {
@@ -123,11 +123,11 @@ func keysOf(streams []*stream) []StreamKey {
 	return keys
 }
 
-// read reads the counters that the entries may change, and the idempotency keys of deleted
-// events. A period without a counter is counted from the stored events.
+// read reads the counters that the entries can change, and the idempotency keys of deleted events.
+// A missing counter is computed from the stored events.
 //
-// Invariant: the statements begin once the locks of the streams are held, so they see the last
-// commit on each stream.
+// Invariant: the statements begin after the streams are locked, so they see the last commit on each
+// stream.
 func (l *ledger) read(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
 	counters, err := l.store.counters(ctx, keysOf(streams), timeOfCounters(streams, now))
@@ -156,8 +156,8 @@ func (l *ledger) read(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// timeOfCounters returns the time that the counters must cover: that of the entries, and for
-// streams with interrupted windows the time from the first such window until now.
+// timeOfCounters returns the time range that the counters must cover: the times of the entries and,
+// for streams with interrupted windows, the time from the first such window until now.
 func timeOfCounters(streams []*stream, now time.Time) Period {
 	first := streams[0].entries[0].at
 	p := Period{Start: first, End: first}
@@ -181,9 +181,9 @@ func timeOfCounters(streams []*stream, now time.Time) Period {
 	return p
 }
 
-// judge decides about the entries. A duplicate is reported as a duplicate even if it would
-// exceed the quota, so that repeating a stored event always has the same outcome. If all entries
-// of a stream fit, the insert finds the duplicates; otherwise their keys are looked up first.
+// judge accepts or rejects the entries. A duplicate is reported as a duplicate even if it would
+// exceed the quota, so that repeating a stored event always has the same outcome. If all entries of
+// a stream fit, the insert detects duplicates. Otherwise their keys are looked up first.
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []eventKey
@@ -224,7 +224,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	for _, s := range streams {
 		s.settle(stored, now, &out)
 	}
-	later := sqldb.WithDeferred(ctx) // The results are not read again in this transaction.
+	later := sqldb.WithDeferred(ctx) // This transaction does not read the results again.
 	if err := l.store.putCounters(later, out.changed, now); err != nil {
 		return err
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// However recordings and changes of a meter's rules meet, what it shows in the
-// end, and what each stored counter has, is the aggregate of all events by the
-// rules of the end.
+// When recordings and changes of a meter's rules run concurrently, the final value and every stored
+// counter equal the aggregate of all events under the final rules.
 func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -15,10 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Whatever is recorded, by whom, for when, alone or in batches, under whatever
-// changing subscriptions and meters, while time goes by and old events are deleted:
-// every verdict, every figure and every alert is that of the model, and every counter
-// is what the events of its period come to, shown or not, the deleted ones too.
+// Random recordings, single and in batches, at various times, with changing subscriptions and
+// meters, while time passes and old events are deleted: every verdict, value and alert matches the
+// model, and every counter equals the aggregate of its period's events, including deleted ones.
 func TestUsageIsThatOfTheModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
@@ -72,10 +71,10 @@ func checkModel(t *rapid.T, w *usagetest.World, maxSteps int, seen coverage) {
 	}
 }
 
-// codes are those of the meters, in a fixed order.
+// codes returns the codes of the meters in a fixed order.
 func codes() []string { return []string{"calls", "disk"} }
 
-// modelCheck runs one series of steps on both sides.
+// modelCheck runs one sequence of steps on the service and the model.
 type modelCheck struct {
 	*rapid.T
 	*usagetest.World
@@ -84,7 +83,7 @@ type modelCheck struct {
 	seen    coverage
 }
 
-// coverage counts what has come up in all series of steps.
+// coverage counts the outcomes of all sequences.
 type coverage map[string]int
 
 func (c coverage) note(m usage.Meter, refused error) {
@@ -96,8 +95,8 @@ func (c coverage) note(m usage.Meter, refused error) {
 	c[outcome]++
 }
 
-// judge holds in the long form that every kind of meter has stored events, and
-// refused some for its quota where it does that.
+// judge checks, in the long test mode, that every kind of meter has stored events and, if it
+// enforces quotas, rejected some.
 func (c coverage) judge(t *testing.T) {
 	t.Helper()
 	missing, rarest := []string{}, math.MaxInt
@@ -123,8 +122,7 @@ func (c coverage) judge(t *testing.T) {
 	}
 }
 
-// record stores a few events: of several tenants in one transaction, or of one in
-// a batch.
+// record stores a few events: of several tenants in one transaction, or of one tenant in a batch.
 func (c *modelCheck) record() {
 	n := rapid.IntRange(1, 6).Draw(c.T, "events")
 	tenantID := rapid.SampledFrom(c.tenants).Draw(c.T, "tenant")
@@ -158,7 +156,7 @@ func (c *modelCheck) record() {
 	}
 }
 
-// amounts are few, so that series end exactly at limits, and beside them.
+// amounts are few, so that sums often hit limits exactly or almost.
 var amounts = []string{"1", "2.5", "0.000001", "0", "4", "7", "0.999999", "12"}
 
 func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Submission {
@@ -170,11 +168,11 @@ func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Sub
 	now := c.Clock.Now()
 	age := rapid.SampledFrom([]time.Duration{0, 0, -usage.MaxAhead, -usage.MaxAhead - time.Microsecond, 12 * time.Hour, 3 * day, 20 * day, 34 * day, 45 * day}).Draw(c.T, "age")
 	if age += time.Duration(rapid.IntRange(0, 2).Draw(c.T, "hours")) * 12 * time.Hour; age < -usage.MaxAhead && !inBatch {
-		age = -usage.MaxAhead // else it would not have come this far
+		age = -usage.MaxAhead // the API would have rejected it earlier
 	}
 	r.At = now.Add(-age)
-	// A late event of a period that is made anew, some of whose events are deleted, is
-	// judged by those that are left.
+	// A late event of a period that is counted again after some of its events were deleted is
+	// judged by the remaining events, unlike in the model.
 	if s := (streamName{tenantID, code}); !c.whole(s, c.period(s, r.At)) {
 		r.At = now
 	}
@@ -188,7 +186,7 @@ func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Sub
 func (c *modelCheck) changeMeter(code string) {
 	m := usagetest.Meter(code,
 		rapid.SampledFrom([]usage.Aggregation{usage.Sum, usage.Count, usage.Max, usage.LastValue}).Draw(c.T, "aggregation"),
-		// Monthly is the reset that depends on the subscription.
+		// Monthly twice, because it depends on the subscription.
 		rapid.SampledFrom([]usage.ResetInterval{usage.ResetMonthly, usage.ResetWeekly, usage.ResetDaily, usage.ResetNever, usage.ResetMonthly}).Draw(c.T, "reset"),
 		rapid.SampledFrom([]usage.Enforcement{usage.EnforcementHard, usage.EnforcementSoft, usage.EnforcementHard, usage.EnforcementUnenforced, usage.EnforcementHard}).Draw(c.T, "enforcement"))
 	m.Active = rapid.IntRange(0, 9).Draw(c.T, "inactive") != 9
@@ -196,7 +194,7 @@ func (c *modelCheck) changeMeter(code string) {
 	c.meters[code] = m
 }
 
-// grant changes what a tenant's subscription grants.
+// grant changes the allowance of a tenant.
 func (c *modelCheck) grant(tenantID uuid.UUID) {
 	c.allowances[tenantID] = c.drawAllowance()
 	c.Plans.Grant(tenantID, c.allowances[tenantID])
@@ -209,7 +207,7 @@ func (c *modelCheck) drawAllowance() usage.Allowance {
 			a.Limits[code] = limit
 		}
 	}
-	// Few, so that a tenant often returns to periods that it had before.
+	// Few choices, so that a tenant often returns to an earlier period.
 	a.Billing = rapid.SampledFrom([]*usage.Billing{
 		nil,
 		usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10"),

@@ -18,14 +18,14 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// model is the domain without a database: it keeps every event and computes
-// what is shown from all of them, each time anew.
+// model is the domain without a database. It keeps every event and computes all results from them
+// each time.
 type model struct {
 	meters     map[string]usage.Meter // by code
 	allowances map[uuid.UUID]usage.Allowance
 	events     map[streamName][]modelEvent
 	keys       map[string]*modelKey
-	pruned     map[streamName]time.Time // what was recorded before may be deleted
+	pruned     map[streamName]time.Time // events recorded before this time may be deleted
 	alerts     map[uuid.UUID][]modelAlert
 }
 
@@ -34,17 +34,17 @@ type streamName struct {
 	code     string
 }
 
-// modelEvent counts for ever, and is listed until it is deleted.
+// modelEvent counts permanently, and is listed until it is deleted.
 type modelEvent struct {
 	usage.Event
 	deleted bool
-	key     *modelKey // nil without
+	key     *modelKey // nil without a key
 }
 
 // modelKey is an idempotency key that was used.
 type modelKey struct {
 	stored  time.Time
-	expires time.Time // zero while its event is not deleted
+	expires time.Time // zero until its event is deleted
 }
 
 type modelAlert struct {
@@ -57,7 +57,7 @@ type modelAlert struct {
 
 const (
 	day = 24 * time.Hour
-	// keepKeys is how much longer than its event an idempotency key works.
+	// keepKeys is how long an idempotency key outlives its event.
 	keepKeys = 35 * day
 )
 
@@ -68,7 +68,7 @@ func newModel() *model {
 	}
 }
 
-// period is the one of a stream's meter that contains a time.
+// period returns the period of a stream's meter that contains a time.
 func (m *model) period(s streamName, at time.Time) usage.Period {
 	return usage.PeriodOf(m.meters[s.code].Reset, m.allowances[s.tenantID].Billing, at)
 }
@@ -103,7 +103,7 @@ func (m *model) current(s streamName, p usage.Period) money.Quantity {
 	return value
 }
 
-// record does what recording has to do, and returns its refusal.
+// record performs a recording and returns the expected error.
 func (m *model) record(now time.Time, r *usage.Submission) error {
 	s := streamName{r.TenantID, r.MeterCode}
 	meter := m.meters[s.code]
@@ -145,7 +145,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 	return nil
 }
 
-// prune does what deleting old events has to do, and tells whether it did any.
+// prune deletes old events and reports whether there were any.
 func (m *model) prune(now time.Time) (some bool) {
 	cutoff := now.Add(-retention.MinRetention).Truncate(day)
 	for s, events := range m.events {
@@ -168,8 +168,8 @@ func (m *model) prune(now time.Time) (some bool) {
 	return some
 }
 
-// whole tells whether a period has all its events still, or is that of all time,
-// which does not need them.
+// whole reports whether a period still has all its events, or is the unbounded one, which does not
+// need them.
 func (m *model) whole(s streamName, p usage.Period) bool {
 	return p.Unbounded() || !p.Start.Before(m.pruned[s])
 }
@@ -194,7 +194,7 @@ func (m *model) alert(s streamName, p usage.Period) {
 	m.alerts[s.tenantID] = append(m.alerts[s.tenantID], modelAlert{s.code, p, threshold, limit, value})
 }
 
-// share is usage in percent of the limit, exactly; nil when unlimited.
+// share returns usage in percent of the limit, exactly, or nil if unlimited.
 func (m *model) share(s streamName, value money.Quantity) *big.Rat {
 	limit := m.limit(s)
 	switch {
@@ -221,8 +221,7 @@ func (m *model) status(s streamName, value money.Quantity) usage.Status {
 	}
 }
 
-// compare tells how what the service shows of a tenant differs from the model, ""
-// when it does not.
+// compare returns the difference between the service and the model for a tenant, or "".
 func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID uuid.UUID) string {
 	summary, err := w.Summary(t.Context(), tenantID)
 	if err != nil {
@@ -264,7 +263,7 @@ func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID 
 	for _, a := range m.alerts[tenantID] {
 		want = append(want, fmt.Sprint(a.code, " ", a.threshold, " ", a.value))
 	}
-	// Streams of one transaction are in no order among each other.
+	// Alerts of different streams in one transaction have no defined order.
 	byMeter := func(a, b string) int { return strings.Compare(a[:1], b[:1]) }
 	got := raised(t, w, tenantID)
 	slices.SortStableFunc(got, byMeter)
@@ -275,7 +274,7 @@ func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID 
 	return ""
 }
 
-// samePercent compares with half up to two decimals.
+// samePercent compares a percentage rounded half up to two decimals with the exact one.
 func samePercent(got *float64, share *big.Rat) bool {
 	if got == nil || share == nil {
 		return got == nil && share == nil
@@ -300,7 +299,7 @@ func (m *model) compareEvents(s streamName, d usage.Detail) string {
 	return ""
 }
 
-// compareCounters looks at every counter of a stream, shown or not.
+// compareCounters checks every counter of a stream, shown or not.
 func (m *model) compareCounters(t *rapid.T, w *usagetest.World, s streamName, meterID uuid.UUID) string {
 	counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: s.tenantID, MeterID: meterID}, usage.AllTime())
 	if err != nil {

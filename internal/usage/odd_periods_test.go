@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// A billing period that is not a number of whole months gives no more quotas than months:
-// three in twelve weeks, however the periods are cut.
+// A billing period that is not a number of whole months grants no more quotas than it has months:
+// three in twelve weeks, however the periods are split.
 func TestQuotasOfOddBillingPeriods(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -2,7 +2,7 @@ package usage
 
 import "time"
 
-// ResetInterval says when a meter starts over (rules: usage#periods).
+// ResetInterval defines when a meter resets (rules: usage#periods).
 type ResetInterval string
 
 // The reset intervals.
@@ -25,7 +25,7 @@ func (p Period) Unbounded() bool { return p.Equal(AllTime()) }
 // Equal reports whether both periods begin and end at the same instants.
 func (p Period) Equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
 
-// Intersect is the part of p that is in q.
+// Intersect returns the part of p that lies in q.
 func (p Period) Intersect(q Period) Period {
 	if p.Start.Before(q.Start) {
 		p.Start = q.Start
@@ -36,7 +36,7 @@ func (p Period) Intersect(q Period) Period {
 	return p
 }
 
-// AllTime spans the times that both databases and the API can hold.
+// AllTime returns the range of times that both databases and the API support.
 func AllTime() Period {
 	return Period{Start: time.Time{}, End: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 }
@@ -52,7 +52,7 @@ const (
 	Year  IntervalUnit = "year"
 )
 
-// Billing is what a subscription says about its billing periods.
+// Billing holds the billing terms of a subscription.
 type Billing struct {
 	// ByCalendar is set for the default plan, whose months are calendar months in UTC. It has
 	// former terms alone.
@@ -62,11 +62,10 @@ type Billing struct {
 	Anchor        time.Time
 	IntervalUnit  IntervalUnit
 	IntervalCount int
-	// Current is the billing period that the provider last reported. It may be over
-	// before the next one is known, and in a trial it has another length than the
-	// interval.
+	// Current is the billing period that the provider last reported. It can be over before the next
+	// one is known, and during a trial its length differs from the interval.
 	Current Period
-	// Former are the terms of the last month that hold no more, by their end.
+	// Former holds superseded terms of the last month, ordered by their end.
 	Former []FormerBilling
 }
 
@@ -75,18 +74,17 @@ func (b *Billing) isOfNoSubscription() bool { return b == nil || b.ByCalendar }
 
 const day = 24 * time.Hour
 
-// LongestMonth is the longest billing period that counts as a month or shorter.
+// LongestMonth is the longest billing period that counts as monthly or shorter.
 const LongestMonth = 31 * day
 
-// PeriodOf returns the period in which an event recorded for the time at counts.
-// For one meter and unchanged billing every time is in exactly one period.
+// PeriodOf returns the period in which an event recorded for the time at counts. For one meter and
+// unchanged billing terms, every time belongs to exactly one period.
 //
-// Weekly meters count by ISO weeks and daily ones by days, in UTC. Monthly ones
-// follow the billing period where that is a month or shorter, and are windows of
-// a month from the billing anchor where it is longer, also across the end of a
-// billing period that is not a number of whole months; an anchor on the 29th to
-// the 31st falls on the last day of a shorter month and returns to its own day
-// after it. Without a subscription (b is nil) a month is UTC's calendar month.
+// Weekly meters count by ISO week and daily meters by day, in UTC. Monthly meters follow the
+// billing period if it is a month or shorter. If it is longer, they use windows of one month from
+// the billing anchor, which may span the end of a billing period that is not a number of whole
+// months. An anchor on the 29th to the 31st falls on the last day of shorter months and returns to
+// its own day afterwards. Without a subscription (b is nil), a month is the UTC calendar month.
 func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
 	at = at.UTC()
 	midnight := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
@@ -117,7 +115,7 @@ func monthly(b *Billing, at time.Time) Period {
 	return b.period(at)
 }
 
-// period is the monthly period of a time by these terms.
+// period returns the monthly period of a time under these terms.
 func (b *Billing) period(at time.Time) Period {
 	p := b.window(at)
 	current := Period{b.Current.Start.UTC(), b.Current.End.UTC()}
@@ -128,7 +126,7 @@ func (b *Billing) period(at time.Time) Period {
 		current = current.Intersect(Period{current.Start, anchor}) // a trial
 	}
 	switch {
-	case !current.Start.Before(current.End): // none is known
+	case !current.Start.Before(current.End): // the current period is unknown
 		return p
 	case at.Before(current.Start):
 		return p.Intersect(Period{p.Start, current.Start})
@@ -141,9 +139,8 @@ func (b *Billing) period(at time.Time) Period {
 	}
 }
 
-// window is the window that contains at. Windows follow each other from the anchor in
-// both directions; each is as long as the billing interval, or a month where the
-// interval is longer.
+// window returns the window that contains at. Windows follow each other from the anchor in both
+// directions. Each is as long as the billing interval, or one month if the interval is longer.
 func (b *Billing) window(at time.Time) Period {
 	anchor := b.Anchor.UTC()
 	if days := b.days(); days > 0 && !b.spansWindows() {
@@ -159,7 +156,7 @@ func (b *Billing) window(at time.Time) Period {
 	return Period{addMonths(anchor, n), addMonths(anchor, n+1)}
 }
 
-// days returns the length of a billing interval that is counted in days, else 0.
+// days returns the length of a billing interval of days or weeks, otherwise 0.
 func (b *Billing) days() int {
 	switch b.IntervalUnit {
 	case Day:
@@ -171,13 +168,13 @@ func (b *Billing) days() int {
 	return 0
 }
 
-// spansWindows reports whether a billing period is longer than a month but not a number of
-// whole months, such as six weeks. Its end then falls into a window, which goes on in the
-// next billing period.
+// spansWindows reports whether a billing period is longer than a month but not a number of whole
+// months, such as six weeks. Its end then lies inside a window, which continues in the next billing
+// period.
 func (b *Billing) spansWindows() bool { return b.days() > int(LongestMonth/day) }
 
-// addMonths moves t by n months, to the last day of a month that is too short
-// for t's day.
+// addMonths adds n months to t. If the month is too short for the day of t, the result is its last
+// day.
 func addMonths(t time.Time, n int) time.Time {
 	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 	last := first.AddDate(0, 1, -1).Day()

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// at reads a time the short way: 2026-01-31, or 2026-01-31 10:30.
+// at parses a time in a short form such as 2026-01-31 or 2026-01-31 10:30.
 func at(text string) time.Time {
 	layout := "2006-01-02 15:04:05.000000"
 	t, err := time.Parse(layout, text+"0000-01-01 00:00:00.000000"[len(text):])
@@ -154,7 +154,7 @@ func TestPeriodOfMonthly(t *testing.T) {
 	}
 }
 
-// Time is cut into periods without gap or overlap, whatever the subscription.
+// Periods partition time without gaps or overlaps for any subscription.
 func TestPeriodsPartitionTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -183,7 +183,7 @@ func TestPeriodsPartitionTime(t *testing.T) {
 	})
 }
 
-// Renewals of a subscription never move an event from one period to another.
+// Renewing a subscription never moves an event to another period.
 func TestMonthlyPeriodsSurviveRenewal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -223,15 +223,15 @@ func drawBilling(t *rapid.T) *Billing {
 	case 1: // a trial that ends at the anchor
 		trial := time.Duration(rapid.IntRange(1, 100).Draw(t, "trial")) * day
 		b.Current = Period{b.Anchor.Add(-trial), b.Anchor}
-	case 2: // bounds that have nothing to do with the anchor
+	case 2: // bounds unrelated to the anchor
 		start := drawTime(t, "start")
 		b.Current = Period{start, start.Add(time.Duration(rapid.Int64Range(1, int64(400*day)).Draw(t, "length")).Truncate(time.Microsecond) + time.Microsecond)}
 	}
 	return b
 }
 
-// Times at which former terms held are in periods of those, and interrupted windows
-// count until they would have ended.
+// Times under former terms belong to the periods of those terms, and interrupted windows count
+// until their original end.
 func TestFormerTerms(t *testing.T) {
 	t.Parallel()
 	former := func(until, anchor string, unit IntervalUnit, current ...string) FormerBilling {
@@ -240,7 +240,7 @@ func TestFormerTerms(t *testing.T) {
 	b := billing("2026-11-20", Month, 1, "2026-11-20", "2026-12-20")
 	b.Former = []FormerBilling{
 		former("2026-11-05", "2026-11-01", Month, "2026-11-01", "2026-12-01"),
-		former("2026-11-12", "2026-11-05", Week, "2026-11-05", "2026-11-12"), // it ended by itself
+		former("2026-11-12", "2026-11-05", Week, "2026-11-05", "2026-11-12"), // it ended normally
 		former("2026-11-18", "2026-11-15", Year, "2026-11-15", "2027-11-15"), // after a time without a subscription
 	}
 	for _, tt := range []struct {

@@ -12,9 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// What recording and reading a tenant's usage runs finds its rows by the tenant, with and
-// without statistics: never by the meter alone, whose rows are every tenant's, and never
-// by going through a table.
+// The queries of recording and reading usage find rows by tenant, with and without statistics. They
+// never search by the meter alone, which all tenants share, and never scan a table.
 func TestUsageIsFoundByTenant(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
@@ -54,7 +53,7 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 		for _, step := range p.Steps {
 			table := regexp.MustCompile(`usage_[a-z]+|\b[cse]\b|Index Cond`).FindString(step)
 			if table == "" {
-				continue // a table of the catalog
+				continue // a system table
 			}
 			seen++
 			if !strings.Contains(step, "tenant_id") && !strings.HasPrefix(step, "Index Scan") && !strings.HasPrefix(step, "Index Only Scan") {

@@ -1,8 +1,7 @@
 -- name: MeterByCode :one
 SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL;
 
--- The sum comes in two parts, whole units and millionths, neither of which can
--- overflow where the sum itself would.
+-- The sum is split into whole units and millionths, because the sum itself can overflow.
 -- name: Totals :one
 SELECT
     count(*) AS events,
@@ -13,8 +12,8 @@ FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
 
--- Totals of all time: of the stored events and of the deleted ones. One statement reads both, so
--- that it counts an event once while the event is being deleted.
+-- Totals of all time, including deleted events. A single statement reads both, so that an event
+-- that is being deleted counts exactly once.
 -- name: TotalsEver :one
 SELECT
     coalesce(max(e.events + s.pruned_events), 0)::bigint AS events,
@@ -34,8 +33,7 @@ CROSS JOIN (
 ) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2;
 
--- Newest first. IDs are UUIDv7: of the events recorded for the same time, the one that was stored
--- last comes first.
+-- Newest first. IDs are UUIDv7, so of events with the same time, the one stored last comes first.
 -- name: NewestEvents :many
 SELECT id, quantity, recorded_at, metadata FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
@@ -43,8 +41,9 @@ WHERE tenant_id = $1 AND meter_id = $2
 ORDER BY recorded_at DESC, id DESC
 LIMIT sqlc.arg(max_events);
 
--- The lock of the stream is held. A jump past several thresholds of a limit raises the
--- highest alone, and none is raised below one that was. Each limit has its own alerts.
+-- The caller holds the lock of the stream. If usage passes several thresholds of a limit at once,
+-- only the highest is raised, and never one below a threshold raised before. Each limit has its own
+-- alerts.
 -- name: RaiseAlert :execrows
 INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, units, millionths, quota, created_at)
 SELECT sqlc.arg(id)::uuid, sqlc.arg(tenant_id)::uuid, sqlc.arg(meter_id)::uuid, sqlc.arg(period_start)::timestamptz,
@@ -57,7 +56,7 @@ WHERE NOT EXISTS (
         AND a.quota = sqlc.arg(quota)::bigint AND a.threshold >= sqlc.arg(threshold)::integer
 );
 
--- The feature with the meter's code has names in other languages.
+-- The feature with the code of the meter has the translated names.
 -- name: UnsentAlert :one
 SELECT sqlc.embed(usage_alerts), sqlc.embed(meters), f.name AS feature_name
 FROM usage_alerts
@@ -72,7 +71,7 @@ SELECT tenant_id FROM usage_alerts WHERE id = $1;
 -- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE tenant_id = $1 AND id = $2;
 
--- A meter that events refer to, deleted or not.
+-- A meter that events refer to, even a deleted one.
 -- name: AnyMeter :one
 SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
 

@@ -2,28 +2,28 @@ package usage
 
 import "github.com/tenantry/tenantry/internal/money"
 
-// Aggregation says what a meter shows of the events of a period (rules: usage#meters).
+// Aggregation defines how a meter combines the events of a period (rules: usage#meters).
 type Aggregation string
 
 // The aggregation types.
 const (
 	Sum       Aggregation = "sum"        // the total of the quantities
 	Max       Aggregation = "max"        // the highest single quantity
-	Count     Aggregation = "count"      // the number of events, whatever their quantity
+	Count     Aggregation = "count"      // the number of events, regardless of quantity
 	LastValue Aggregation = "last_value" // the most recent quantity
 )
 
-// Enforcement says what a meter does at its quota (rules: usage#quotas).
+// Enforcement defines how a meter enforces its quota (rules: usage#quotas).
 type Enforcement string
 
 // The enforcements.
 const (
 	EnforcementUnenforced Enforcement = "none" // usage is only tracked
-	EnforcementSoft       Enforcement = "soft" // alerts, never refuses
-	EnforcementHard       Enforcement = "hard" // refuses what would exceed
+	EnforcementSoft       Enforcement = "soft" // raises alerts, never rejects
+	EnforcementHard       Enforcement = "hard" // rejects events that would exceed the quota
 )
 
-// Status says how near usage is to its quota (rules: usage#quotas).
+// Status is the quota status of a meter (rules: usage#quotas).
 type Status string
 
 // The quota statuses.
@@ -33,10 +33,10 @@ const (
 	QuotaExceeded Status = "exceeded" // from 100 percent
 )
 
-// judge returns why an event may not be stored, nil when it may. current is what the
-// meter shows for the event's period; limit is in whole units, nil for unlimited. The
-// new level decides: the new total or number of events, the larger of the two maxima,
-// or for last_value the quantity itself, even where the event is older than the last.
+// judge returns the reason why an event must be rejected, or nil. current is the value of the meter
+// in the period of the event. limit is in whole units, nil for unlimited. The new level decides:
+// the new total, count or maximum, or for last_value the quantity itself, even if the event is
+// older than the last one.
 func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) error {
 	level, fits := money.TotalOf(quantity), true
 	switch m.Aggregation {
@@ -57,8 +57,8 @@ func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) 
 	return nil
 }
 
-// statusOf compares usage with its limit, exactly. With a limit of 0, no usage is ok
-// and any usage exceeds it.
+// statusOf compares usage with its limit, exactly. With a limit of 0, zero usage is ok and any
+// other usage exceeds it.
 func statusOf(current money.Total, limit *int64) Status {
 	switch {
 	case limit == nil, *limit <= 0 && current == (money.Total{}):
@@ -72,14 +72,14 @@ func statusOf(current money.Total, limit *int64) Status {
 	}
 }
 
-// warningLevel is 80 percent of a limit.
+// warningLevel returns 80 percent of a limit.
 func warningLevel(limit int64) money.Total {
 	fifths := limit % 5 * 4
 	return money.Total{Units: limit/5*4 + fifths/5, Millionths: fifths % 5 * int64(money.One/5)}
 }
 
-// percentOf is usage in percent of its limit, rounded half up to two decimals;
-// nil when unlimited.
+// percentOf returns usage in percent of its limit, rounded half up to two decimals. It returns nil
+// if unlimited.
 func percentOf(current money.Total, limit *int64) *float64 {
 	if limit == nil {
 		return nil

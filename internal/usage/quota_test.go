@@ -138,7 +138,7 @@ func TestStatusAndPercent(t *testing.T) {
 	}
 }
 
-// The thresholds are exact for every usage and limit.
+// The thresholds are exact for any usage and limit.
 func TestStatusIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

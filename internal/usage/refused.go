@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// refusalParts is how many parts the count of a day is in.
+// refusalParts is the number of rows that share the count of a day, to reduce contention.
 const refusalParts = 16
 
-// countRefused counts the events that were refused for a quota, in the transaction that
-// decides about them, while their streams are locked (rules: usage#quotas).
+// countRefused counts the events that were rejected because of a quota, in the transaction that
+// rejects them, while their streams are locked (rules: usage#quotas).
 //
-// The counts of a day are shared by all tenants: they are locked after all else, in order.
+// The daily counts are shared by all tenants, so they are locked last, in order.
 func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.Time) error {
 	hour, day := HourOf(now), HourOf(now.UTC().Truncate(24*time.Hour))/24
 	var of []refusedOf
@@ -45,7 +45,7 @@ func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.T
 	return nil
 }
 
-// refusedOf is how many events of a stream were refused.
+// refusedOf is the number of rejected events of a stream.
 type refusedOf struct {
 	stream StreamKey
 	events int64

@@ -16,7 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// refusedEvents returns what is counted of a tenant by the hour, and for all on a day.
+// refusedEvents returns the number of rejected events of a tenant in an hour, and of all tenants on
+// a day.
 func refusedEvents(t *testing.T, db *sqldb.DB, tenantID uuid.UUID, at time.Time) (hour, day int64) {
 	t.Helper()
 	read := func(into *int64, query string, args ...any) {
@@ -29,8 +30,8 @@ func refusedEvents(t *testing.T, db *sqldb.DB, tenantID uuid.UUID, at time.Time)
 	return hour, day
 }
 
-// Each event that is refused for a quota is counted once, in the hour of its refusal; what is
-// refused for another reason is not.
+// An event rejected because of a quota is counted once, in the hour of its rejection. Other
+// rejections are not counted.
 func TestRefusedEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -75,11 +76,11 @@ func TestRefusedEventsAreCounted(t *testing.T) {
 		if err := w.Retention("").PurgeTenant(t.Context(), tenantID); err != nil {
 			t.Fatal(err)
 		}
-		wantCounted(began, 0, 4) // the sums of all stay
+		wantCounted(began, 0, 4) // the daily totals stay
 	})
 }
 
-// Refusals of many tenants at once, on several instances, are all counted.
+// Concurrent rejections of many tenants on several instances are all counted.
 func TestRefusedEventsOfManyTenants(t *testing.T) {
 	t.Parallel()
 	for dialect, instances := range map[sqldb.Dialect]int{sqldb.SQLite: 1, sqldb.Postgres: 3} {

@@ -16,29 +16,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Deps is what the service works with.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	DB    *sqldb.DB
 	Plans planReader
 	Clock clock.Clock
 	Log   *slog.Logger
 	Jobs  jobQueue
-	// Alerts sends the alerts about soft quotas.
+	// Alerts sends the alerts of soft quotas.
 	Alerts quotaNotifier
-	// Billing takes the figures of billable events; needed where usage is recorded.
+	// Billing queues the figures of billable events. It is required for recording.
 	Billing billingQueue
-	Events  hook.Outbox // nil tells nobody
-	// DailyCap is how many events a day a tenant can record that never had a plan; 0 means any
-	// number. HadPlan reports whether a tenant ever had one; it is needed with a cap.
+	Events  hook.Outbox // nil: no events are published
+	// DailyCap limits the events per day of a tenant that never had a plan; 0 means unlimited.
+	// HadPlan reports whether a tenant ever had a plan. It is required with a cap.
 	DailyCap int64
 	HadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)
-	// Observe is called for each batch that was decided, with how many events were accepted,
-	// refused as duplicates, refused for a quota, and failed for another reason; nil is not
-	// called.
+	// Observe, if not nil, is called for each decided batch with the numbers of events that were
+	// accepted, rejected as duplicates, rejected because of a quota, and failed for other reasons.
 	Observe func(accepted, duplicate, overQuota, failed int)
 }
 
-// Service has the use cases of usage. It is safe for concurrent use.
+// Service records and reports usage. It is safe for concurrent use.
 type Service struct {
 	store     store
 	plans     planReader
@@ -48,8 +47,8 @@ type Service struct {
 	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
 
-// NewService makes a service and registers its jobs. Record and RecordBatch wait until
-// Run is called.
+// NewService returns a Service and registers its jobs. Record and RecordBatch block until Run is
+// called.
 func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{
@@ -57,7 +56,7 @@ func NewService(d Deps) *Service {
 		dailyCap: d.DailyCap, hadPlan: d.HadPlan,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
 	}
-	batches := 1 // SQLite stores one at a time
+	batches := 1 // SQLite has a single writer
 	if d.DB.Dialect() == sqldb.Postgres {
 		batches = 4
 	}
@@ -75,7 +74,8 @@ func NewService(d Deps) *Service {
 	return svc
 }
 
-// tally tells observe how many verdicts of each kind there are; nil is not told.
+// tally returns a function that reports the number of verdicts of each kind to observe, or nil if
+// observe is nil.
 func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verdict) {
 	if observe == nil {
 		return nil
@@ -98,20 +98,20 @@ func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verd
 	}
 }
 
-// Run stores what Record and RecordBatch are given until ctx ends. It returns when
-// everything that was waiting then is stored. From then on they answer ErrBusy, so the
-// HTTP server should have finished its requests before ctx ends.
+// Run stores the events of Record and RecordBatch until ctx ends. It returns once the queued events
+// are stored. From then on, recording returns ErrBusy, so the HTTP server should finish its
+// requests before ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	s.writer.Run(ctx)
 	return nil
 }
 
-// Record stores one event and returns once it is durable (rules: usage#recording). It
-// refuses, in this order: 422 on recorded_at for more than five minutes in the future,
-// ErrUnknownMeter, ErrDuplicate, errDailyCap, ErrQuotaExceeded, 422 on quantity for a total beyond
-// 10^18; and ErrBusy at any time. When ctx ends first the event may be stored or
-// not; recording it again with the same idempotency key is then safe. It must not be
-// called in a transaction, since it uses its own.
+// Record stores one event and returns once it is durable (rules: usage#recording). It checks, in
+// this order: recorded_at more than five minutes in the future (422), ErrUnknownMeter,
+// ErrDuplicate, errDailyCap, ErrQuotaExceeded, and a total above 10^18 (422 on quantity). It can
+// return ErrBusy at any time. If ctx ends first, the event may or may not be stored; recording it
+// again with the same idempotency key is safe. It uses its own transaction, so it must not be
+// called in one.
 func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (Event, error) {
 	one := &submission{Recording: r, tenantID: tenantID}
 	if err := one.setTime(s.clock.Now()); err != nil {
@@ -127,22 +127,21 @@ func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (
 	return verdicts[0].event, verdicts[0].err
 }
 
-// Outcome is what became of one recording of a batch.
+// Outcome is the result of one recording of a batch.
 type Outcome struct {
 	Event Event
-	Err   error // as of Record
+	Err   error // the same errors as Record
 }
 
-// RecordBatch stores several events, in their order, and returns the outcome of each:
-// the same as if they had been recorded one after the other. They are not stored all
-// or none, although they usually share a transaction. An error means that none was
-// looked at, or that ctx ended first.
+// RecordBatch stores several events in order and returns the outcome of each, as if they had been
+// recorded one after another. A batch is not atomic, although its events usually share a
+// transaction. An error means that no event was processed, or that ctx ended first.
 func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recordings []Recording) ([]Outcome, error) {
 	now := s.clock.Now()
 	outcomes := make([]Outcome, len(recordings))
 	submissions := make([]submission, len(recordings))
 	submitted := make([]*submission, 0, len(recordings))
-	indexes := make([]int, 0, len(recordings)) // of the submitted ones
+	indexes := make([]int, 0, len(recordings)) // of the submitted recordings
 	for i, r := range recordings {
 		submissions[i] = submission{Recording: r, tenantID: tenantID}
 		if outcomes[i].Err = submissions[i].setTime(now); outcomes[i].Err == nil {
@@ -162,8 +161,7 @@ func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recording
 	return outcomes, nil
 }
 
-// setTime sets the time that the event is recorded for; errInFuture where the caller's
-// is too far ahead.
+// setTime sets the time of the event. It returns errInFuture if the caller's time is too far ahead.
 func (r *submission) setTime(now time.Time) error {
 	r.at = now
 	if r.RecordedAt != nil {
@@ -175,7 +173,7 @@ func (r *submission) setTime(now time.Time) error {
 	return nil
 }
 
-// storable reports whether both databases can hold a text.
+// storable reports whether both databases can store the text.
 func storable(text string) bool {
 	if !utf8.ValidString(text) {
 		return false

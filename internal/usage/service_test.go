@@ -121,7 +121,7 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
 		tenantID := w.NewTenant(t)
-		// A thousand petabytes but for three events, in one that no caller could record.
+		// A thousand petabytes minus three events, stored as one event that no caller could record.
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
 		exec := func(query string, args ...any) {
 			t.Helper()
@@ -149,8 +149,8 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 		}
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
 
-		// What the events themselves come to is counted as exactly; a view of them that is
-		// too large stops at the largest.
+		// A sum of the events is computed exactly, and a value that is too large stays at the
+		// maximum.
 		exec(`UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64-1))
 		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.ResetNever, usage.EnforcementSoft))
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
@@ -166,8 +166,8 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Periods change with the subscription. Every counter stays what its events come
-// to, those that are not shown at the moment too.
+// Periods change with the subscription. Every counter, shown or not, equals the aggregate of its
+// events.
 func TestCountersFollowTheSubscription(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -289,7 +289,7 @@ func TestSummaryAndDetail(t *testing.T) {
 		if len(d.Events) != usage.RecentEvents {
 			t.Fatalf("%d events", len(d.Events))
 		}
-		// Newest first: minute 4 down to 1, of each the one stored last first.
+		// Newest first: minutes 4 down to 1, and within a minute the event stored last comes first.
 		for i, e := range d.Events {
 			minute, round := 4-i/5, 4-i%5
 			want := fmt.Sprintf(`{"n": %d}`, round*5+minute)
@@ -306,7 +306,7 @@ func TestSummaryAndDetail(t *testing.T) {
 	})
 }
 
-// Each verdict counts as what it is.
+// Each verdict counts under its own kind.
 func TestVerdictsAreCounted(t *testing.T) {
 	t.Parallel()
 	got := usage.Tally(nil, usage.ErrDuplicate, usage.ErrQuotaExceeded.With("limit", 1), nil, usage.ErrUnknownMeter)

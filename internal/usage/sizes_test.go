@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What a caller adds to an event is bounded, alone and in a batch: anybody in a tenant
-// records events, also without a plan.
+// The size of metadata is limited, both alone and in a batch, because any member of a tenant can
+// record events, even without a plan.
 func TestMetadataIsBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -12,17 +12,15 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// store is the domain's SQL. Its methods take part in the transaction of their
-// context.
+// store has the SQL of the package. Its methods take part in the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.db.Conn(ctx)) }
 
 func (s store) events() eventStore { return newEventStore(s.db) }
 
-// current is what a meter shows of a tenant for a period, given the counters that
-// are stored. A period without a counter is counted from its events, of which there
-// are usually none.
+// current returns the counter of a period from the stored counters. A period without a stored
+// counter is counted from its events, of which there are usually none.
 func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	known, recorded := counters[k]
 	if !recorded {
@@ -34,7 +32,7 @@ func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, coun
 	return s.rebuild(ctx, k.TenantID, m, p)
 }
 
-// level is current with the interrupted windows that count in a period besides it.
+// level returns the value of current plus the interrupted windows that count in the period.
 func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Total, error) {
 	sum, err := s.current(ctx, k, m, p, counters)
 	if err != nil || m.Reset != ResetMonthly {
@@ -50,8 +48,8 @@ func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, beside
 	return sum.Value, nil
 }
 
-// rebuild computes from the stored events what a counter has to show. For all of
-// time the deleted events are included.
+// rebuild computes a counter from the stored events. For the unbounded period it includes deleted
+// events.
 func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (Counter, error) {
 	c := Counter{Period: p}
 	if m.Aggregation == LastValue {
@@ -70,13 +68,12 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 		c.Value = money.NewTotal(t.events, 0)
 	case Max:
 		c.Value = money.TotalOf(t.highest)
-	case LastValue: // above
+	case LastValue: // handled above
 	}
 	return c, nil
 }
 
-// totals is what the events of a period come to. Their sum is units and millionths
-// of a unit.
+// totals aggregates the events of a period. Their sum is units plus millionths of a unit.
 type totals struct {
 	events, units, millionths int64
 	highest                   money.Quantity
@@ -94,9 +91,9 @@ func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period
 	return totals{row.Events, row.Units, row.Millionths, money.Quantity(row.Highest)}, sqldb.Wrap(err, "total the events of a period")
 }
 
-// lastValue reads the value of a period's latest event, and when it was recorded,
-// nil where there is none. Where the period has no beginning it reads the deleted
-// events second: an event that is deleted meanwhile is then found there.
+// lastValue returns the value and the time of the latest event of a period. The time is nil if
+// there is no event. If the period has no start, deleted events are read second, so that an event
+// that is deleted concurrently is still found.
 func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (money.Quantity, *time.Time, error) {
 	newest, err := s.newestEvents(ctx, tenantID, m, p, 1)
 	if err != nil {
@@ -122,8 +119,8 @@ func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Per
 	return value, last, nil
 }
 
-// lastPruned reads the latest deleted event of a stream. It returns errNonePruned if no event
-// was deleted.
+// lastPruned returns the latest deleted event of a stream. It returns errNonePruned if no event was
+// deleted.
 func (s store) lastPruned(ctx context.Context, k StreamKey) (money.Quantity, time.Time, error) {
 	row, err := s.q(ctx).LastPruned(ctx, usagesql.LastPrunedParams{TenantID: k.TenantID, MeterID: k.MeterID})
 	if err != nil {
@@ -135,7 +132,7 @@ func (s store) lastPruned(ctx context.Context, k StreamKey) (money.Quantity, tim
 	return money.Quantity(row.PrunedLast), *row.PrunedLastAt, nil
 }
 
-// newestEvents reads at most n events of a period, newest first.
+// newestEvents returns at most n events of a period, newest first.
 func (s store) newestEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p Period, n int32) ([]Event, error) {
 	rows, err := s.q(ctx).NewestEvents(ctx, usagesql.NewestEventsParams{
 		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// unsentAlert reads an alert and locks it, errAlertSent where it was sent already.
+// unsentAlert reads and locks an alert. It returns errAlertSent if the alert was already sent.
 func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	tenantID, err := s.q(ctx).TenantOfAlert(ctx, id)
 	if err != nil {

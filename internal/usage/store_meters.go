@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// MeterOf is the meter of a row.
+// MeterOf converts a row to a Meter.
 func MeterOf(row usagesql.Meter) Meter {
 	return Meter{
 		ID:          row.ID,
@@ -23,10 +23,10 @@ func MeterOf(row usagesql.Meter) Meter {
 	}
 }
 
-// meterColumns are what meterInto reads.
+// meterColumns are the columns that meterInto scans.
 const meterColumns = `id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable`
 
-// meterInto reads rows of meterColumns.
+// meterInto returns a function that scans rows of meterColumns.
 func meterInto(add func(meterRules)) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var m meterRules
@@ -36,7 +36,7 @@ func meterInto(add func(meterRules)) func(scan func(...any) error) error {
 	}
 }
 
-// activeMetersQuery reads the active meters into found, by their codes.
+// activeMetersQuery reads the active meters into found, ordered by code.
 func activeMetersQuery(found *[]Meter) sqldb.Query {
 	return sqldb.Query{
 		Doing: "list active meters",
@@ -45,14 +45,14 @@ func activeMetersQuery(found *[]Meter) sqldb.Query {
 	}
 }
 
-// meter finds a meter by its code, errNoSuchMeter where there is none.
+// meter returns a meter by its code, or errNoSuchMeter.
 func (s store) meter(ctx context.Context, code string) (Meter, error) {
 	row, err := s.q(ctx).MeterByCode(ctx, code)
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter", errNoSuchMeter)
 }
 
-// lockMeter finds a meter that events refer to, deleted or not, and keeps its rules
-// as they are until the transaction ends.
+// lockMeter returns a meter that events refer to, even a deleted one, and locks its rules until the
+// transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	row, err := s.q(ctx).AnyMeter(ctx, id)
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter of a stream", errNoSuchMeter)

@@ -14,16 +14,16 @@ import (
 // The statements of recording, the hot path. Most take many rows at once, which sqlc cannot
 // generate.
 
-// meterRules is a meter with all that recording on it depends on.
+// meterRules is a meter with everything that recording depends on.
 type meterRules struct {
 	Meter
-	billable bool // it has a price that is linked to one of the payment provider
+	billable bool // it has a price that is linked to a price of the payment provider
 }
 
-// metersForRecording reads meters by their codes, which must be sorted, into found: those
-// that there are. Each query keeps a meter's rules, whether it is billable among them, as
-// they are until what was decided by them is stored. Only columns of the row itself are as
-// they are when the lock is granted.
+// metersForRecording reads the existing meters with the given codes, which must be sorted, into
+// found. Each query locks the rules of a meter, including whether it is billable, until the
+// decisions based on them are stored. Only columns of the locked row itself are guaranteed to be
+// current when the lock is granted.
 func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
 	queries := make([]sqldb.Query, len(codes))
 	for i, code := range codes {
@@ -37,22 +37,22 @@ func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Qu
 	return queries
 }
 
-// streamState is what a stream's row says besides its key.
+// streamState is the state of a stream's row.
 type streamState struct {
 	pruned       bool       // events of the stream were deleted
-	summedBefore *time.Time // the hours contain the events recorded before; nil: no events
+	summedBefore *time.Time // hours include the events recorded before this time; nil: no events
 }
 
 // lockStreams locks streams until the transaction ends, so that no other transaction records on
-// them, and returns their states. keys must be sorted: every transaction locks in that order, so
-// that none deadlock.
+// them, and returns their states. keys must be sorted: every transaction locks in that order, which
+// prevents deadlocks.
 func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	states, err := s.lock(ctx, keys)
 	if err != nil || len(states) == len(keys) {
 		return states, err
 	}
-	// Some are new. Inserting a row locks it; if another transaction is inserting the same row,
-	// this waits for its commit.
+	// Some streams are new. Inserting a row locks it. If another transaction is inserting the same
+	// row, this waits for its commit.
 	if err := s.insertStreams(ctx, keys); err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]stream
 	})
 }
 
-// counters reads the counters of streams whose periods overlap a time, its end included.
+// counters reads the counters of streams whose periods overlap a time range, including its end.
 func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
 	among, args := s.streamCondition(3, keys)
@@ -110,8 +110,8 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 	})
 }
 
-// countersAtQuery reads the counters of tenants whose periods contain now into found, which gets
-// every stream of the tenants, with an empty list where no such counter is stored.
+// countersAtQuery reads the counters of tenants whose periods contain now into found. It adds every
+// stream of the tenants, with an empty list if no such counter is stored.
 func (s store) countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 3, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -139,7 +139,7 @@ WHERE s.tenant_id ` + among,
 	}
 }
 
-// changedCounter is a counter of a stream, to be stored.
+// changedCounter is a counter to store.
 type changedCounter struct {
 	StreamKey
 	*Counter
@@ -171,8 +171,8 @@ func (s store) exec(ctx context.Context, query string, args []any) error {
 	return err
 }
 
-// streamCondition returns the condition that (tenant_id, meter_id) is one of the streams, of which
-// there is at least one, with placeholders from first on.
+// streamCondition returns the condition that (tenant_id, meter_id) is one of the streams, and its
+// arguments. Placeholders start at first. There must be at least one stream.
 func (s store) streamCondition(first int, keys []StreamKey) (condition string, args []any) {
 	rows := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
@@ -182,12 +182,11 @@ func (s store) streamCondition(first int, keys []StreamKey) (condition string, a
 	return "IN (" + values + ")", args
 }
 
-// hoursAtOnce is how many hours one statement adds to.
+// hoursAtOnce is the number of hours per statement.
 const hoursAtOnce = 500
 
-// AddHours adds to the hours of streams, which must be locked. The hours are all
-// different. What was recorded last stays that; of two at the same time the one counts
-// that is added later.
+// AddHours adds to the hours of streams, which must be locked. The hours must be distinct. The
+// latest value stays the latest; of two values with the same time, the one added later wins.
 func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 	for len(hours) > 0 {
 		n := min(len(hours), hoursAtOnce)
@@ -199,8 +198,8 @@ func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 	return nil
 }
 
-// addHours is AddHours for at least one hour. The DISTINCT removes the repetitions that
-// Values may add.
+// addHours implements AddHours for at least one hour. The DISTINCT removes the rows that Values may
+// repeat.
 func (s store) addHours(ctx context.Context, hours []Hour) error {
 	rows := make([]any, 0, 9*len(hours))
 	for _, h := range hours {
@@ -219,8 +218,8 @@ SET events = usage_hours.events + excluded.events, units = usage_hours.units + e
 	return sqldb.Wrap(err, "add to hours")
 }
 
-// addRefused adds to what was refused in an hour. The streams are all different, and at
-// least one; the DISTINCT removes the repetitions that Values may add.
+// addRefused adds to the rejected events of an hour. There must be at least one stream, and the
+// streams must be distinct. The DISTINCT removes the rows that Values may repeat.
 func (s store) addRefused(ctx context.Context, hour int64, of []refusedOf) error {
 	rows := make([]any, 0, 4*len(of))
 	for _, r := range of {
@@ -234,15 +233,14 @@ ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.r
 	return sqldb.Wrap(err, "count refused events")
 }
 
-// addRefusedOfDay adds to what was refused to all tenants of a part on a day.
+// addRefusedOfDay adds to the rejected events of a day, in one of its parts.
 func (s store) addRefusedOfDay(ctx context.Context, day int64, part int32, events int64) error {
 	err := s.q(ctx).AddRefusedOfDay(ctx, usagesql.AddRefusedOfDayParams{Day: day, Part: part, Refused: events})
 	return sqldb.Wrap(err, "count refused events of a day")
 }
 
-// raiseAlert stores an alert and reports whether it did: not when one of its
-// threshold or a higher one was raised before for the same period. The stream must
-// be locked.
+// raiseAlert stores an alert and reports whether it is new. It is not stored if the same or a
+// higher threshold was raised before for the period and limit. The stream must be locked.
 func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, error) {
 	raised, err := s.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
 		ID: a.ID, TenantID: a.TenantID, MeterID: a.Meter.ID, PeriodStart: a.Period.Start, PeriodEnd: a.Period.End,

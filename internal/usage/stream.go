@@ -12,19 +12,20 @@ import (
 
 // StreamKey identifies a stream: the events that one tenant records on one meter.
 
-// stream is the part of a batch that belongs to one tenant and meter.
+// stream is the part of a batch for one tenant and meter.
 type stream struct {
 	key       StreamKey
 	meter     Meter
-	billable  bool // as in meterRules
+	billable  bool // see meterRules
 	allowance Allowance
 	streamState
 	entries []*entry // in order of arrival
-	// counters are all counters that an event of the batch can change: of the events' periods,
-	// and of the periods of earlier subscriptions, which a later change can make visible again.
+	// counters are all counters that an event of the batch can change: the counters of the events'
+	// periods, and those of periods of earlier subscriptions, which a later change can make visible
+	// again.
 	counters []*Counter
-	// left is how many more events the tenant may record today, shared by its streams; nil means that
-	// the batch cannot exceed the cap.
+	// left is how many more events the tenant can record today, shared by its streams. Nil means
+	// that the batch cannot exceed the cap.
 	left *int64
 }
 
@@ -33,9 +34,9 @@ type entry struct {
 	*submission
 	verdict        *verdict
 	period         Period
-	id             uuid.UUID       // of its event
+	id             uuid.UUID       // of the stored event
 	keyUsed        bool            // a deleted event used its idempotency key
-	countedPeriods *countedPeriods // nil if only its period counts
+	countedPeriods *countedPeriods // nil if the entry counts only in period
 }
 
 func (e *entry) key(k StreamKey) eventKey { return eventKey{StreamKey: k, Key: *e.IdempotencyKey} }
@@ -51,8 +52,8 @@ func (s *stream) keys() []eventKey {
 	return keys
 }
 
-// complete adds the missing counters of the entries' periods, counted from the stored events.
-// It must run before the entries are stored.
+// complete adds the missing counters of the entries' periods, computed from the stored events. It
+// must run before the entries are stored.
 func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	for _, e := range s.entries {
 		e.period = PeriodOf(s.meter.Reset, s.allowance.Billing, e.at)
@@ -71,8 +72,8 @@ func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	return nil
 }
 
-// ensureCounter adds the counter of a period if it is missing, counted from the stored events. If keep is
-// set, the counter is stored even if no entry changes it.
+// ensureCounter adds the counter of a period if it is missing, computed from the stored events. If
+// keep is set, the counter is stored even if no entry changes it.
 func (s *stream) ensureCounter(ctx context.Context, db store, p Period, keep bool) error {
 	if find(s.counters, p) != nil {
 		return nil
@@ -86,9 +87,9 @@ func (s *stream) ensureCounter(ctx context.Context, db store, p Period, keep boo
 	return nil
 }
 
-// judge rejects the entries that must not be stored and reports whether all are accepted. used
-// contains the idempotency keys used before, and judge adds the keys of the entries; if used is
-// nil, every entry counts as new. The counters do not change yet.
+// judge rejects invalid entries and reports whether all are accepted. used contains the idempotency
+// keys used before, and judge adds the keys of the entries. If used is nil, every entry counts as
+// new. The counters do not change yet.
 func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	counters := make([]*Counter, len(s.counters))
 	for i, c := range s.counters {
@@ -113,7 +114,7 @@ func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	return allAccepted
 }
 
-// rejection returns the reason why an entry must not be stored, or nil.
+// rejection returns the reason to reject an entry, or nil.
 func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool) error {
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
@@ -149,7 +150,7 @@ func (s *stream) accept(e *entry, now time.Time) storedEvent {
 	}
 }
 
-// outcome is everything that follows from the stored events of a batch.
+// outcome collects all effects of the stored events of a batch.
 type outcome struct {
 	changed []changedCounter
 	late    []CountedEvent // in hours that are already summed

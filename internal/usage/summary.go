@@ -10,14 +10,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// cachedSummary is a summary with the terms that its periods are computed from.
+// cachedSummary is a summary with the billing terms that determine its periods.
 type cachedSummary struct {
 	Summary
 	billing     *Billing
-	interrupted []Period // the windows that count in the current period
+	interrupted []Period // windows that count in the current period
 }
 
-// isCurrent reports whether a time is in the periods of the summary.
+// isCurrent reports whether a time lies in the periods of the summary.
 func (s *cachedSummary) isCurrent(now time.Time) bool {
 	if !s.Period.Equal(PeriodOf(ResetMonthly, s.billing, now)) || !slices.EqualFunc(s.interrupted, s.billing.InterruptedWindows(now), Period.Equal) {
 		return false
@@ -47,8 +47,8 @@ func (s *Service) loadSummaries(ctx context.Context, tenantIDs []uuid.UUID) (map
 	return s.summarize(ctx, tenantIDs, &meters, activeMetersQuery(&meters))
 }
 
-// Detail reads what one meter, active or not, shows of a tenant now, with the newest
-// events of its period. It answers 404 for an unknown code.
+// Detail returns the current usage of a tenant on one meter, active or not, with the newest events
+// of its period. It returns errNoSuchMeter for an unknown code.
 func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (Detail, error) {
 	if !storable(code) {
 		return Detail{}, errNoSuchMeter
@@ -69,7 +69,7 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// summarize reads the tenants' usage on meters in the current period. before may contain a query
+// summarize reads the tenants' usage on meters in the current period. before can contain a query
 // that finds the meters. The number of queries does not depend on the number of tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]cachedSummary, error) {
 	now := s.clock.Now()

@@ -16,9 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Tenants whose summaries are asked for at the same time share the queries and
-// nothing else: each is shown its own usage, quota and period, also one that has
-// recorded nothing.
+// Concurrent requests for summaries share queries, but each tenant gets its own usage, quota and
+// period, even if it has recorded nothing.
 func TestSummariesOfManyTenants(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -47,7 +46,7 @@ func TestSummariesOfManyTenants(t *testing.T) {
 				t.Errorf("%v is shown %s, want %s", id, got, want[id])
 			}
 		}
-		// All in one look-up, some asked for twice.
+		// All in one load, with some duplicates.
 		together, err := w.Summarize(t.Context(), append(ids, ids[3:5]...))
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +54,7 @@ func TestSummariesOfManyTenants(t *testing.T) {
 		for _, id := range ids {
 			check(id, together[id])
 		}
-		// As requests come.
+		// Through concurrent requests.
 		var asking sync.WaitGroup
 		for range 10 {
 			for _, id := range ids {
@@ -72,8 +71,8 @@ func TestSummariesOfManyTenants(t *testing.T) {
 	})
 }
 
-// Cached summaries must depend on every table that they are read from: with counters, and counted
-// from the events of periods without one.
+// Cached summaries must depend on every table that is read for them, both with stored counters and
+// when counting from events.
 func TestSummaryTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

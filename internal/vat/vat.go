@@ -1,4 +1,4 @@
-// Package vat has the rules for VAT numbers: their forms by country, and who owes the tax
+// Package vat implements the rules for VAT numbers: their formats by country, and who owes the tax
 // (rules: tenant#vat-numbers).
 package vat
 
@@ -8,19 +8,19 @@ import (
 	"unicode"
 )
 
-// The statuses of a VAT number, as the API shows them.
+// The statuses of a VAT number in the API.
 const (
-	StatusNone    = "none"    // there is no number
-	StatusPending = "pending" // the registry has not answered yet
+	StatusNone    = "none"    // no number
+	StatusPending = "pending" // the registry has not responded yet
 	StatusValid   = "valid"
 	StatusInvalid = "invalid"
-	StatusUnknown = "unknown" // the registry could not answer
+	StatusUnknown = "unknown" // the registry could not check the number
 )
 
 // Scheme is a system of VAT numbers.
 type Scheme string
 
-// The schemes whose numbers are checked.
+// The schemes with validated numbers.
 const (
 	NoScheme      Scheme = ""
 	Union         Scheme = "EU"
@@ -28,15 +28,14 @@ const (
 	Switzerland   Scheme = "CH"
 )
 
-// The test values of the payment provider
-// (https://docs.stripe.com/billing/customer/tax-ids, "Test tax IDs").
+// Test values of Stripe (https://docs.stripe.com/billing/customer/tax-ids, "Test tax IDs").
 const (
 	testVerified   = "000000000"
 	testUnverified = "111111111"
 	testPending    = "222222222"
 )
 
-// forms are the forms of VAT numbers by country (ISO 3166-1 alpha-2), without prefix.
+// forms holds the formats of VAT numbers by country (ISO 3166-1 alpha-2), without prefix.
 var forms = compile(map[string]string{
 	"AT": `U\d{8}`,
 	"BE": `[01]\d{9}`,
@@ -70,7 +69,7 @@ var forms = compile(map[string]string{
 	"CH": `E\d{9}(MWST|TVA|IVA)?`,
 })
 
-// prefixOf returns the first two letters of a country's VAT numbers.
+// prefixOf returns the prefix of a country's VAT numbers.
 func prefixOf(country string) string {
 	if country == "GR" {
 		return "EL"
@@ -86,8 +85,8 @@ func compile(bodies map[string]string) map[string]*regexp.Regexp {
 	return compiled
 }
 
-// SchemeOf returns the scheme of a country (ISO 3166-1 alpha-2), NoScheme where numbers are
-// not checked.
+// SchemeOf returns the scheme of a country (ISO 3166-1 alpha-2). It returns NoScheme if its numbers
+// are not validated.
 func SchemeOf(country string) Scheme {
 	switch {
 	case country == string(UnitedKingdom) || country == string(Switzerland):
@@ -98,11 +97,11 @@ func SchemeOf(country string) Scheme {
 	return NoScheme
 }
 
-// IsInUnion reports whether a country (ISO 3166-1 alpha-2) is a member of the union.
+// IsInUnion reports whether a country (ISO 3166-1 alpha-2) is a member of the European Union.
 func IsInUnion(country string) bool { return SchemeOf(country) == Union }
 
-// CountryOf returns the country (ISO 3166-1 alpha-2) that a VAT number begins with, "" if
-// its numbers are not checked here.
+// CountryOf returns the country (ISO 3166-1 alpha-2) for the prefix of a VAT number. It returns ""
+// if the country's numbers are not validated.
 func CountryOf(number string) string {
 	number = normalize(number)
 	country := number[:min(2, len(number))]
@@ -115,9 +114,9 @@ func CountryOf(number string) string {
 	return country
 }
 
-// Parse returns the normal form of a country's VAT number, and whether the number has the
-// country's form. The checksum is not computed. withTest accepts the provider's test values,
-// which stand for any number of the union and of the United Kingdom.
+// Parse returns the normalized form of a country's VAT number, and whether it has the format of the
+// country. It does not verify the checksum. withTest accepts Stripe's test values as numbers of the
+// European Union and the United Kingdom.
 func Parse(number, country string, withTest bool) (normal string, ok bool) {
 	form := forms[country]
 	if form == nil {
@@ -133,15 +132,15 @@ func Parse(number, country string, withTest bool) (normal string, ok bool) {
 	return normal, form.MatchString(normal)
 }
 
-// IsForeign reports whether a number has the form of another country than the given one.
+// IsForeign reports whether a number has the format of a country other than the given one.
 func IsForeign(number, country string) bool {
 	other := CountryOf(number)
 	_, ok := Parse(number, other, false)
 	return ok && other != country
 }
 
-// normalize removes spaces, dots and dashes and upper-cases the ASCII letters. Other letters
-// stay, because some of them would become ASCII.
+// normalize removes spaces, dots and dashes, and converts ASCII letters to upper case. It does not
+// convert other letters, because some of them would become ASCII.
 func normalize(number string) string {
 	return strings.Map(func(c rune) rune {
 		switch {

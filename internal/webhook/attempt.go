@@ -18,53 +18,53 @@ import (
 )
 
 const (
-	// timeout is how long an endpoint may take to answer.
+	// timeout is how long an endpoint can take to respond.
 	timeout = 15 * time.Second
-	// maxAnswer is how much of an answer is read, in bytes. None of it is kept.
+	// maxAnswer is how much of a response body is read and discarded, in bytes.
 	maxAnswer = 64 << 10
-	// maxAttempts is how many attempts of a delivery are remembered, the newest.
+	// maxAttempts is how many attempts are stored per delivery; older ones are dropped.
 	maxAttempts = 50
 )
 
-// delays are the times between an attempt and the next, each more or less by a fifth, by
-// chance, so that what failed together does not return together.
+// delays are the times between consecutive attempts. Each is varied randomly by up to 20 %, so that
+// deliveries that failed together are not retried together.
 var delays = [...]time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 	10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
-// task is a delivery that this instance holds the lease of.
+// task is a delivery that this instance leases.
 type task struct {
 	delivery uuid.UUID
 	event    uuid.UUID
 	lease    uuid.UUID
-	attempt  int // how many were made since it was begun
+	attempt  int // attempts made since the delivery was stored or resent
 	attempts []Attempt
 	body     []byte
 	endpoint Endpoint
-	// destination is the tenant and the host that the attempt counts for.
+	// destination is the tenant and the host whose limit the attempt counts towards.
 	destination string
 }
 
-// result is what became of a task. One without an attempt was not sent: its endpoint is
+// result is the result of a task. If made is false, nothing was sent because the endpoint is
 // disabled.
 type result struct {
 	task
 	made        bool
 	attempt     Attempt
-	interrupted bool // the service stops; the attempt does not count
+	interrupted bool // by the shutdown of the service; the attempt does not count
 }
 
 func (r result) isOK() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode >= 200 && *r.attempt.StatusCode < 300
 }
 
-// isGone reports whether the endpoint wants nothing any more.
+// isGone reports whether the endpoint asked to receive nothing more (410).
 func (r result) isGone() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode == http.StatusGone
 }
 
-// nextAttempt returns when the delivery is tried again, nil for never.
+// nextAttempt returns the time of the next attempt, or nil if no attempt is left.
 func (r result) nextAttempt() *time.Time {
 	if r.isOK() || r.isGone() || r.task.attempt >= len(delays) {
 		return nil
@@ -74,8 +74,8 @@ func (r result) nextAttempt() *time.Time {
 	return &at
 }
 
-// attempt sends a delivery. The time that is signed is the machine's: receivers compare it
-// with their own, also where the sandbox has moved the service's.
+// attempt sends a delivery. The signed time is the machine's, because receivers compare it with
+// their own clocks. The sandbox can move the service's clock.
 func (d *sender) attempt(ctx context.Context, t task) result {
 	now, began := d.svc.deps.Clock.Now(), d.svc.deps.Machine.Now()
 	r := result{task: t, made: true, attempt: Attempt{At: now}}
@@ -93,7 +93,7 @@ func (d *sender) attempt(ctx context.Context, t task) result {
 	answer, err := d.client.Do(req)
 	if err == nil {
 		r.attempt.StatusCode = &answer.StatusCode
-		_, _ = io.Copy(io.Discard, answer.Body) // the status has said it; what is too long is left
+		_, _ = io.Copy(io.Discard, answer.Body) // only the status matters; the rest of a long body is not read
 		_ = answer.Body.Close()
 	} else {
 		r.attempt.Error = new(kindOf(err))
@@ -103,8 +103,8 @@ func (d *sender) attempt(ctx context.Context, t task) result {
 	return r
 }
 
-// kindOf names why there was no answer. The error itself could tell the endpoint's owner of
-// a network that only the service can reach.
+// kindOf classifies the error of an attempt. The original error is hidden, because it could reveal
+// details of the service's internal network to the endpoint's owner.
 func kindOf(err error) string {
 	var name *net.DNSError
 	var broken *tls.CertificateVerificationError
@@ -113,7 +113,8 @@ func kindOf(err error) string {
 	var slow net.Error
 	switch {
 	case errors.Is(err, safehttp.ErrForbidden), errors.As(err, &name):
-		// One error for both: it must not reveal which names exist in the service's network.
+		// The same code for both, so that it does not reveal which names exist in the service's
+		// network.
 		return "address_not_allowed"
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return "timeout"

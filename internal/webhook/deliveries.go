@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// replayable is how far back deliveries can be sent again.
+	// replayable is how far back deliveries can be replayed.
 	replayable = 30 * 24 * time.Hour
-	// grace is how much older a time may be, so that who computes it by another clock, or a
-	// moment before, is not refused.
+	// grace extends replayable, so that clock differences and slow requests do not cause
+	// rejections.
 	grace = time.Minute
 )
 
-// DeliveryList says how the list of deliveries can be filtered.
+// DeliveryList returns the filters and sort orders of the delivery list.
 func DeliveryList() page.Spec {
 	types := make([]string, 0, len(hook.Types()))
 	for _, t := range hook.Types() {
@@ -33,7 +33,7 @@ func DeliveryList() page.Spec {
 	}
 }
 
-// Deliveries returns a page of an endpoint's deliveries and how many there are.
+// Deliveries returns a page of an endpoint's deliveries and their total number.
 func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, q page.Query) ([]Delivery, int64, error) {
 	if _, err := s.store.get(ctx, tenantID, id); err != nil {
 		return nil, 0, err
@@ -41,7 +41,7 @@ func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.U
 	return s.store.deliveries(ctx, id, q)
 }
 
-// Test sends an event to an endpoint, whatever types it chose.
+// Test sends a test event to an endpoint, regardless of its types.
 func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (d Delivery, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
 		made, err := s.outbox.send(ctx, hook.Event{Type: hook.Test, TenantID: tenantID, Data: hook.StaticData(view(*e))},
@@ -55,8 +55,8 @@ func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (
 	return d, err
 }
 
-// Resend sends a delivery again, whatever became of it, with all attempts left. To an
-// endpoint that is disabled nothing is sent.
+// Resend sends a delivery again, whatever its status, with all attempts available. Nothing is sent
+// to a disabled endpoint.
 func (s *Service) Resend(ctx context.Context, tenantID *uuid.UUID, id, deliveryID uuid.UUID) (d Delivery, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
 		if _, err := s.store.delivery(ctx, id, deliveryID); err != nil {
@@ -76,8 +76,8 @@ func (s *Service) Resend(ctx context.Context, tenantID *uuid.UUID, id, deliveryI
 	return d, err
 }
 
-// Replay sends again what was not delivered since a time, at most 30 days ago, and returns
-// how many deliveries those are: none where the endpoint is disabled.
+// Replay sends the failed deliveries created since a time again and returns their number. The time
+// can be at most 30 days ago. Nothing is sent to a disabled endpoint.
 func (s *Service) Replay(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, since time.Time) (n int64, err error) {
 	now := s.deps.Clock.Now()
 	if since.Before(now.Add(-replayable - grace)) {
@@ -95,8 +95,8 @@ func (s *Service) Replay(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	return n, err
 }
 
-// DeleteOld deletes at most limit events, with their deliveries, of a time from (inclusive)
-// to before (exclusive), the oldest first, and returns their times.
+// DeleteOld deletes at most limit events created from from (inclusive) to before (exclusive),
+// oldest first, together with their deliveries. It returns their times.
 func (s *Service) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOld(ctx, from, before, limit)
 }

@@ -23,7 +23,7 @@ func errTooMany(most int) error {
 	}}}
 }
 
-// errType says which type of a list is unknown.
+// errType returns the error for an unknown type at an index of the list.
 func errType(index int) error {
 	known := make([]string, 0, len(hook.Types())+1)
 	for _, t := range hook.Types() {

@@ -10,17 +10,17 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of endpoints.
+// HTTP has the handlers for endpoints.
 type HTTP struct {
 	svc *Service
-	// owner returns whose endpoints a request is about; nil for the platform's. base is
-	// where these are, an absolute URL.
+	// owner returns the tenant whose endpoints a request addresses, or nil for the platform. base
+	// returns the absolute URL of these endpoints.
 	owner func(ctx context.Context) *uuid.UUID
 	base  func(ctx context.Context) string
 }
 
-// NewHTTP returns the handlers of the endpoints of the caller's tenant. publicURL, without a
-// slash at its end, begins the links between pages.
+// NewHTTP returns the handlers for the endpoints of the caller's tenant. publicURL, without a
+// trailing slash, is the prefix of pagination links.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{
 		svc: svc,
@@ -34,7 +34,7 @@ func NewHTTP(svc *Service, publicURL string) *HTTP {
 	}
 }
 
-// NewPlatformHTTP returns the handlers of the platform's endpoints.
+// NewPlatformHTTP returns the handlers for the platform's endpoints.
 func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{
 		svc:   svc,
@@ -43,7 +43,7 @@ func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 	}
 }
 
-// WebhookEndpoint is an endpoint as it is listed.
+// WebhookEndpoint is the API representation of an endpoint.
 type WebhookEndpoint struct {
 	ID             uuid.UUID   `json:"id"`
 	URL            string      `json:"url" example:"https://example.com/hooks"`
@@ -55,7 +55,7 @@ type WebhookEndpoint struct {
 	LastDeliveryAt *shape.Time `json:"last_delivery_at" doc:"The last success."`
 }
 
-// NewWebhookEndpoint is an endpoint with its new secret, which is shown once.
+// NewWebhookEndpoint is an endpoint with its new secret, which is returned only once.
 type NewWebhookEndpoint struct {
 	WebhookEndpoint
 	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" doc:"Shown here and never again."`
@@ -68,7 +68,7 @@ func view(e Endpoint) WebhookEndpoint {
 	}
 }
 
-// Exists refuses a path that names no endpoint, before the body is checked.
+// Exists returns a not-found error for an unknown endpoint before the body is validated.
 func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("endpoint"))
 	if err != nil {
@@ -103,7 +103,7 @@ func (in *createInput) terms() Terms {
 	return Terms{URL: in.Body.URL, Types: in.Body.Events, Description: in.Body.Description}
 }
 
-// CheckCreate is the check behind rest.Checks for Create.
+// CheckCreate validates the fields of a request to Create (see rest.Checks).
 func (h *HTTP) CheckCreate(_ context.Context, in *createInput) error {
 	t := in.terms()
 	return h.svc.check(&t)
@@ -145,7 +145,7 @@ type updateInput struct {
 	}
 }
 
-// CheckUpdate is the check behind rest.Checks for Update.
+// CheckUpdate validates the fields of a request to Update (see rest.Checks).
 func (h *HTTP) CheckUpdate(_ context.Context, in *updateInput) error {
 	return h.svc.checkChange(Change{URL: in.Body.URL.Or(nil)}, &Terms{Types: in.Body.Events.Value})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// WebhookDelivery is a delivery as it is listed.
+// WebhookDelivery is the API representation of a delivery.
 type WebhookDelivery struct {
 	ID            uuid.UUID        `json:"id"`
 	EventID       uuid.UUID        `json:"event_id" doc:"What the header webhook-id has, the same at every attempt and every endpoint."`
@@ -103,7 +103,7 @@ type replayInput struct {
 	}
 }
 
-// WebhookReplay says how many deliveries are sent again.
+// WebhookReplay holds the number of deliveries that are sent again.
 type WebhookReplay struct {
 	Deliveries int64 `json:"deliveries"`
 }

@@ -18,25 +18,25 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Outbox stores events and who gets them. Domains add to it in the transactions of their
-// changes, so it is built before them, and the tenants are set once there are any.
+// Outbox stores events and their deliveries. Other packages add events in the transactions of their
+// changes, so the outbox is built before them and Languages is set later.
 //
-// Invariant: an event is stored if and only if its change is, with a delivery for each
-// endpoint that wants it and that exists when the transaction commits. Where nobody
-// listens it costs one query that finds nothing by an index.
+// Invariant: an event is stored if and only if its change is, with a delivery for each subscribed
+// endpoint that exists when the transaction commits. Without any endpoints, an event costs one
+// indexed query.
 type Outbox struct {
 	db    *sqldb.DB
 	clock clock.Clock
 	store store
 	wake  func(endpoints ...uuid.UUID)
-	// Languages knows the language of a tenant's resources; nil is the default for all.
+	// Languages returns the language of a tenant's resources. Nil selects the default language.
 	Languages interface {
 		Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 		Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	}
 }
 
-// NewOutbox returns an outbox. The clock is the service's.
+// NewOutbox returns an Outbox. c is the service's clock.
 func NewOutbox(db *sqldb.DB, c clock.Clock) *Outbox {
 	return &Outbox{db: db, clock: c, store: store{db}, wake: func(...uuid.UUID) {}}
 }
@@ -62,14 +62,14 @@ func (o *Outbox) Add(ctx context.Context, e hook.Event) error {
 	})
 }
 
-// listener is an endpoint that may want an event.
+// listener is an endpoint that can receive an event.
 type listener struct {
 	id      uuid.UUID
 	types   []string
 	enabled bool
 }
 
-// message is the body of an event.
+// message is the JSON body of an event.
 type message struct {
 	Type      hook.Type  `json:"type"`
 	Timestamp shape.Time `json:"timestamp"`
@@ -77,8 +77,8 @@ type message struct {
 	Data      any        `json:"data"`
 }
 
-// send stores an event with a delivery to each of some endpoints, in the transaction of
-// ctx, and returns the deliveries. One to an endpoint that is disabled has failed already.
+// send stores an event with one delivery per endpoint, in the transaction of ctx, and returns the
+// deliveries. A delivery to a disabled endpoint is stored as failed.
 func (o *Outbox) send(ctx context.Context, e hook.Event, to []listener) ([]Delivery, error) {
 	inPlain, err := o.resourceContext(ctx, e.TenantID)
 	if err != nil {
@@ -120,15 +120,15 @@ func newDelivery(event uuid.UUID, t hook.Type, to listener, now time.Time) Deliv
 	return d
 }
 
-// resourceContext returns a context in which a resource looks the same whoever changed it: without a
-// caller, and in the tenant's language.
+// resourceContext returns a context that renders a resource independently of the caller: without a
+// session, and in the tenant's language.
 func (o *Outbox) resourceContext(ctx context.Context, tenantID *uuid.UUID) (context.Context, error) {
 	ctx = i18n.With(authz.With(ctx, nil), i18n.Default)
 	if tenantID == nil || o.Languages == nil {
 		return ctx, nil
 	}
 	t, err := o.Languages.Get(ctx, *tenantID)
-	if errors.Is(err, tenant.ErrNotFound) { // it was deleted in this transaction
+	if errors.Is(err, tenant.ErrNotFound) { // the tenant was deleted in this transaction
 		return ctx, nil
 	}
 	if err != nil {

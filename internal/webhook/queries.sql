@@ -1,4 +1,4 @@
--- tenant_id is null for the platform's endpoints in every statement.
+-- In every statement, tenant_id is null for the platform's endpoints.
 -- name: InsertEndpoint :exec
 INSERT INTO webhook_endpoints (id, tenant_id, url, types, description, is_enabled, secrets, created_at)
 VALUES ($1, $2, $3, $4, $5, true, $6, $7);
@@ -14,7 +14,7 @@ SELECT * FROM webhook_endpoints
 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
 
 -- name: LockEndpoint :one
--- The lock lets those pass who refer to the endpoint: a change is stored while it is held.
+-- FOR NO KEY UPDATE does not block inserts of rows that refer to the endpoint.
 SELECT * FROM webhook_endpoints
 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid FOR NO KEY UPDATE;
 
@@ -36,9 +36,9 @@ WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
 DELETE FROM webhook_endpoints WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
 
 -- name: Listening :many
--- Who may want an event of a tenant. The lock keeps them from being deleted before the
--- deliveries to them are stored; it does not keep them from being changed. Nobody can switch
--- off an endpoint of a deleted tenant, so it gets nothing.
+-- Endpoints that can receive an event of a tenant. The lock prevents their deletion, but not other
+-- changes, until their deliveries are stored. Endpoints of a deleted tenant are excluded, because
+-- they can no longer be disabled.
 SELECT id, types, is_enabled FROM (
     SELECT e.* FROM webhook_endpoints e WHERE e.tenant_id = sqlc.narg(tenant_id)::uuid
         AND EXISTS (SELECT 1 FROM tenants t WHERE t.id = e.tenant_id AND t.deleted_at IS NULL)
@@ -64,7 +64,7 @@ WHERE endpoint_id = $1 AND id = $2;
 UPDATE webhook_deliveries SET lease_id = NULL, leased_until = NULL WHERE lease_id IS NOT NULL;
 
 -- name: Resend :execrows
--- What is on its way at this moment is left to itself.
+-- Deliveries that are being sent at the moment are skipped.
 UPDATE webhook_deliveries SET status = 'pending', attempt = 0, next_attempt_at = sqlc.arg(now)::timestamptz
 WHERE endpoint_id = $1 AND id = $2
   AND (next_attempt_at IS NULL OR leased_until IS NULL OR leased_until < sqlc.arg(lease_now)::timestamptz);
@@ -87,7 +87,7 @@ UPDATE webhook_endpoints SET failing_since = $2 WHERE id = $1 AND failing_since 
 UPDATE webhook_endpoints SET is_enabled = false, disabled_reason = $2 WHERE id = $1 AND is_enabled;
 
 -- name: GivenUp :many
--- Those that have failed for too long, and have nothing left to try.
+-- Endpoints that have failed for too long and have no attempt left.
 SELECT e.id FROM webhook_endpoints e
 WHERE e.failing_since <= sqlc.arg(since)::timestamptz AND e.is_enabled
   AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.endpoint_id = e.id AND d.next_attempt_at IS NOT NULL)
@@ -102,11 +102,11 @@ DELETE FROM webhook_events WHERE id IN (
 ) RETURNING created_at;
 
 -- name: AllEndpoints :many
--- For the sandbox alone.
+-- Only for the sandbox.
 SELECT * FROM webhook_endpoints ORDER BY id;
 
 -- name: Backlog :one
--- Each part reads one index, and no more of it than is counted.
+-- Each subquery reads one index, up to the limit.
 SELECT
     (SELECT count(*) FROM (
         SELECT d.id FROM webhook_deliveries d WHERE d.next_attempt_at IS NOT NULL ORDER BY d.endpoint_id LIMIT sqlc.arg(most)
@@ -116,7 +116,7 @@ SELECT
     ) AS fails) AS failing;
 
 -- name: NoteFailure :exec
--- One that was sent again and has failed again has failed now.
+-- A delivery that was resent and failed again gets the time of the latest failure.
 INSERT INTO webhook_failures (delivery_id, endpoint_id, tenant_id, status, attempts, failed_at)
 SELECT d.id, d.endpoint_id, e.tenant_id, sqlc.narg(answer)::integer, sqlc.arg(attempts)::integer, sqlc.arg(failed_at)::timestamptz
 FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id

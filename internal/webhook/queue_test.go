@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// queue is a database with endpoints of the platform and what waits for them.
+// queue is a database with the platform's endpoints and their deliveries.
 type queue struct {
 	t *testing.T
 	store
@@ -32,7 +32,7 @@ func eachQueue(t *testing.T, f func(q queue)) {
 	}
 }
 
-// add makes an endpoint for which n deliveries wait.
+// add creates an endpoint with n pending deliveries.
 func (q queue) add(n int) uuid.UUID {
 	q.t.Helper()
 	e := Endpoint{ID: sqldb.NewID(), URL: "https://example.com/", Types: []string{"webhook.test"}, Enabled: true, CreatedAt: noon, secrets: secrets{{Text: newSecret()}}}
@@ -45,14 +45,14 @@ func (q queue) add(n int) uuid.UUID {
 			q.t.Fatal(err)
 		}
 	}
-	e.Types = []string{"tenant.created"} // what is added next is for others
+	e.Types = []string{"tenant.created"} // so that later events go to other endpoints
 	if err := q.update(q.t.Context(), e); err != nil {
 		q.t.Fatal(err)
 	}
 	return e.ID
 }
 
-// claimAt claims for endpoints at a time of the machine.
+// claimAt claims deliveries at the given machine time.
 func (q queue) claimAt(machine time.Time, rooms ...capacity) []task {
 	q.t.Helper()
 	list, err := q.claim(q.t.Context(), noon, machine, rooms)
@@ -62,8 +62,8 @@ func (q queue) claimAt(machine time.Time, rooms ...capacity) []task {
 	return list
 }
 
-// Each endpoint gets as much as it has room for; what is leased is nobody else's until the
-// lease is over, and what was recorded does not come back.
+// Each endpoint gets as many deliveries as it has room for. A leased delivery is not claimed again
+// until the lease expires, and a recorded delivery is never claimed again.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	eachQueue(t, func(q queue) {
@@ -98,7 +98,7 @@ func TestClaims(t *testing.T) {
 		if len(second) != 6 {
 			t.Errorf("%d are sent again after the leases", len(second))
 		}
-		// The first instance comes too late; the second's word holds.
+		// The first instance is too late. The second instance's outcome counts.
 		late, done := outcome{first[0].delivery, first[0].lease, failed, 1, nil, nil}, []outcome{}
 		for _, one := range second {
 			done = append(done, outcome{one.delivery, one.lease, delivered, 1, []Attempt{{At: noon}}, nil})
@@ -124,8 +124,7 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// The backlog counts what waits, and its lag is that of the attempt that was due first; what
-// is to be tried later has none.
+// The lag is the age of the earliest due attempt. Attempts in the future have no lag.
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 	eachQueue(t, func(q queue) {
@@ -160,8 +159,8 @@ func TestBacklog(t *testing.T) {
 	})
 }
 
-// An event whose resource cannot be read is not stored, and neither is its change; nobody is
-// asked for a resource that nobody wants.
+// If the resource of an event cannot be loaded, neither the event nor its change is stored. The
+// resource is not loaded if no endpoint is subscribed.
 func TestOutboxIsPartOfTheChange(t *testing.T) {
 	t.Parallel()
 	eachQueue(t, func(q queue) {
@@ -196,7 +195,7 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 		if now, err := q.get(t.Context(), nil, id); err != nil || !now.Enabled {
 			t.Errorf("the change was made without its event: %+v %v", now, err)
 		}
-		// What cannot be encoded is no message either.
+		// A resource that cannot be encoded is not stored either.
 		err := q.outbox.Add(t.Context(), hook.Event{Type: hook.TenantCreated, Data: hook.StaticData(func() {})})
 		if err == nil || events() != 0 {
 			t.Errorf("%v, %d events", err, events())

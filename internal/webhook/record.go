@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// disableAfter is how long nothing was delivered to an endpoint before it is disabled, from
-	// the first failure since the last success on.
+	// disableAfter is how long an endpoint can fail before it is disabled, counted from the first
+	// failure since the last success.
 	disableAfter = 5 * 24 * time.Hour
-	// maxRecords is how many results are stored in one transaction.
+	// maxRecords is the maximum number of results stored in one transaction.
 	maxRecords = 256
-	// recordTimeout bounds that transaction.
+	// recordTimeout limits the duration of that transaction.
 	recordTimeout = 10 * time.Second
 )
 
-// keepRecords stores results until there are no more, those that wait together.
+// keepRecords stores results in batches until the channel is closed.
 func (s *Service) keepRecords(ctx context.Context, results <-chan result) {
 	for first := range results {
 		batch := []result{first}
@@ -47,9 +47,9 @@ func (s *Service) keepRecords(ctx context.Context, results <-chan result) {
 
 // recordAll stores results in one transaction.
 //
-// Invariant: the endpoints are locked first, in the order of their ids, so that what an
-// endpoint is now decides: a delivery to one that was disabled meanwhile has failed, and one
-// that was deleted has no deliveries. A result counts only while its lease holds.
+// Invariant: the endpoints are locked first, in the order of their IDs, so their current state
+// decides. A delivery to an endpoint that has been disabled is failed, and a deleted endpoint has
+// no deliveries. A result counts only while its lease is valid.
 func (s *Service) recordAll(ctx context.Context, batch []result) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		known, err := s.store.lockAll(ctx, batch)
@@ -89,7 +89,7 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 	})
 }
 
-// outcome is what is stored of a result.
+// outcome is the stored form of a result.
 type outcome struct {
 	delivery, lease uuid.UUID
 	status          string
@@ -102,7 +102,7 @@ func outcomeOf(r result, enabled bool) outcome {
 	o := outcome{delivery: r.delivery, lease: r.lease, status: pending, attempt: r.task.attempt, attempts: r.attempts}
 	switch {
 	case r.interrupted && enabled:
-		o.nextAttempt = &r.attempt.At // at once, by whoever comes next
+		o.nextAttempt = &r.attempt.At // immediately, by any instance
 		return o
 	case r.made && !r.interrupted:
 		o.attempt++
@@ -119,10 +119,10 @@ func outcomeOf(r result, enabled bool) outcome {
 	return o
 }
 
-// health is what a batch says of an endpoint.
+// health collects the effect of a batch on an endpoint.
 type health struct {
 	Endpoint
-	delivered *time.Time // the last success of the batch
+	delivered *time.Time // the last success in the batch
 	isGone    bool
 	noted     bool
 }
@@ -143,8 +143,8 @@ func (h *health) recordResult(r result) {
 	}
 }
 
-// recordHealth stores what a batch says of an endpoint, which is locked, and disables it
-// where that is due.
+// recordHealth stores the effect of a batch on a locked endpoint, and disables the endpoint if
+// necessary.
 func (s *Service) recordHealth(ctx context.Context, h *health) error {
 	if h.noted {
 		if err := s.store.noteHealth(ctx, h.ID, h.delivered, h.failingSince); err != nil {
@@ -162,8 +162,8 @@ func (s *Service) recordHealth(ctx context.Context, h *health) error {
 	return nil
 }
 
-// DisableFailing is a periodic job: it disables the endpoints to which nothing was delivered for too
-// long and for which nothing is left to try. The others are disabled by their next failure.
+// DisableFailing is a periodic job. It disables endpoints that have failed for too long and have no
+// attempt left. Endpoints with attempts left are disabled by their next failure.
 func (s *Service) DisableFailing(ctx context.Context) error {
 	ids, err := s.store.listFailing(ctx, s.deps.Clock.Now().Add(-disableAfter))
 	if err != nil {
@@ -185,8 +185,8 @@ func (s *Service) DisableFailing(ctx context.Context) error {
 	return nil
 }
 
-// disable ends the sending to an endpoint, which is locked and enabled. What waits has
-// failed. Its owner is told by mail where it was not the endpoint's own wish.
+// disable disables a locked, enabled endpoint and fails its pending deliveries. It mails the owner
+// unless the endpoint itself asked to be disabled.
 func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error {
 	if err := s.store.disable(ctx, e.ID, reason); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error 
 	return s.mailOwner(ctx, e)
 }
 
-// mailOwner mails the owner of a tenant that an endpoint was disabled.
+// mailOwner mails the owner of the tenant that an endpoint was disabled.
 func (s *Service) mailOwner(ctx context.Context, e Endpoint) error {
 	t, err := s.deps.Tenants.Get(ctx, *e.TenantID)
 	if err != nil {

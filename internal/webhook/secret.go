@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// secretPrefix is how the secrets of Standard Webhooks begin; base64 follows.
+	// secretPrefix is the prefix of Standard Webhooks secrets. Base64 follows.
 	secretPrefix = "whsec_"
 	secretBytes  = 32
-	// overlap is how long a secret signs beside the one that took its place.
+	// overlap is how long a rotated secret continues to sign.
 	overlap = 24 * time.Hour
-	// maxSecrets bounds the header where somebody rotates again and again.
+	// maxSecrets limits the length of the signature header after repeated rotations.
 	maxSecrets = 10
 )
 
-// secrets are those of an endpoint, the newest first (rules: webhooks#secrets). Whoever
-// signs has to know a secret, so it cannot be stored as a hash: they are kept as they are,
-// in one column of the database that nothing else reads, that no answer shows after the
-// one that makes it, and that neither logs nor the trail of changes get to see. Whoever can
-// read the database can read everything that the events say, too.
+// secrets are the secrets of an endpoint, newest first (rules: webhooks#secrets). Signing requires
+// the secret itself, so it cannot be hashed. The secrets are stored in plain text in a column that
+// nothing else reads. No API response contains a secret except the one that creates it, and neither
+// do logs or the audit trail. A person who can read the database can read the contents of all
+// events anyway.
 type secrets []secret
 
 type secret struct {
 	Text  string     `json:"text"`
-	Until *time.Time `json:"until,omitempty"` // nil for the present one
+	Until *time.Time `json:"until,omitempty"` // nil for the current secret
 }
 
 // newSecret returns a secret of random bytes.
 func newSecret() string {
 	key := make([]byte, secretBytes)
-	_, _ = rand.Read(key) // crypto/rand never fails: it ends the process instead
+	_, _ = rand.Read(key) // crypto/rand never returns an error; it crashes the process instead
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// rotate returns the secrets with a new present one, without those that are over.
+// rotate adds text as the current secret and removes expired secrets.
 func (s secrets) rotate(text string, now time.Time) secrets {
 	until := now.Add(overlap)
 	next := secrets{{Text: text}}
@@ -68,17 +68,17 @@ func (s secrets) sign(id string, at int64, body []byte, now time.Time) string {
 	return strings.Join(signatures, " ")
 }
 
-// Signature returns the signature of a message, as Standard Webhooks has it: at is the time
-// in the header, in seconds.
+// Signature returns the signature of a message as defined by Standard Webhooks. at is the time in
+// the webhook-timestamp header, in Unix seconds.
 func Signature(secret, id string, at int64, body []byte) string {
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix)) // ours decode
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix)) // our secrets are valid base64
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(id + "." + strconv.FormatInt(at, 10) + ".")) // a hash takes everything
+	_, _ = mac.Write([]byte(id + "." + strconv.FormatInt(at, 10) + ".")) // writing to a hash never fails
 	_, _ = mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// encode returns the secrets as the database has them.
+// encode returns the secrets in the format of the database.
 func (s secrets) encode() (string, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s secrets) encode() (string, error) {
 	return string(text), nil
 }
 
-// readSecrets is the opposite of stored. Its errors do not say what was read.
+// readSecrets is the inverse of encode. Its errors do not contain the input.
 func readSecrets(text string) (secrets, error) {
 	var s secrets
 	if json.Unmarshal([]byte(text), &s) != nil {

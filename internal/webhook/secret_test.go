@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The example of the standard's own specification.
+// The example of the Standard Webhooks specification.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	got := Signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, []byte(`{"test": 2432232314}`))
@@ -15,8 +15,8 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// A secret signs for a day beside its successors; however often somebody rotates, the header
-// stays short, and the present secret is the first.
+// A rotated secret continues to sign for a day. The number of signatures is limited, and the
+// current secret is first.
 func TestRotatedSecrets(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -13,33 +13,34 @@ import (
 )
 
 const (
-	// poll is how often an instance looks for what others stored and for what became due.
+	// poll is how often an instance looks for due deliveries, including those stored by other
+	// instances.
 	poll = time.Second
-	// maxFlying bounds the attempts of this instance at one moment, and maxOfEndpoint those
-	// to one endpoint. One that fails or is slow gets no more than maxOfSlow: so hanging
-	// endpoints would have to be many hundreds before others waited for them.
+	// maxFlying limits the concurrent attempts of this instance, and maxOfEndpoint those to one
+	// endpoint. An endpoint that is slow or failing gets only maxOfSlow, so it takes hundreds of
+	// hanging endpoints to delay the others.
 	maxFlying     = 512
 	maxOfEndpoint = 16
 	maxOfSlow     = 2
-	// maxOfHost bounds the attempts to one host for one tenant, through whichever endpoints: a
-	// tenant must not flood somebody's server.
+	// maxOfHost limits the concurrent attempts to one host on behalf of one tenant, across its
+	// endpoints, so that a tenant cannot use the service to flood a server.
 	maxOfHost = 16
-	// slow is a time for an answer after which an endpoint counts as slow.
+	// slow is the response time above which an endpoint counts as slow.
 	slow = 2 * time.Second
-	// leaseTime is longer than an attempt takes with its record: only what an instance that
-	// died has left is taken by another.
+	// leaseTime exceeds the duration of an attempt including its recording, so other instances only
+	// take over the deliveries of a dead instance.
 	leaseTime = 2 * timeout
-	// drain is how long attempts may go on when the service stops.
+	// drain is how long running attempts can take to finish when the service stops.
 	drain = 4 * time.Second
-	// claimed is how many endpoints one statement claims for.
+	// claimed is the number of endpoints per claim statement.
 	claimed = 8
 )
 
-// sender takes deliveries that are due and sends them.
+// sender claims due deliveries and sends them.
 //
-// Invariants: a delivery is sent by one instance at a time, which holds its lease; one whose
-// outcome is not stored is sent again once the lease is over. An endpoint never has more
-// attempts in flight than its share, so that one that hangs delays no other.
+// Invariants: only the instance that holds the lease sends a delivery. If the outcome is not
+// stored, the delivery is sent again once the lease expires. An endpoint never exceeds its share of
+// the concurrent attempts, so a hanging endpoint does not delay the others.
 type sender struct {
 	svc     *Service
 	client  *safehttp.Client
@@ -47,10 +48,10 @@ type sender struct {
 	signal  chan struct{}
 
 	mu     sync.Mutex
-	due    map[uuid.UUID]bool // endpoints to look at
+	due    map[uuid.UUID]bool // endpoints to check; uuid.Nil stands for all
 	flying map[uuid.UUID]int  // attempts by endpoint
-	total  int                // attempts
-	more   map[uuid.UUID]bool // endpoints that probably have more than they had room for
+	total  int                // all attempts
+	more   map[uuid.UUID]bool // endpoints that probably have more deliveries than room
 	slow   map[uuid.UUID]bool // endpoints whose last attempt was slow or failed
 	toHost map[string]int     // attempts by destination
 }
@@ -67,7 +68,7 @@ func newSender(s *Service) *sender {
 	}
 }
 
-// wake makes the sender look at some endpoints. It never blocks.
+// wake makes the sender check the endpoints. It never blocks.
 func (d *sender) wake(endpoints ...uuid.UUID) {
 	if len(endpoints) == 0 {
 		return
@@ -80,17 +81,17 @@ func (d *sender) wake(endpoints ...uuid.UUID) {
 	d.wakeUp()
 }
 
-// wakeAll makes the sender look at every endpoint with something due, uuid.Nil.
+// wakeAll makes the sender check every endpoint with a due delivery.
 func (d *sender) wakeAll() { d.wake(uuid.Nil) }
 
 func (d *sender) wakeUp() {
 	select {
 	case d.signal <- struct{}{}:
-	default: // it is about to look anyway
+	default: // a round is pending already
 	}
 }
 
-// run sends until ctx ends, and then lets what is in flight come to its end for a while.
+// run sends deliveries until ctx ends, then gives running attempts the time drain to finish.
 func (d *sender) run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -116,8 +117,8 @@ func (d *sender) run(ctx context.Context) error {
 	return nil
 }
 
-// runRound takes what is due for the endpoints to look at, as far as there is room, and starts
-// the attempts.
+// runRound claims due deliveries of the endpoints to check, as far as there is room, and starts the
+// attempts.
 func (d *sender) runRound(ctx, work context.Context, attempts *sync.WaitGroup) {
 	rooms, err := d.listCapacities(ctx)
 	var to map[uuid.UUID]string
@@ -155,13 +156,14 @@ func (d *sender) runRound(ctx, work context.Context, attempts *sync.WaitGroup) {
 	}
 }
 
-// capacity is how many deliveries of an endpoint can be taken.
+// capacity is how many deliveries of an endpoint can be claimed.
 type capacity struct {
 	endpoint uuid.UUID
 	room     int
 }
 
-// listCapacities returns the endpoints to look at, each with its room, as many as fit.
+// listCapacities returns the endpoints to check and their capacities, within the limit of the
+// instance.
 func (d *sender) listCapacities(ctx context.Context) ([]capacity, error) {
 	d.mu.Lock()
 	due := d.due
@@ -181,7 +183,7 @@ func (d *sender) listCapacities(ctx context.Context) ([]capacity, error) {
 	defer d.mu.Unlock()
 	left := maxFlying - d.total
 	var rooms []capacity
-	// The order is by chance, so that the same ones do not always come last.
+	// The map order is random, so no endpoint is always last.
 	for id := range maps.Keys(due) {
 		r := capacity{id, min(d.attemptLimit(id)-d.flying[id], left)}
 		if r.room <= 0 {
@@ -194,8 +196,8 @@ func (d *sender) listCapacities(ctx context.Context) ([]capacity, error) {
 	return rooms, nil
 }
 
-// limitPerHost reduces rooms to the attempts that each destination has left. An endpoint that gets
-// none is looked at again with the next poll.
+// limitPerHost reduces the capacities to the attempts that each destination has left. An endpoint
+// without capacity is checked again at the next poll.
 func (d *sender) limitPerHost(rooms []capacity, to map[uuid.UUID]string) []capacity {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -214,7 +216,7 @@ func (d *sender) limitPerHost(rooms []capacity, to map[uuid.UUID]string) []capac
 	return kept
 }
 
-// attemptLimit is how many attempts to an endpoint there may be at once.
+// attemptLimit returns the maximum number of concurrent attempts to an endpoint.
 func (d *sender) attemptLimit(id uuid.UUID) int {
 	if d.slow[id] {
 		return maxOfSlow
@@ -222,7 +224,7 @@ func (d *sender) attemptLimit(id uuid.UUID) int {
 	return maxOfEndpoint
 }
 
-// deliver makes an attempt and hands on what became of it.
+// deliver makes an attempt and passes the result to the recorder.
 func (d *sender) deliver(ctx context.Context, t task) {
 	r := result{task: t}
 	if t.endpoint.Enabled {
@@ -233,7 +235,7 @@ func (d *sender) deliver(ctx context.Context, t task) {
 	d.finishAttempt(t.endpoint.ID, r)
 }
 
-// observe counts an attempt, unless the end of the service interrupted it.
+// observe reports an attempt to Observe, unless the shutdown interrupted it.
 func (d *sender) observe(r result) {
 	if d.svc.deps.Observe == nil || r.interrupted {
 		return
@@ -248,8 +250,8 @@ func (d *sender) observe(r result) {
 	d.svc.deps.Observe(outcome, time.Duration(r.attempt.DurationMS)*time.Millisecond)
 }
 
-// finishAttempt gives back the room of an attempt. The sender looks again at an endpoint with more
-// once half of its room is free, so that it takes several at once.
+// finishAttempt releases the room of an attempt. An endpoint with more deliveries is checked again
+// once half of its room is free, so that one claim takes several deliveries.
 func (d *sender) finishAttempt(id uuid.UUID, r result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -22,17 +22,17 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// noon is when the tests of this file take place.
+// noon is the time of the tests in this file.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// at is the clock that always shows a time.
+// at is a clock that stands still.
 type at time.Time
 
 func (a at) Now() time.Time { return time.Time(a) }
 
 var _ clock.Clock = at{}
 
-// answered is the result of an attempt that got a status.
+// answered returns the result of an attempt with a response status.
 func answered(status, attempt int) result {
 	return result{
 		task: task{attempt: attempt, endpoint: Endpoint{Enabled: true}}, made: true,
@@ -40,7 +40,7 @@ func answered(status, attempt int) result {
 	}
 }
 
-// unanswered is one that got no answer.
+// unanswered returns the result of an attempt without a response.
 func unanswered(attempt int) result {
 	r := answered(0, attempt)
 	r.attempt.StatusCode, r.attempt.Error = nil, new("timeout")
@@ -152,7 +152,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// later is a result at a later time.
+// later moves a result to a later time.
 func later(r result, d time.Duration) result {
 	r.attempt.At = r.attempt.At.Add(d)
 	return r
@@ -165,9 +165,9 @@ func TestHealth(t *testing.T) {
 	interrupted := unanswered(0)
 	interrupted.interrupted = true
 	for name, tt := range map[string]struct {
-		was       *time.Time // since when it failed
+		was       *time.Time // start of failures before the batch
 		results   []result
-		since     *time.Time // since when it fails
+		since     *time.Time // start of failures after the batch
 		delivered *time.Time
 		noted     bool
 		isGone    bool
@@ -226,13 +226,13 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
-// bare is a sender without a database.
+// bare returns a sender without a database.
 func bare() *sender {
 	return newSender(&Service{deps: Deps{Clock: at(noon), Machine: at(noon), Log: slog.New(slog.DiscardHandler)}})
 }
 
-// An endpoint has its share of attempts, a slow one a smaller one, and all together no more
-// than there may be.
+// A slow endpoint has a smaller share of attempts than a healthy one, and all endpoints together
+// respect the limit of the instance.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	d := bare()
@@ -251,7 +251,7 @@ func TestShares(t *testing.T) {
 	if diff := cmp.Diff(map[uuid.UUID]int{healthy: maxOfEndpoint, hanging: maxOfSlow, busy: 3}, got); diff != "" {
 		t.Error(diff)
 	}
-	// One without room is looked at again when it has some.
+	// An endpoint without room is checked again once it has room.
 	d.flying[hanging] = maxOfSlow
 	d.wake(hanging)
 	if rooms, _ := d.listCapacities(t.Context()); len(rooms) != 0 || !d.more[hanging] {
@@ -266,7 +266,7 @@ func TestShares(t *testing.T) {
 	if d.slow[hanging] || d.flying[hanging] != 0 {
 		t.Errorf("after a quick answer: slow %v, flying %v", d.slow, d.flying)
 	}
-	// All together.
+	// The limit of the instance.
 	full := bare()
 	full.total = maxFlying - 5
 	full.wake(healthy, busy)
@@ -280,7 +280,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// All endpoints of a tenant on one host share its attempts; other tenants and hosts have their own.
+// All endpoints of a tenant on one host share a limit. Other tenants and hosts have limits of their
+// own.
 func TestAttemptsToOneHost(t *testing.T) {
 	t.Parallel()
 	d := bare()
@@ -304,7 +305,7 @@ func TestAttemptsToOneHost(t *testing.T) {
 	}
 }
 
-// A slow answer counts like a failure, a quick one does not.
+// A slow response counts as a failure for the share of attempts.
 func TestSlowAnswers(t *testing.T) {
 	t.Parallel()
 	d, id := bare(), uuid.New()
@@ -322,7 +323,7 @@ func TestSlowAnswers(t *testing.T) {
 	}
 }
 
-// In production an endpoint is reached by https alone, in the sandbox also this machine.
+// Production accepts only https. The sandbox also accepts local addresses.
 func TestWhichURLs(t *testing.T) {
 	t.Parallel()
 	production := &Service{}

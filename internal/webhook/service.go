@@ -20,44 +20,44 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Tenants is what endpoints need of tenants.
+// Tenants gives access to tenants.
 type Tenants interface {
-	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's rights
-	// again.
+	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's
+	// permissions again.
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 }
 
-// Letters sends mails, in the transaction of ctx.
+// Letters sends emails in the transaction of ctx.
 type Letters interface {
 	WebhookDisabled(ctx context.Context, locale, to string, d letters.WebhookDisabled) error
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit trail.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	DB      *sqldb.DB
-	Clock   clock.Clock // the service's
-	Machine clock.Clock // the machine's, for leases and for what is signed
+	Clock   clock.Clock // the service's clock, which the sandbox can move
+	Machine clock.Clock // the machine's clock, for leases and signatures
 	Tenants Tenants
 	Letters Letters
 	Audit   Audit
 	Log     *slog.Logger
-	// Reachable are networks that are not public and can be reached all the same, also
-	// without https: the sandbox's own, none in production.
+	// Reachable lists non-public networks that endpoints can use anyway, also without https: the
+	// sandbox's own network. It is empty in production.
 	Reachable []netip.Prefix
-	// Observe is called after each attempt, with "answered" (2xx), "refused" (another answer) or
-	// "failed" (none); nil is not called.
+	// Observe, if not nil, is called after each attempt with "answered" (2xx), "refused" (another
+	// status) or "failed" (no response).
 	Observe func(outcome string, took time.Duration)
 }
 
-// Service has the endpoints and their deliveries.
+// Service manages endpoints and their deliveries.
 type Service struct {
 	deps   Deps
 	store  store
@@ -65,7 +65,7 @@ type Service struct {
 	sender *sender
 }
 
-// NewService returns the service. What is added to its outbox, Run sends.
+// NewService returns a Service. Run sends the events that are added to outbox.
 func NewService(d Deps, outbox *Outbox) *Service {
 	s := &Service{deps: d, store: store{d.DB}, outbox: outbox}
 	s.sender = newSender(s)
@@ -73,23 +73,23 @@ func NewService(d Deps, outbox *Outbox) *Service {
 	return s
 }
 
-// List returns the endpoints of a tenant, or of the platform for nil, the newest first.
+// List returns the endpoints of a tenant, or the platform's for nil, newest first.
 func (s *Service) List(ctx context.Context, tenantID *uuid.UUID) ([]Endpoint, error) {
 	return s.store.list(ctx, tenantID)
 }
 
-// Get returns an endpoint of a tenant, or of the platform for nil; the refusal of something
-// that does not exist where there is no such endpoint.
+// Get returns an endpoint of a tenant, or of the platform for nil. It returns errNotFound if the
+// endpoint does not exist.
 func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Endpoint, error) {
 	return s.store.get(ctx, tenantID, id)
 }
 
-// Create makes an endpoint of a tenant, or of the platform for nil, and returns it with its
-// secret, which cannot be read again.
+// Create creates an endpoint for a tenant, or for the platform if tenantID is nil. It returns the
+// endpoint and its secret, which cannot be read again.
 //
-// Invariant: a tenant has at most maxOfTenant endpoints, the platform maxOfPlatform. The
-// tenant, or the platform's row, is locked before they are counted, so that of two requests
-// that compete for the last place one is refused.
+// Invariant: a tenant has at most maxOfTenant endpoints, the platform maxOfPlatform. The tenant, or
+// the platform's row, is locked before counting, so of two concurrent requests for the last free
+// place one is rejected.
 func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (e Endpoint, text string, err error) {
 	if err := s.check(&t); err != nil {
 		return e, "", err
@@ -121,8 +121,8 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (e E
 	return e, text, err
 }
 
-// lockOwner locks the owner of the endpoints that are about to be counted or changed, and checks
-// the caller's rights again.
+// lockOwner locks the owner of the endpoints before they are counted or changed, and checks the
+// caller's permissions again.
 func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	if tenantID == nil {
 		if err := s.store.lockPlatform(ctx); err != nil {
@@ -134,13 +134,13 @@ func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	return err
 }
 
-// check refuses terms that cannot be, and brings the others into their normal form.
+// check validates the terms and normalizes them.
 func (s *Service) check(t *Terms) error {
 	return fault.Join(s.checkURL(t.URL), checkTypes(t))
 }
 
-// checkURL refuses a URL that is never requested. What its host's name resolves to is
-// checked when a connection is made, each time.
+// checkURL rejects a URL that must never be requested. The addresses behind its host name are
+// checked later, each time a connection is made.
 func (s *Service) checkURL(text string) error {
 	u, err := safehttp.CheckURL(text)
 	if err != nil || u.Scheme != "https" && len(s.deps.Reachable) == 0 || safehttp.CheckHost(u.Hostname(), s.deps.Reachable) != nil {
@@ -149,7 +149,8 @@ func (s *Service) checkURL(text string) error {
 	return nil
 }
 
-// checkTypes refuses unknown types; each is kept once, and none beside everything.
+// checkTypes rejects unknown types, removes duplicates, and reduces a list with everything to
+// everything.
 func checkTypes(t *Terms) error {
 	types := make([]string, 0, len(t.Types))
 	var unknown []error
@@ -167,7 +168,7 @@ func checkTypes(t *Terms) error {
 	return fault.Join(unknown...)
 }
 
-// Change is what is changed of an endpoint; nil leaves a field as it is.
+// Change holds the changes to an endpoint. Nil leaves a field as it is.
 type Change struct {
 	URL         *string
 	Types       []string
@@ -175,8 +176,8 @@ type Change struct {
 	Enabled     *bool
 }
 
-// Update changes an endpoint. Enabling it forgets why it was disabled, and sends nothing by
-// itself; what waits when it is disabled has failed.
+// Update changes an endpoint. Enabling it clears the reason it was disabled, but does not send
+// anything. Disabling it fails its pending deliveries.
 func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, c Change) (Endpoint, error) {
 	t := Terms{Types: c.Types}
 	if err := s.checkChange(c, &t); err != nil {
@@ -206,8 +207,7 @@ func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	})
 }
 
-// checkChange refuses what Update refuses of a change, and brings its types, which are those of t,
-// into their normal form.
+// checkChange validates a change and normalizes its types, which t holds.
 func (s *Service) checkChange(c Change, t *Terms) error {
 	var unreachable error
 	if c.URL != nil {
@@ -216,8 +216,8 @@ func (s *Service) checkChange(c Change, t *Terms) error {
 	return fault.Join(unreachable, checkTypes(t))
 }
 
-// Rotate gives an endpoint another secret and returns it. The old one signs beside it for
-// 24 hours.
+// Rotate replaces the secret of an endpoint and returns the new one. The old secret also signs for
+// another 24 hours.
 func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (e Endpoint, text string, err error) {
 	text = newSecret()
 	e, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
@@ -230,7 +230,7 @@ func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 	return e, text, err
 }
 
-// Delete deletes an endpoint with its deliveries: nothing more is sent.
+// Delete deletes an endpoint and its deliveries. Nothing more is sent to it.
 func (s *Service) Delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.lockOwner(ctx, tenantID); err != nil {
@@ -247,7 +247,7 @@ func (s *Service) Delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 	})
 }
 
-// change changes an endpoint under its lock, and returns what it is then.
+// change runs do on a locked endpoint, which do can modify, and returns the endpoint.
 func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, e *Endpoint) error) (e Endpoint, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.lockOwner(ctx, tenantID); err != nil {
@@ -261,7 +261,7 @@ func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	return e, err
 }
 
-// record adds an entry about an endpoint to the trail.
+// record adds an entry about an endpoint to the audit trail.
 func (s *Service) record(ctx context.Context, action string, e Endpoint, before, after map[string]any) error {
 	entry := audit.Entry{Action: "webhook_endpoint." + action, TenantID: e.TenantID, Resource: "webhook_endpoint", ResourceID: e.ID.String()}
 	if before != nil {
@@ -273,17 +273,17 @@ func (s *Service) record(ctx context.Context, action string, e Endpoint, before,
 	return s.deps.Audit.Record(ctx, entry)
 }
 
-// Backlog says how far the deliveries to all endpoints are behind.
+// Backlog is the state of the deliveries to all endpoints.
 type Backlog struct {
-	// Waiting counts the deliveries with an attempt to come, up to 10,000.
+	// Waiting counts deliveries with an attempt ahead, up to 10,000.
 	Waiting int64
-	// Lag is for how long the earliest attempt has been due.
+	// Lag is how long the earliest attempt has been due.
 	Lag time.Duration
-	// Failing counts the endpoints that have failed since their last success, up to 10,000.
+	// Failing counts endpoints that have failed since their last success, up to 10,000.
 	Failing int64
 }
 
-// Backlog returns how far all instances together are behind.
+// Backlog returns the backlog of all instances together.
 func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
 	return s.store.backlog(ctx, s.deps.Clock.Now())
 }
@@ -291,15 +291,15 @@ func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
 // Run sends deliveries until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.sender.run(ctx) }
 
-// EndLeases makes deliveries that a killed process was sending due at once. Call it before Run,
-// and only if no other process uses the database.
+// EndLeases makes the deliveries that a killed process was sending due immediately. Call it before
+// Run, and only if no other process uses the database.
 func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
 
-// Wake makes the sender look at once for what is due, as after the clock was moved.
+// Wake makes the sender look for due deliveries immediately, for example after the clock was moved.
 func (s *Service) Wake() { s.sender.wakeAll() }
 
-// Secrets returns the secrets that sign at this moment for a URL that endpoints have. It is
-// for the sandbox's receiver, which has no other way to know them.
+// Secrets returns the secrets that currently sign for the endpoints with a matching URL. Only the
+// sandbox's receiver uses it, which cannot get the secrets any other way.
 func (s *Service) Secrets(ctx context.Context, matches func(url string) bool) ([]string, error) {
 	all, err := s.store.listAll(ctx)
 	if err != nil {

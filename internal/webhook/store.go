@@ -27,7 +27,7 @@ func (s store) insert(ctx context.Context, e Endpoint) error {
 	}), "insert webhook endpoint")
 }
 
-// list returns the endpoints of a tenant, or of the platform for nil, the newest first.
+// list returns the endpoints of a tenant, or the platform's for nil, newest first.
 func (s store) list(ctx context.Context, tenantID *uuid.UUID) ([]Endpoint, error) {
 	var rows []webhooksql.WebhookEndpoint
 	var err error
@@ -89,7 +89,7 @@ func (s store) lock(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (End
 	return endpointOf(row)
 }
 
-// lockPlatform locks the row that stands for the platform.
+// lockPlatform locks the row that represents the platform.
 func (s store) lockPlatform(ctx context.Context) error {
 	_, err := s.q(ctx).LockPlatform(ctx)
 	return sqldb.Wrap(err, "lock the platform's webhook endpoints")
@@ -115,7 +115,8 @@ func (s store) update(ctx context.Context, e Endpoint) error {
 	}), "change webhook endpoint")
 }
 
-// delete deletes an endpoint with its deliveries, errNotFound where there is none.
+// delete deletes an endpoint with its deliveries. It returns errNotFound if there is no such
+// endpoint.
 func (s store) delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) error {
 	n, err := s.q(ctx).DeleteEndpoint(ctx, webhooksql.DeleteEndpointParams{ID: id, TenantID: tenantID})
 	if err == nil && n == 0 {
@@ -124,8 +125,8 @@ func (s store) delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) er
 	return sqldb.Wrap(err, "delete webhook endpoint")
 }
 
-// listListeners returns the endpoints that may want an event of a tenant, or of the platform for
-// nil, and keeps them from being deleted until the transaction of ctx ends.
+// listListeners returns the endpoints that can receive events of a tenant, or of the platform for
+// nil. It protects them from deletion until the transaction of ctx ends.
 func (s store) listListeners(ctx context.Context, tenantID *uuid.UUID) ([]listener, error) {
 	rows, err := s.q(ctx).Listening(ctx, tenantID)
 	all := make([]listener, len(rows))

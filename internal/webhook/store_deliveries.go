@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook/webhooksql"
 )
 
-// deliveries reads a page of an endpoint's deliveries.
+// deliveries returns a page of an endpoint's deliveries.
 func (s store) deliveries(ctx context.Context, endpointID uuid.UUID, q page.Query) ([]Delivery, int64, error) {
 	sel := page.Select{
 		Columns: "d.id, d.event_id, d.type, d.status, d.attempts, d.next_attempt_at, d.created_at",
@@ -30,7 +30,7 @@ func (s store) deliveries(ctx context.Context, endpointID uuid.UUID, q page.Quer
 	return list, total, sqldb.Wrap(err, "list webhook deliveries")
 }
 
-// delivery reads a delivery of an endpoint, or errNotFound.
+// delivery returns a delivery of an endpoint, or errNotFound.
 func (s store) delivery(ctx context.Context, endpointID, id uuid.UUID) (Delivery, error) {
 	row, err := s.q(ctx).Delivery(ctx, webhooksql.DeliveryParams{EndpointID: endpointID, ID: id})
 	if err != nil {
@@ -61,12 +61,12 @@ func (s store) replay(ctx context.Context, endpointID uuid.UUID, since, now time
 	return n, sqldb.Wrap(err, "replay webhook deliveries")
 }
 
-// failPending gives up what waits for an endpoint.
+// failPending fails the pending deliveries of an endpoint.
 func (s store) failPending(ctx context.Context, endpointID uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).FailPending(ctx, endpointID), "fail what waits for a webhook endpoint")
 }
 
-// deleteOld deletes events of a time, the oldest first, and returns their times.
+// deleteOld deletes events of a time range, oldest first, and returns their times.
 func (s store) deleteOld(ctx context.Context, from, before time.Time, most int32) ([]time.Time, error) {
 	at, err := s.q(ctx).DeleteOldEvents(ctx, webhooksql.DeleteOldEventsParams{Earliest: from, Before: before, Most: most})
 	return at, sqldb.Wrap(err, "delete old webhook events")

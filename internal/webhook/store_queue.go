@@ -17,12 +17,12 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook/webhooksql"
 )
 
-// backlogLimit is how many deliveries are counted, and how many endpoints looked at, at most.
+// backlogLimit is the maximum number of deliveries counted and of endpoints scanned.
 const backlogLimit = 10_000
 
-// dueEndpoints returns the endpoints that have a delivery due. It looks up one endpoint
-// after the other in the index of what waits, so that a long queue of one costs no more than
-// a short one.
+// dueEndpoints returns the endpoints with a due delivery. It skips from endpoint to endpoint in the
+// index of pending deliveries, so an endpoint with a long queue costs no more than one with a short
+// queue.
 func (s store) dueEndpoints(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.ids(ctx, `
 WITH RECURSIVE waiting(id) AS (
@@ -41,8 +41,8 @@ WHERE waiting.id IS NOT NULL
 	return ids, sqldb.Wrap(err, "find webhook endpoints with deliveries due")
 }
 
-// backlog counts what waits, and finds the attempt that has been due for the longest. It goes
-// from endpoint to endpoint like dueEndpoints, and counts up to a limit.
+// backlog counts the pending deliveries and finds the attempt that has been due longest. Like
+// dueEndpoints it skips from endpoint to endpoint, and it stops at backlogLimit.
 func (s store) backlog(ctx context.Context, now time.Time) (Backlog, error) {
 	row, err := s.q(ctx).Backlog(ctx, backlogLimit)
 	if err != nil {
@@ -76,16 +76,16 @@ ORDER BY v.next_attempt_at LIMIT 1`, backlogLimit, now).Scan(&due)
 	return b, nil
 }
 
-// claim leases deliveries that are due, of each endpoint as many as it has room, the
-// earliest first. What other instances claim at the same moment is skipped. The inner query
-// is MATERIALIZED because it must run once.
+// claim leases due deliveries, earliest first, up to the room of each endpoint. It skips deliveries
+// that other instances are claiming concurrently. The inner query is MATERIALIZED because it must
+// run only once.
 func (s store) claim(ctx context.Context, now, leaseNow time.Time, rooms []capacity) ([]task, error) {
 	lease := sqldb.NewID()
 	args := []any{now, leaseNow, lease, leaseNow.Add(leaseTime)}
 	var picked strings.Builder
 	for i, r := range sqldb.PadRows(rooms) {
 		if i >= len(rooms) {
-			r.room = 0 // repeated for its text alone
+			r.room = 0 // padding that claims nothing
 		}
 		if i > 0 {
 			picked.WriteString("\n\tUNION ALL ")
@@ -137,13 +137,13 @@ func (s store) destinations(ctx context.Context, rooms []capacity) (map[uuid.UUI
 	return to, sqldb.Wrap(err, "read destinations of webhook endpoints")
 }
 
-// ids runs a query for ids.
+// ids runs a query that returns IDs.
 func (s store) ids(ctx context.Context, query string, args ...any) ([]uuid.UUID, error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	var ids []uuid.UUID
 	for rows.Next() {
 		var id uuid.UUID
@@ -155,7 +155,7 @@ func (s store) ids(ctx context.Context, query string, args ...any) ([]uuid.UUID,
 	return ids, rows.Err()
 }
 
-// tasks reads deliveries that this instance has leased, with what is sent where.
+// tasks loads the leased deliveries with their events and endpoints.
 func (s store) tasks(ctx context.Context, ids []uuid.UUID, lease uuid.UUID) ([]task, error) {
 	var list []task
 	err := page.FetchByIDs(ctx, s.db.Conn(ctx), `
@@ -178,8 +178,8 @@ WHERE d.id IN`, ids, func(row page.Scanner) error {
 	return list, sqldb.Wrap(err, "read claimed webhook deliveries")
 }
 
-// lockAll locks the endpoints of results against other changes, in the order of their ids,
-// and returns those that are left.
+// lockAll locks the endpoints of the results in the order of their IDs, and returns the endpoints
+// that still exist.
 func (s store) lockAll(ctx context.Context, batch []result) (map[uuid.UUID]Endpoint, error) {
 	var args []any
 	var places []string
@@ -197,7 +197,7 @@ WHERE id IN (`+strings.Join(places, ", ")+`) ORDER BY id FOR NO KEY UPDATE`, arg
 	if err != nil {
 		return nil, sqldb.Wrap(err, "lock webhook endpoints")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	known := map[uuid.UUID]Endpoint{}
 	for rows.Next() {
 		var e Endpoint
@@ -211,8 +211,8 @@ WHERE id IN (`+strings.Join(places, ", ")+`) ORDER BY id FOR NO KEY UPDATE`, arg
 	return known, sqldb.Wrap(rows.Err(), "lock webhook endpoints")
 }
 
-// recordOutcomes stores what became of deliveries whose leases this instance has still, and
-// gives those back.
+// recordOutcomes stores the outcomes of deliveries that this instance still leases, and releases
+// the leases.
 func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
 	rows := make([]any, 0, 6*len(all))
 	for _, o := range all {
@@ -234,7 +234,7 @@ WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.colu
 	return sqldb.Wrap(err, "record webhook deliveries")
 }
 
-// noteFailures stores which deliveries were given up, for time lines.
+// noteFailures stores abandoned deliveries for timelines.
 func (s store) noteFailures(ctx context.Context, all []outcome, now time.Time) error {
 	for _, o := range all {
 		if o.status != failed {
@@ -254,7 +254,8 @@ func (s store) noteFailures(ctx context.Context, all []outcome, now time.Time) e
 	return nil
 }
 
-// noteHealth stores the last success of an endpoint, unless nil, and since when it fails.
+// noteHealth stores the last success of an endpoint, unless nil, and since when it has been
+// failing.
 func (s store) noteHealth(ctx context.Context, id uuid.UUID, deliveredAt, failingSince *time.Time) error {
 	if deliveredAt == nil {
 		return sqldb.Wrap(s.q(ctx).NoteFailing(ctx, webhooksql.NoteFailingParams{ID: id, FailingSince: failingSince}), "note failing webhook endpoint")
@@ -264,14 +265,14 @@ func (s store) noteHealth(ctx context.Context, id uuid.UUID, deliveredAt, failin
 	}), "note working webhook endpoint")
 }
 
-// listFailing returns some endpoints that have failed since a time or longer, with nothing left
-// to try.
+// listFailing returns some endpoints that have been failing at least since the given time and have
+// no attempt left.
 func (s store) listFailing(ctx context.Context, since time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).GivenUp(ctx, since)
 	return ids, sqldb.Wrap(err, "list failing webhook endpoints")
 }
 
-// disable disables an endpoint that is enabled.
+// disable disables an endpoint if it is enabled.
 func (s store) disable(ctx context.Context, id uuid.UUID, reason string) error {
 	_, err := s.q(ctx).DisableEndpoint(ctx, webhooksql.DisableEndpointParams{ID: id, DisabledReason: &reason})
 	return sqldb.Wrap(err, "disable webhook endpoint")

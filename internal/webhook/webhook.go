@@ -1,7 +1,7 @@
-// Package webhook tells endpoints outside what happens: those of a tenant of what happens
-// to it, those of the platform of everything (rules: webhooks). An event is stored in the
-// transaction of its change, with a delivery for each endpoint that wants it; a sender in
-// the background signs and sends deliveries, by the rules of Standard Webhooks.
+// Package webhook delivers events to HTTP endpoints. A tenant's endpoints receive the events of the
+// tenant, the platform's endpoints receive all events (rules: webhooks). An event is stored in the
+// transaction of the change it describes, with one delivery per subscribed endpoint. A background
+// sender signs and sends the deliveries according to Standard Webhooks.
 package webhook
 
 import (
@@ -15,49 +15,49 @@ import (
 )
 
 const (
-	// maxOfTenant and maxOfPlatform are how many endpoints there are at most.
+	// maxOfTenant and maxOfPlatform limit the number of endpoints per owner.
 	maxOfTenant   = 10
 	maxOfPlatform = 20
-	// everything is what stands for all types of events.
+	// everything subscribes an endpoint to all event types.
 	everything = "*"
 )
 
-// Why an endpoint is disabled, unless by hand.
+// Reasons for disabling an endpoint automatically.
 const (
 	reasonGone    = "gone"    // it answered 410
-	reasonFailing = "failing" // nothing was delivered for givenUp
+	reasonFailing = "failing" // no delivery succeeded for disableAfter
 )
 
-// Endpoint is where events are sent.
+// Endpoint is a URL that receives events.
 type Endpoint struct {
 	ID             uuid.UUID
-	TenantID       *uuid.UUID // nil for the platform's
+	TenantID       *uuid.UUID // nil for the platform's endpoints
 	URL            string
-	Types          []string // or everything alone
+	Types          []string // or only everything
 	Description    *string
 	Enabled        bool
-	DisabledReason *string // nil where it is enabled, or was disabled by hand
+	DisabledReason *string // nil if enabled or disabled by hand
 	CreatedAt      time.Time
-	LastDeliveryAt *time.Time // of the last success
+	LastDeliveryAt *time.Time // time of the last success
 
 	secrets      secrets
-	failingSince *time.Time // the first failure since the last success
+	failingSince *time.Time // time of the first failure since the last success
 }
 
-// isSubscribed reports whether an endpoint that chose types gets events of a type.
+// isSubscribed reports whether an endpoint with the given types receives events of type t.
 func isSubscribed(types []string, t hook.Type) bool {
 	return slices.Contains(types, everything) || slices.Contains(types, string(t))
 }
 
-// Terms are what the owner of an endpoint decides.
+// Terms are the settings that the owner of an endpoint chooses.
 type Terms struct {
 	URL         string
 	Types       []string
 	Description *string
 }
 
-// auditFields is what the trail keeps of an endpoint, by the names in the API. The secrets are
-// not part of it.
+// auditFields returns the fields of an endpoint for the audit trail, under their API names. It
+// omits the secrets.
 func auditFields(e Endpoint) map[string]any {
 	return map[string]any{
 		"url": safehttp.Redact(e.URL), "events": e.Types, "description": e.Description, "enabled": e.Enabled, "disabled_reason": e.DisabledReason,
@@ -71,21 +71,21 @@ const (
 	failed    = "failed"
 )
 
-// Delivery is an event for one endpoint.
+// Delivery is an event addressed to one endpoint.
 type Delivery struct {
 	ID            uuid.UUID
 	EventID       uuid.UUID
 	Type          string
 	Status        string
 	Attempts      []Attempt
-	NextAttemptAt *time.Time // nil once nothing more is tried
+	NextAttemptAt *time.Time // nil if no attempt is left
 	CreatedAt     time.Time
 }
 
-// Attempt is one try to deliver.
+// Attempt is one try to deliver an event.
 type Attempt struct {
 	At         time.Time `json:"at"`
-	StatusCode *int      `json:"status_code"` // nil without an answer
+	StatusCode *int      `json:"status_code"` // nil without a response
 	DurationMS int64     `json:"duration_ms"`
-	Error      *string   `json:"error"` // why there was no answer, nil where there was one
+	Error      *string   `json:"error"` // why there was no response, or nil
 }

@@ -1,4 +1,4 @@
-// Package clock has the sandbox's time: the machine's time plus an offset that grows.
+// Package clock implements the sandbox's time: the system time plus an offset that only grows.
 package clock
 
 import (
@@ -11,15 +11,15 @@ type Clock interface {
 	Now() time.Time
 }
 
-// System returns the clock of the machine.
+// System returns the system clock.
 func System() Clock { return system{} }
 
 type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// Adjustable is a clock that is ahead of another one by an offset, which only
-// grows. It is safe for concurrent use.
+// Adjustable is a clock that is ahead of another clock by an offset. The offset only grows. It is
+// safe for concurrent use.
 type Adjustable struct {
 	base Clock
 
@@ -40,15 +40,15 @@ func (a *Adjustable) Now() time.Time {
 	return a.base.Now().Add(a.offset)
 }
 
-// Offset returns how far the clock is ahead of its base.
+// Offset returns the difference between the clock and its base.
 func (a *Adjustable) Offset() time.Duration {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	return a.offset
 }
 
-// Advance moves the clock forward by d; a negative d is ignored. It calls every
-// listener and returns the new time.
+// Advance moves the clock forward by d and ignores a negative d. It then calls all listeners and
+// returns the new time.
 func (a *Adjustable) Advance(d time.Duration) time.Time {
 	if d > 0 {
 		a.mu.Lock()
@@ -65,8 +65,7 @@ func (a *Adjustable) Advance(d time.Duration) time.Time {
 	return now
 }
 
-// OnAdvance registers f to be called after each Advance, in the goroutine of its
-// caller.
+// OnAdvance registers f. Each Advance calls f synchronously with the new time.
 func (a *Adjustable) OnAdvance(f func(now time.Time)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

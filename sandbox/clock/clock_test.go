@@ -15,7 +15,7 @@ func TestAdjustable(t *testing.T) {
 	c := clock.NewAdjustable(base, time.Hour)
 	var told []time.Time
 	c.OnAdvance(func(now time.Time) {
-		if c.Now() != now { // a listener may ask the clock itself
+		if c.Now() != now { // a listener may call Now
 			t.Errorf("told %v at %v", now, c.Now())
 		}
 		told = append(told, now)

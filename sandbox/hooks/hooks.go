@@ -1,6 +1,6 @@
-// Package hooks is the sandbox's receiver of webhooks: any endpoint whose URL is
-// /sandbox/hooks/in/{name}. It keeps what came in memory, so that people and tests can read
-// it, and answers as it is told (rules: sandbox#receiver-of-webhooks).
+// Package hooks is the sandbox's webhook receiver. It accepts webhooks at /sandbox/hooks/in/{name}
+// for any name. It keeps the messages in memory for people and tests, and its responses can be
+// configured (rules: sandbox#receiver-of-webhooks).
 package hooks
 
 import (
@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	// maxMessages is how many messages are kept, and maxBody how long one may be, in bytes; longer
-	// ones are refused. maxKept bounds them together, maxNames how many names have answers.
+	// maxMessages is the maximum number of stored messages. maxBody is the maximum size of a
+	// message in bytes; larger ones are refused. maxKept is the maximum total size. maxNames is the
+	// maximum number of names with configured responses.
 	maxMessages = 1000
 	maxBody     = 1 << 20
 	maxKept     = 32 << 20
@@ -39,38 +40,39 @@ const (
 //go:embed hooks.html
 var page string
 
-// Message is what came to an endpoint.
+// Message is a received webhook.
 type Message struct {
 	ID             string            `json:"id"`
-	Headers        map[string]string `json:"headers"` // by their names in lower case
-	Body           json.RawMessage   `json:"body"`    // a string where it is no JSON
+	Headers        map[string]string `json:"headers"` // names are lower case
+	Body           json.RawMessage   `json:"body"`    // a string if the body is not JSON
 	SignatureValid bool              `json:"signature_valid"`
 	ReceivedAt     string            `json:"received_at"`
 
 	size int
-	name string // of the endpoint
+	name string // the name of the endpoint
 	at   time.Time
 }
 
-// answer is how an endpoint answers.
+// answer is the configured response of an endpoint.
 type answer struct {
 	Status  int `json:"status"`
 	DelayMS int `json:"delay_ms"`
 }
 
-// Receiver receives webhooks. Its zero value, with a clock, is ready.
+// Receiver receives webhooks. Clock and Secrets are required; the other fields have useful zero
+// values.
 type Receiver struct {
 	Clock clock.Clock
-	// Secrets returns what may have signed a message to a URL that ends with a path.
+	// Secrets returns the possible signing secrets of endpoints whose URL ends with path.
 	Secrets func(ctx context.Context, path string) ([]string, error)
 
 	mu       sync.Mutex
-	messages []Message // the newest last
-	size     int       // of their bodies
+	messages []Message // newest last
+	size     int       // total size of the bodies
 	answers  map[string]answer
 }
 
-// Handler serves /sandbox/hooks and what is below it.
+// Handler serves /sandbox/hooks and the paths below it.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	tmpl := theme.Shell(page, nil)
@@ -83,7 +85,7 @@ func (r *Receiver) Handler() http.Handler {
 	return mux
 }
 
-// latest returns at most n messages, the newest first.
+// latest returns at most n messages, newest first.
 func (r *Receiver) latest(n int) []Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +114,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 		m.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
 	if !json.Valid(body) {
-		m.Body, _ = json.Marshal(string(body)) // a text always encodes
+		m.Body, _ = json.Marshal(string(body)) // encoding a string never fails
 	}
 	switch a := r.store(m); {
 	case !pause(req.Context(), time.Duration(a.DelayMS)*time.Millisecond):
@@ -123,8 +125,8 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// store keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
-// answers.
+// store stores a message, drops the oldest messages beyond the limits, and returns the configured
+// response of the endpoint.
 func (r *Receiver) store(m Message) answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +161,7 @@ func (r *Receiver) setAnswer(w http.ResponseWriter, req *http.Request) {
 type view struct {
 	theme.Frame
 
-	Site, Answer string // Answer is a command that says how an endpoint answers
+	Site, Answer string // Answer is a command that configures the response of an endpoint
 	Messages     []shownMessage
 }
 
@@ -169,7 +171,7 @@ type shownMessage struct {
 	When       theme.Moment
 }
 
-// Text returns the body, laid out for people.
+// Text returns the body with indentation.
 func (m shownMessage) Text() string {
 	var out bytes.Buffer
 	if json.Indent(&out, m.Body, "", "  ") != nil {
@@ -196,8 +198,8 @@ func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *temp
 	}
 }
 
-// isSigned reports whether one of some secrets signed a message, at whatever time: the sandbox's
-// clock is not this machine's.
+// isSigned reports whether a message was signed with one of the secrets. It ignores the timestamp,
+// because the sandbox's clock differs from the system clock.
 func isSigned(secrets []string, header http.Header, body []byte) bool {
 	return slices.ContainsFunc(secrets, func(secret string) bool {
 		verifier, err := standardwebhooks.NewWebhook(secret)
@@ -205,7 +207,7 @@ func isSigned(secrets []string, header http.Header, body []byte) bool {
 	})
 }
 
-// pause waits, and reports whether the caller waited too.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -12,12 +12,12 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// receiver is one for which a secret signs.
+// receiver returns a Receiver with the given signing secrets.
 func receiver(secrets ...string) *Receiver {
 	return &Receiver{Clock: clock.System(), Secrets: func(context.Context, string) ([]string, error) { return secrets, nil }}
 }
 
-// ask makes a request of a receiver; header has names and values in turn.
+// ask sends a request to a receiver. header alternates names and values.
 func ask(t *testing.T, r *Receiver, method, path, body string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -29,7 +29,7 @@ func ask(t *testing.T, r *Receiver, method, path, body string, header ...string)
 	return got
 }
 
-// The example of the standard's own specification, and what differs from it.
+// The example of the Standard Webhooks specification, and modified versions of it.
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	const (
@@ -64,7 +64,7 @@ func TestSigned(t *testing.T) {
 	}
 }
 
-// The memory that messages take is bounded, by their number and by their size; the oldest go.
+// The number and total size of stored messages are limited. The oldest messages are dropped.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	many := receiver()
@@ -90,7 +90,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// It answers as it is told, name by name, and shows text as text.
+// Responses are configured by name, and the page escapes text.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	r := receiver()

@@ -17,7 +17,7 @@ var pageText string
 //go:embed about.html
 var aboutText string
 
-// maxBody is more than any form here has, in bytes.
+// maxBody is the maximum size of a form, in bytes.
 const maxBody = 64 << 10
 
 // view is the data of the page's template.
@@ -37,8 +37,8 @@ type request struct {
 	values url.Values
 }
 
-// repeatedParams are the parameters of an authorization request that its consent form
-// repeats.
+// repeatedParams are the parameters of an authorization request that the consent form repeats as
+// hidden fields.
 var repeatedParams = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
 }
@@ -51,14 +51,13 @@ func (r request) parameters() []parameter {
 	return list
 }
 
-// client reports whether the request names the one client and one of its
-// redirect URIs. Browsers are not redirected anywhere else.
+// client reports whether the request has the configured client id and one of its redirect URIs.
+// Browsers are not redirected anywhere else.
 func (p *Provider) client(r request) bool {
 	return r.values.Get("client_id") == p.cfg.ClientID && slices.Contains(p.cfg.RedirectURIs, r.values.Get("redirect_uri"))
 }
 
-// fault returns the error code of an invalid request; empty if the request is
-// valid.
+// fault returns the error code of an invalid request, or "" if the request is valid.
 func (r request) fault() string {
 	switch {
 	case r.values.Get("response_type") != "code":
@@ -71,7 +70,7 @@ func (r request) fault() string {
 	return ""
 }
 
-// showConsent answers GET /sandbox/idp/authorize.
+// showConsent handles GET /sandbox/idp/authorize.
 func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 	req := request{r.URL.Query()}
 	switch {
@@ -84,7 +83,7 @@ func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// consent answers POST /sandbox/idp/authorize, the form.
+// consent handles POST /sandbox/idp/authorize, the consent form.
 func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -123,8 +122,8 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, req, url.Values{"code": {code}})
 }
 
-// isChecked reads a checkbox. Browsers send nothing for an empty one, while
-// programs may send false.
+// isChecked parses the value of a checkbox. Browsers omit unchecked boxes, but programs may send
+// false.
 func isChecked(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "off"}, value)
 }
@@ -156,8 +155,8 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// show renders a page. It names no targets of its form, because browsers would apply them to
-// the redirect to the client and to every redirect from there.
+// show renders a page. Its policy does not restrict the targets of the form, because browsers would
+// apply the restriction to the redirect to the client and all later redirects.
 func (p *Provider) show(w http.ResponseWriter, r *http.Request, status int, v view) {
 	v.Reader = p.cfg.Brand.NewReader(r)
 	v.Title, v.Text, v.Error = v.T(v.Title), v.T(v.Text), v.T(v.Error)

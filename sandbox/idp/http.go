@@ -27,7 +27,7 @@ func (p *Provider) Handler() http.Handler {
 	return mux
 }
 
-// describe answers GET /sandbox/idp.
+// describe handles GET /sandbox/idp.
 func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	now := p.cfg.Clock.Now()
 	err := theme.Write(w, http.StatusOK, p.about, "'self'", struct {
@@ -40,9 +40,8 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// discovery answers with the provider's metadata (OpenID Connect Discovery
-// 1.0). Endpoints that browsers do not visit have the address under which the
-// service reaches them.
+// discovery returns the provider's metadata (OpenID Connect Discovery 1.0). Endpoints that browsers
+// do not visit have the URL at which the service reaches them.
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	back := p.cfg.BackURL + Path
 	writeJSON(w, http.StatusOK, map[string]any{
@@ -68,7 +67,7 @@ func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{p.key.Public()}})
 }
 
-// claims are what a token says about a person.
+// claims are the claims of an ID token.
 type claims struct {
 	jwt.Claims
 	Nonce           string `json:"nonce,omitempty"`
@@ -86,7 +85,7 @@ func (g grant) person() person {
 	return person{Email: g.email, EmailVerified: g.emailVerified, Name: g.name}
 }
 
-// token answers POST /sandbox/idp/token (OpenID Connect Core, section 3.1.3).
+// token handles POST /sandbox/idp/token (OpenID Connect Core, section 3.1.3).
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -158,7 +157,7 @@ func (p *Provider) sign(g grant, accessToken string) (string, error) {
 	}).Serialize()
 }
 
-// userInfo answers GET /sandbox/idp/userinfo.
+// userInfo handles GET /sandbox/idp/userinfo.
 func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	g, err := p.findByToken(r.Context(), token)
@@ -181,8 +180,7 @@ func refuseToken(w http.ResponseWriter, status int, code string) {
 	writeJSON(w, status, map[string]string{"error": code})
 }
 
-// fail answers with the error itself, because whoever sees the sandbox also
-// runs it.
+// fail responds with the error message, because the users of the sandbox are its operators.
 func (p *Provider) fail(w http.ResponseWriter, err error) {
 	writeJSON(w, http.StatusInternalServerError, map[string]string{"error": "server_error", "message": err.Error()})
 }

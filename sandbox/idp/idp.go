@@ -1,5 +1,5 @@
-// Package idp is the sandbox's identity provider: an OpenID Connect provider whose
-// consent page lets its user log in as anybody (rules: sandbox#identity-provider).
+// Package idp is the sandbox's identity provider. It is an OpenID Connect provider whose consent
+// page lets the user log in as any person (rules: sandbox#identity-provider).
 package idp
 
 import (
@@ -31,21 +31,18 @@ const (
 // Path is the provider's path below the sandbox's public URL.
 const Path = "/sandbox/idp"
 
-// Config says where the provider is reached and who may use it.
+// Config configures the URLs and the client of a Provider.
 type Config struct {
 	DB    *sql.DB
 	Clock clock.Clock
-	// PublicURL is where browsers reach the sandbox. With Path it is the
-	// issuer.
+	// PublicURL is the URL at which browsers reach the sandbox. PublicURL + Path is the issuer.
 	PublicURL string
-	Brand     theme.Brand // of the consent page
-	// BackURL is where the service itself reaches it; empty if that is
-	// PublicURL.
+	Brand     theme.Brand // the branding of the consent page
+	// BackURL is the URL at which the service reaches the provider. The default is PublicURL.
 	BackURL      string
 	ClientID     string
 	ClientSecret string
-	// RedirectURIs are where browsers may be redirected to. They are compared
-	// literally.
+	// RedirectURIs are the allowed redirect URIs. They are compared literally.
 	RedirectURIs []string
 }
 
@@ -73,8 +70,7 @@ CREATE TABLE IF NOT EXISTS idp_grants (
 	expires_at     INTEGER NOT NULL -- microseconds since 1970
 )`
 
-// New opens the provider in cfg.DB and creates its tables and its key if they
-// are missing.
+// New opens the provider in cfg.DB. It creates missing tables and the signing key.
 func New(ctx context.Context, cfg Config) (*Provider, error) {
 	if cfg.BackURL == "" {
 		cfg.BackURL = cfg.PublicURL
@@ -90,11 +86,11 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 	return p, nil
 }
 
-// Issuer returns the provider's name in its tokens.
+// Issuer returns the issuer of the provider's tokens.
 func (p *Provider) Issuer() string { return p.cfg.PublicURL + Path }
 
-// openKey reads the signing key, so that tokens stay valid after a restart, or
-// creates it.
+// openKey loads the signing key, or creates it on the first start. Tokens stay valid after a
+// restart.
 func (p *Provider) openKey(ctx context.Context) (jose.JSONWebKey, error) {
 	fresh, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -123,14 +119,14 @@ const (
 	kindToken = "token"
 )
 
-// grant is what a person has consented to.
+// grant is a person's consent.
 type grant struct {
 	redirectURI, nonce, challenge string
 	email, name                   string
 	emailVerified                 bool
 }
 
-// subject identifies a person. The same email is the same person.
+// subject identifies a person by email address.
 func (g grant) subject() string {
 	return hash("person " + strings.ToLower(g.email))[:22]
 }
@@ -149,10 +145,11 @@ func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Du
 	return secret, err
 }
 
-// errNoGrant says that a code or a token is unknown, used up or expired.
+// errNoGrant means that a code or token is unknown, used or expired.
 var errNoGrant = errors.New("there is no such grant")
 
-// takeCode reads the grant of a code and uses the code up. Errors: errNoGrant.
+// takeCode returns the grant of a code and invalidates the code. It returns errNoGrant if the code
+// is invalid.
 func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
 		DELETE FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?
@@ -160,7 +157,7 @@ func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
 		hash(code), kindCode, p.cfg.Clock.Now().UnixMicro()))
 }
 
-// findByToken reads the grant of an access token. Errors: errNoGrant.
+// findByToken returns the grant of an access token. It returns errNoGrant if the token is invalid.
 func (p *Provider) findByToken(ctx context.Context, token string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
 		SELECT redirect_uri, nonce, challenge, email, name, email_verified
@@ -176,15 +173,15 @@ func scan(row *sql.Row) (g grant, err error) {
 	return g, err
 }
 
-// hash returns the SHA-256 in base64url. PKCE derives the challenge from the
-// verifier in the same way (RFC 7636, section 4.2).
+// hash returns the SHA-256 in base64url. PKCE derives the challenge from the verifier in the same
+// way (RFC 7636, section 4.2).
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// halfHash returns the hash of an access token that an ID token has: the left
-// half of its SHA-256 (OpenID Connect Core, section 3.1.3.6).
+// halfHash returns the at_hash claim for an access token: the left half of its SHA-256 (OpenID
+// Connect Core, section 3.1.3.6).
 func halfHash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])

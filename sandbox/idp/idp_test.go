@@ -80,7 +80,7 @@ func (r *rig) do(method, path string, form url.Values, headers ...string) *httpt
 	return w
 }
 
-// request is an authorization request that is right but for the changes.
+// request returns a valid authorization request with the given changes.
 func request(changes ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	v := url.Values{
@@ -95,7 +95,7 @@ func request(changes ...string) url.Values {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// code consents and returns the code.
+// code submits the consent form and returns the code.
 func (r *rig) code() string {
 	r.t.Helper()
 	page := r.do("GET", "/authorize?"+request().Encode(), nil)
@@ -111,7 +111,7 @@ func (r *rig) code() string {
 	return to.Query().Get("code")
 }
 
-// exchange is a token request that is right but for the changes.
+// exchange returns a valid token request with the given changes.
 func exchange(code string, changes ...string) url.Values {
 	v := url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier},
@@ -139,7 +139,7 @@ func (r *rig) token(form url.Values, headers ...string) (int, tokens) {
 	return w.Code, got
 }
 
-// verify checks an ID token as a client does, keys and all.
+// verify verifies an ID token like a client, with the published keys.
 func (r *rig) verify(token string) (*oidc.IDToken, error) {
 	r.t.Helper()
 	ctx := oidc.InsecureIssuerURLContext(r.t.Context(), r.idp.Issuer())
@@ -176,7 +176,7 @@ func TestALoginEndsInTokens(t *testing.T) {
 		t.Errorf("user info %s, want %s", info.Body, want)
 	}
 
-	r.restart() // the key stays, and so does the person
+	r.restart() // the key and the subject survive a restart
 	if _, err := r.verify(got.IDToken); err != nil {
 		t.Errorf("after a restart: %v", err)
 	}

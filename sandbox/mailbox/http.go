@@ -18,18 +18,18 @@ import (
 //go:embed mail.html
 var page string
 
-// maxShown is how many messages the page has. The JSON has all that are kept.
+// maxShown is the maximum number of messages on the page. The JSON contains all stored messages.
 const maxShown = 100
 
 // timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
 
-// mailPolicy prevents that anything in a mail is run, and lets it load pictures alone: the
-// logo. Mail uses inline styles. Its links open elsewhere.
+// mailPolicy prevents a mail from running scripts and allows it to load only images, such as the
+// logo. Mails use inline styles. Their links open in a new window.
 const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
 
-// Handler serves the page /sandbox/mail, the mails below it, and the JSON
+// Handler serves the page /sandbox/mail, the mails below it, and the JSON list
 // /sandbox/mail/messages.
 func (b *Mailbox) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -46,9 +46,9 @@ type view struct {
 	theme.Frame
 
 	Messages []shownMessage
-	Shown    *shownMessage // the one that was chosen, else the newest; nil if there is none
-	One      bool          // whether one was chosen
-	More     bool          // whether there may be older ones
+	Shown    *shownMessage // the selected message, or else the newest; nil if the mailbox is empty
+	One      bool          // whether a message was selected
+	More     bool          // whether older messages may exist
 }
 
 type shownMessage struct {
@@ -56,7 +56,7 @@ type shownMessage struct {
 	When theme.Moment
 }
 
-// Href is the page of the message.
+// Href returns the URL of the message's page.
 func (m shownMessage) Href() string { return "/sandbox/mail/" + url.PathEscape(m.ID) }
 
 func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *template.Template) {
@@ -92,8 +92,8 @@ func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *templat
 	}
 }
 
-// showHTML answers with the HTML of a mail. Its links open in a window of their own, because
-// it is shown in a frame.
+// showHTML responds with the HTML of a mail. Links open in a new window, because the mail is shown
+// in a frame.
 func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
 	m, err := b.message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -111,7 +111,7 @@ func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
 }
 
-// jsonMessage is a message in the JSON.
+// jsonMessage is the JSON form of a message.
 type jsonMessage struct {
 	ID      string `json:"id"`
 	To      string `json:"to"`
@@ -134,8 +134,7 @@ func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"data": list})
 }
 
-// fail answers with the error itself, because whoever sees the sandbox also
-// runs it.
+// fail responds with the error message, because the users of the sandbox are its operators.
 func fail(w http.ResponseWriter, err error) {
 	writeJSON(w, http.StatusInternalServerError, map[string]any{"message": err.Error()})
 }
@@ -149,11 +148,10 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_ = encoder.Encode(body)
 }
 
-// part is a piece of a mail's text. If it is a link, it has a URL.
+// part is a piece of a mail's text. URL is set if it is a link.
 type part struct{ Text, URL string }
 
-// urls matches what a person would click on. A full stop or a bracket at the
-// end belongs to the sentence.
+// urls matches clickable URLs. A full stop or bracket at the end is not part of the URL.
 var urls = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:!?)\]]`)
 
 // links splits a text into links and the text between them.

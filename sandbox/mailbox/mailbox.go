@@ -1,5 +1,5 @@
-// Package mailbox is the sandbox's mail server: it keeps the mail that the service
-// sends, so that people and tests can read it (rules: sandbox#mailbox).
+// Package mailbox is the sandbox's mail server. It stores the service's mail for people and tests
+// (rules: sandbox#mailbox).
 package mailbox
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// MaxMessages is how many messages are kept. Older ones are deleted.
+// MaxMessages is the maximum number of stored messages. Older messages are deleted.
 const MaxMessages = 1000
 
 const schema = `
@@ -27,15 +27,14 @@ CREATE TABLE IF NOT EXISTS mailbox_messages (
 	sent_at   INTEGER NOT NULL -- microseconds since 1970
 )`
 
-// Mailbox keeps messages in the sandbox's database. It is safe for
-// concurrent use.
+// Mailbox stores messages in the sandbox's database. It is safe for concurrent use.
 type Mailbox struct {
 	db    *sql.DB
 	clock clock.Clock
 }
 
-// New opens the mailbox in db and creates its table if it is missing. c dates
-// the messages.
+// New opens the mailbox in db and creates its table if it is missing. c determines the time of the
+// messages.
 func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("mailbox: create table: %w", err)
@@ -43,7 +42,7 @@ func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
 	return &Mailbox{db: db, clock: c}, nil
 }
 
-// Message is a mail. HTML is empty if it has only text.
+// Message is a mail. HTML is empty for a plain-text mail.
 type Message struct {
 	ID      string
 	To      string
@@ -53,8 +52,8 @@ type Message struct {
 	SentAt  time.Time
 }
 
-// Deliver stores a message, dated by the clock. A message with a known ID is ignored. An
-// empty ID is replaced by a new one.
+// Deliver stores a message with the current time. It ignores a message whose ID exists already, and
+// generates an ID if it is empty.
 func (b *Mailbox) Deliver(ctx context.Context, m Message) error {
 	if m.ID == "" {
 		id, err := uuid.NewV7()
@@ -85,7 +84,7 @@ func (b *Mailbox) Deliver(ctx context.Context, m Message) error {
 	return nil
 }
 
-// Messages returns the newest messages, newest first, at most limit.
+// Messages returns up to limit messages, newest first.
 func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 	rows, err := b.db.QueryContext(ctx, `
 		SELECT id, recipient, subject, text, html, sent_at FROM mailbox_messages ORDER BY seq DESC LIMIT ?`, limit)
@@ -111,7 +110,7 @@ func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 	return messages, nil
 }
 
-// message returns one message. Errors: sql.ErrNoRows.
+// message returns the message with the id, or sql.ErrNoRows.
 func (b *Mailbox) message(ctx context.Context, id string) (Message, error) {
 	m := Message{ID: id}
 	var sentAt int64
@@ -124,7 +123,7 @@ func (b *Mailbox) message(ctx context.Context, id string) (Message, error) {
 	return m, nil
 }
 
-// Count returns how many messages there are.
+// Count returns the number of messages.
 func (b *Mailbox) Count(ctx context.Context) (n int, err error) {
 	if err := b.db.QueryRowContext(ctx, `SELECT count(*) FROM mailbox_messages`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("mailbox: %w", err)

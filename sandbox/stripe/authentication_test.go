@@ -11,7 +11,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// asking is the number of the card whose owner confirms each payment.
+// asking is the number of the card that requires authentication for each payment.
 const asking = "4000 0027 6000 3184"
 
 // pageOf returns the path of an invoice's page.
@@ -37,13 +37,13 @@ func (w *world) payOpen(customer string) {
 	}
 }
 
-// answer gives the payer's answer to the bank.
+// answer submits the payer's response to the bank.
 func (w *world) answer(in *api.Invoice, answer string) page {
 	w.t.Helper()
 	return w.open(http.MethodPost, w.pageOf(in), url.Values{"authentication": {answer}})
 }
 
-// confirmed is a subscription that was bought with the card that asks.
+// confirmed returns a subscription that was bought with the card that requires authentication.
 func (w *world) confirmed() *api.Subscription {
 	w.t.Helper()
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
@@ -83,7 +83,7 @@ func TestACheckoutIsConfirmed(t *testing.T) {
 	w.pay(free.ID, asking).shows(t, "Do you want to use this card?")
 }
 
-// TestARenewalWaitsForItsPayer follows a renewal that is refused, then confirmed.
+// TestARenewalWaitsForItsPayer refuses and then confirms the payment of a renewal.
 func TestARenewalWaitsForItsPayer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -130,7 +130,7 @@ func TestARenewalWaitsForItsPayer(t *testing.T) {
 	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "It is paid.", "-<form", "Invoice as PDF")
 }
 
-// TestThePageOfAnInvoice pays an open invoice with other cards.
+// TestThePageOfAnInvoice pays an open invoice with different cards.
 func TestThePageOfAnInvoice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -173,8 +173,8 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "It was voided.", "-<form")
 }
 
-// TestWhatIsRefusedForWantOfAConfirmation creates and changes subscriptions with
-// the card that asks.
+// TestWhatIsRefusedForWantOfAConfirmation creates and changes subscriptions with the card that
+// requires authentication.
 func TestWhatIsRefusedForWantOfAConfirmation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -207,7 +207,7 @@ func TestWhatIsRefusedForWantOfAConfirmation(t *testing.T) {
 	}
 }
 
-// upgrade asks for another quantity of the first item, billed at once.
+// upgrade changes the quantity of the first item and bills the change immediately.
 func upgrade(sub *api.Subscription, quantity int64, behavior string) *api.SubscriptionUpdateParams {
 	return &api.SubscriptionUpdateParams{
 		PaymentBehavior: &behavior, ProrationBehavior: api.String("always_invoice"),

@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// control asks one of the sandbox's own endpoints.
+// control sends a request to one of the sandbox's own endpoints.
 func (w *world) control(method, path, body string) (status int, answer string) {
 	w.t.Helper()
 	res, answer := w.call(method, path, body, map[string]string{"Content-Type": "application/json", "Authorization": ""})
@@ -132,7 +132,7 @@ func TestChaosPage(t *testing.T) {
 	}
 }
 
-// customers counts them, with the chaos ended.
+// customers ends the fault injection and returns the number of customers.
 func (w *world) customers() (n int) {
 	w.t.Helper()
 	w.chaos(`{}`)
@@ -148,7 +148,7 @@ func (w *world) customers() (n int) {
 func TestCallsFailBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	for settings, c := range map[string]struct {
-		status int // 0 for no answer
+		status int // 0 means no response
 		effect bool
 	}{
 		`{"api": {"fail_before": 1}}`:                     {503, false},
@@ -175,7 +175,7 @@ func TestCallsFailBeforeOrAfter(t *testing.T) {
 		if got := w.customers(); got != want {
 			t.Errorf("%s: %d customers, want %d", settings, got, want)
 		}
-		if c.status != 0 { // the answer was kept, as Stripe keeps failures too
+		if c.status != 0 { // the response was stored, as Stripe stores failures too
 			_, err := w.V1Customers.Create(t.Context(), params)
 			if !errors.As(err, &answered) || answered.HTTPStatusCode != c.status || answered.LastResponse.Header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("%s: the retry answers %v", settings, err)
@@ -259,7 +259,7 @@ func TestChaosIsRepeatable(t *testing.T) {
 		return hits, all
 	}
 	hits, first := outcome(1)
-	if hits < calls/4 || hits > calls*11/20 { // 80, give or take five deviations
+	if hits < calls/4 || hits > calls*11/20 { // 80 ± five standard deviations
 		t.Errorf("%d of %d calls were hit, want about two in five", hits, calls)
 	}
 	if _, again := outcome(1); again != first {
@@ -270,8 +270,8 @@ func TestChaosIsRepeatable(t *testing.T) {
 	}
 }
 
-// arrived waits until no webhook is under way and returns the names of the
-// customers that the webhooks were about, in the order of their arrival.
+// arrived waits until no webhook is pending. It returns the customer names in the webhooks, in
+// order of arrival.
 func (w *world) arrived(r *receiver) []string {
 	w.t.Helper()
 	testkit.Eventually(w.t, "the background work", func() bool {
@@ -288,7 +288,7 @@ func (w *world) arrived(r *receiver) []string {
 	return names
 }
 
-// renamed makes a customer and renames it, and returns its names in order.
+// renamed creates a customer and renames it several times. It returns the names in order.
 func (w *world) renamed(times int) []string {
 	w.t.Helper()
 	cu := w.customer("ada@example.test")
@@ -353,7 +353,7 @@ func TestReplay(t *testing.T) {
 	w.run()
 	names := w.renamed(9)
 	w.arrived(r)
-	w.chaos(`{"webhooks": {"drop": 1}}`) // does not touch what is replayed
+	w.chaos(`{"webhooks": {"drop": 1}}`) // does not affect the replay
 	replay := func(body, want string) []string {
 		t.Helper()
 		if status, got := w.control("POST", "/replay", body); status != http.StatusOK || got != want {

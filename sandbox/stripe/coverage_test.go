@@ -14,9 +14,8 @@ import (
 
 const coverageFile = "dashboard/coverage.txt"
 
-// TestCoverageIsToldRight asks each endpoint for each parameter that Stripe's has,
-// and compares what is taken with what the page about coverage says. With
-// TENANTRY_UPDATE=1 it writes that page's file.
+// TestCoverageIsToldRight sends each of Stripe's parameters to each endpoint and compares the
+// accepted parameters with the coverage page. With TENANTRY_UPDATE=1 it writes the page's file.
 func TestCoverageIsToldRight(t *testing.T) {
 	t.Parallel()
 	spec, err := published()
@@ -27,7 +26,7 @@ func TestCoverageIsToldRight(t *testing.T) {
 	var lines []string
 	for _, rt := range stripe.Endpoints() {
 		item := specPath(spec, rt.Path)
-		if strings.HasPrefix(rt.Path, "/v2/") { // the description has the first version only
+		if strings.HasPrefix(rt.Path, "/v2/") { // the spec describes only v1
 			lines = append(lines, rt.Method+" "+rt.Path)
 			continue
 		}
@@ -55,8 +54,7 @@ func TestCoverageIsToldRight(t *testing.T) {
 	}
 }
 
-// specPath finds the path of Stripe's description whose parameters have other
-// names.
+// specPath returns the path in Stripe's spec that matches the pattern except for parameter names.
 func specPath(spec *openapi3.T, pattern string) *openapi3.PathItem {
 	want := strings.Split(pattern, "/")
 	for path, item := range spec.Paths.Map() {
@@ -68,8 +66,7 @@ func specPath(spec *openapi3.T, pattern string) *openapi3.PathItem {
 	return nil
 }
 
-// parametersOf returns the names of what an operation takes in its query and its
-// body, in order.
+// parametersOf returns the query and body parameters of an operation, in order.
 func parametersOf(o *openapi3.Operation) []string {
 	var names []string
 	for _, p := range o.Parameters {
@@ -88,12 +85,11 @@ func parametersOf(o *openapi3.Operation) []string {
 	return names
 }
 
-// asker sends requests with one parameter to a provider that has one object of
-// each kind.
+// asker sends requests with one parameter to a provider that has one object of each kind.
 type asker struct {
 	w        *stripetest.World
-	ids      map[string]string // by the path of the list
-	required map[string]string // what an endpoint refuses to do without
+	ids      map[string]string // by list path
+	required map[string]string // the required parameters of an endpoint
 }
 
 func newAsker(t *testing.T) *asker {
@@ -136,7 +132,7 @@ func newAsker(t *testing.T) *asker {
 	return a
 }
 
-// takes reports whether an endpoint knows a parameter.
+// takes reports whether an endpoint accepts a parameter.
 func (a *asker) takes(method, pattern, name string) bool {
 	path := pattern
 	if list, _, one := strings.Cut(pattern, "/{id}"); one {

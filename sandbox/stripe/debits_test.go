@@ -19,7 +19,7 @@ const (
 	failingIBAN = "de62370400440532013001"
 )
 
-// debited is a session that was completed by debit.
+// debited returns a session that was completed by debit, and its subscription.
 func (w *world) debited(iban string) (*api.CheckoutSession, *api.Subscription) {
 	w.t.Helper()
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
@@ -35,7 +35,7 @@ func (w *world) session(id string) *api.CheckoutSession {
 	return must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Retrieve(w.t.Context(), id, nil))
 }
 
-// paymentOf reads the latest invoice of a subscription and its payment.
+// paymentOf returns the latest invoice of a subscription and its payment.
 func (w *world) paymentOf(sub *api.Subscription) (*api.Invoice, *api.PaymentIntent) {
 	w.t.Helper()
 	params := &api.InvoiceRetrieveParams{}
@@ -159,7 +159,7 @@ func TestWaysToPay(t *testing.T) {
 		price       *api.Price
 		types, want []string
 		shows       []string
-		refused     map[string]string // what is typed, and what is said of it
+		refused     map[string]string // typed values and their error messages
 	}{
 		"euros": {euros, nil, []string{"card", "sepa_debit"}, []string{`<form id="pay"`, `<form id="debit"`, `<label for="iban">`}, map[string]string{
 			"iban=DE89370400440532013001":                       "not a valid IBAN",
@@ -225,7 +225,7 @@ func TestRenewalsByDebit(t *testing.T) {
 	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(ctx, params))
 	w.visit(http.MethodPost, session.ID, url.Values{"iban": {failingIBAN}})
 	sub := must[*api.Subscription](t)(w.V1Subscriptions.Retrieve(ctx, w.session(session.ID).Subscription.ID, nil))
-	w.advance(7*24*time.Hour + time.Hour) // the trial is over, and its invoice final
+	w.advance(7*24*time.Hour + time.Hour) // the trial has ended, and its invoice is final
 	sub = w.subscription(sub.ID)
 	in, pi := w.paymentOf(sub)
 	if sub.Status != "active" || in.Status != "open" || pi.Status != "processing" || in.NextPaymentAttempt != 0 && in.NextPaymentAttempt > w.clock.Now().Unix() {

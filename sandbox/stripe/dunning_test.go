@@ -12,7 +12,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// overdue is a subscription whose first renewal has just failed.
+// overdue returns a subscription whose first renewal has just failed.
 func (w *world) overdue() *api.Subscription {
 	w.t.Helper()
 	sub := w.paid(w.checkoutParams(w.sold(1000, "eur", "month"), 1), "4000000000000341")
@@ -21,7 +21,7 @@ func (w *world) overdue() *api.Subscription {
 	return w.subscription(sub.ID)
 }
 
-// putDunning sets what becomes of subscriptions that nobody pays.
+// putDunning changes the dunning setting.
 func (w *world) putDunning(body string) (int, string) {
 	w.t.Helper()
 	res, answer := w.call(http.MethodPut, "/dunning", body, map[string]string{"Content-Type": "application/json", "Authorization": ""})
@@ -218,7 +218,7 @@ func TestSubscriptionsCanStayPastDue(t *testing.T) {
 	for _, step := range []struct {
 		invoice string
 		want    api.SubscriptionStatus
-	}{{open[1], "past_due"}, {open[0], "active"}} { // the latest one decides
+	}{{open[1], "past_due"}, {open[0], "active"}} { // the latest invoice decides
 		must[*api.Invoice](t)(w.V1Invoices.Pay(t.Context(), step.invoice, &api.InvoicePayParams{PaymentMethod: &card.ID}))
 		if got := w.subscription(sub.ID); got.Status != step.want {
 			t.Errorf("the subscription is %s, want %s", got.Status, step.want)

@@ -169,7 +169,7 @@ func TestInvoicesAreListed(t *testing.T) {
 	} {
 		got := page(c.change)
 		if name == "before" {
-			slices.Reverse(got) // the client turns such a page round
+			slices.Reverse(got) // the client reverses such a page
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -210,8 +210,8 @@ func TestCreditKeepsItsCurrency(t *testing.T) {
 	}
 }
 
-// TestEventsShowObjectsAsTheyAre plays all that can happen and holds what each
-// event shows against Stripe's schema.
+// TestEventsShowObjectsAsTheyAre triggers all types of events and validates their objects against
+// Stripe's schema.
 func TestEventsShowObjectsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

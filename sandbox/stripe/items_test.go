@@ -9,8 +9,8 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// A subscription shows its first ten items; /v1/subscription_items lists all
-// (https://docs.stripe.com/api/subscription_items/list). It has at most 20
+// A subscription contains its first ten items; /v1/subscription_items lists all of them
+// (https://docs.stripe.com/api/subscription_items/list). The maximum is 20
 // (https://docs.stripe.com/billing/subscriptions/multiple-products).
 func TestItemsOfASubscription(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,9 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// Metered items that are added, switched or removed bill what was used while they were
-// there; what was used before is billed unless the change asks for no prorations.
+// Metered items that are added, switched or removed bill the usage during their time on the
+// subscription. The usage before a switch or removal is billed unless the change disables
+// prorations.
 func TestMeteredItemsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -30,7 +31,7 @@ func TestMeteredItemsComeAndGo(t *testing.T) {
 		}
 		use := func(m *api.BillingMeter, value string) { w.use(m, sub.Customer.ID, value, 0) }
 		diskPrice, mailPrice := w.metered(disk, "100"), w.metered(mails, "7")
-		use(disk, "1000") // nothing bills it yet
+		use(disk, "1000") // no item bills it yet
 		w.clock.Set(start.Add(time.Hour))
 		sub = update(&api.SubscriptionUpdateItemParams{Price: &diskPrice.ID})
 		if len(sub.Items.Data) != 3 || sub.Items.Data[2].Price.ID != diskPrice.ID || sub.Items.Data[2].Quantity != 0 {
@@ -71,8 +72,8 @@ func TestMeteredItemsComeAndGo(t *testing.T) {
 	}
 }
 
-// An item that is licensed is charged for the rest of its period when it is added, and
-// credited when it is removed.
+// A licensed item is charged for the rest of its period when it is added, and credited when it is
+// removed.
 func TestLicensedItemsComeAndGo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,8 +116,8 @@ func TestLicensedItemsComeAndGo(t *testing.T) {
 	refused(t, err, http.StatusBadRequest, "", "items")
 }
 
-// A subscription that has metered items alone begins without an invoice, through
-// checkout, through the API and with a trial. Its renewals bill what was used.
+// A subscription with only metered items starts without an invoice: through checkout, through the
+// API and with a trial. Its renewals bill the usage.
 func TestMeteredOnlyBeginsWithoutAnInvoice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,7 +21,7 @@ func (w *world) meter(eventName, formula string) *api.BillingMeter {
 	}))
 }
 
-// metered is a price for what a meter counts.
+// metered creates a metered price.
 func (w *world) metered(m *api.BillingMeter, unitAmount string) *api.Price {
 	w.t.Helper()
 	unit, err := strconv.ParseFloat(unitAmount, 64)
@@ -35,7 +35,7 @@ func (w *world) metered(m *api.BillingMeter, unitAmount string) *api.Price {
 	}))
 }
 
-// use reports usage, dated so much before now.
+// use reports usage with a timestamp that is ago before now.
 func (w *world) use(m *api.BillingMeter, customer, value string, ago time.Duration) {
 	w.t.Helper()
 	at := w.clock.Now().Add(-ago).Unix()
@@ -64,7 +64,7 @@ func TestMeterLife(t *testing.T) {
 	}
 	_, err := w.V1BillingMeters.Deactivate(ctx, m.ID, nil)
 	refused(t, err, http.StatusBadRequest, "", "")
-	second := w.meter("api-calls", "last") // the name is free
+	second := w.meter("api-calls", "last") // the name is free again
 	_, err = w.V1BillingMeters.Reactivate(ctx, m.ID, nil)
 	refused(t, err, http.StatusBadRequest, "", "event_name")
 	must[*api.BillingMeter](t)(w.V1BillingMeters.Deactivate(ctx, second.ID, nil))
@@ -147,7 +147,7 @@ func TestMeterEventsAreChecked(t *testing.T) {
 	}
 	for _, c := range []struct {
 		change      map[string]string
-		code, param string // both empty where it is taken
+		code, param string // both empty if the event is accepted
 	}{
 		{map[string]string{}, "", ""},
 		{map[string]string{"identifier": "a"}, "", ""},
@@ -174,7 +174,7 @@ func TestMeterEventsAreChecked(t *testing.T) {
 			t.Errorf("%v answers %d %q on %q", c.change, status, code, param)
 		}
 	}
-	// Stripe answers a known identifier without a code or a parameter.
+	// Stripe's error for a duplicate identifier has no code and no parameter.
 	for _, name := range []string{"api-calls", "logins"} {
 		res, answer := w.call("POST", "/v1/billing/meter_events", url.Values{
 			"event_name": {name}, "identifier": {"a"}, "payload[stripe_customer_id]": {cu.ID}, "payload[value]": {"1"},
@@ -281,7 +281,7 @@ func TestMeteredPrices(t *testing.T) {
 	}
 }
 
-// mixed is a subscription to a licensed price and a metered one.
+// mixed returns a subscription with a licensed price and a metered price.
 func (w *world) mixed(licensed, metered *api.Price) *api.Subscription {
 	w.t.Helper()
 	params := w.checkoutParams(licensed, 2)
@@ -333,14 +333,14 @@ func TestUsageIsBilledWithTheNextPeriod(t *testing.T) {
 	m := w.meter("api-calls", "sum")
 	calls := w.metered(m, "1.25")
 	sub := w.mixed(w.sold(1000, "eur", "month"), calls)
-	w.use(m, sub.Customer.ID, "1000", time.Second) // before it began
+	w.use(m, sub.Customer.ID, "1000", time.Second) // before the subscription started
 	w.clock.Set(start.Add(24 * time.Hour))
 	w.use(m, sub.Customer.ID, "99.5", 0)
 	w.use(m, sub.Customer.ID, "0.5", 24*time.Hour) // the first second of the period
 	w.use(m, sub.Customer.ID, "0.9", 0)
 	next := must[*api.Invoice](t)(w.V1Invoices.CreatePreview(ctx, &api.InvoiceCreatePreviewParams{Subscription: &sub.ID}))
 	line := next.Lines.Data[len(next.Lines.Data)-1]
-	// 100.9 at 1.25 are 126.125, rounded once.
+	// 100.9 at 1.25 is 126.125, rounded once.
 	if next.Total != 2126 || len(next.Lines.Data) != 2 || line.Amount != 126 || line.Quantity != 100 || line.QuantityDecimal != 100.9 ||
 		line.Period.Start != start.Unix() || line.Period.End != sub.Items.Data[0].CurrentPeriodEnd || line.Pricing.PriceDetails.Price.ID != calls.ID ||
 		line.Parent.SubscriptionItemDetails.SubscriptionItem != sub.Items.Data[1].ID || line.Description != "100.9 × Calls (at 0.0125 EUR / unit)" {
@@ -356,7 +356,7 @@ func TestUsageIsBilledWithTheNextPeriod(t *testing.T) {
 		BillingCycleAnchorNow: api.Bool(true), ProrationBehavior: api.String("none"),
 	}))
 	in := must[*api.Invoice](t)(w.V1Invoices.Retrieve(ctx, now.LatestInvoice.ID, nil))
-	// What is reported in the second in which the new period begins belongs to it.
+	// Usage in the first second of the new period belongs to that period.
 	if line := in.Lines.Data[1]; in.Total != 2001 || line.Amount != 1 || line.Period.End != now.Items.Data[0].CurrentPeriodStart {
 		t.Errorf("a new period bills %d, %+v", in.Total, line)
 	}
@@ -436,7 +436,7 @@ func TestUsageIsBilledAtTheEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(sub *api.Subscription)
 		used string
-		want int64 // 0 for no invoice
+		want int64 // 0 means no invoice
 	}{
 		"with the period": {func(sub *api.Subscription) {
 			must[*api.Subscription](t)(w.V1Subscriptions.Update(ctx, sub.ID, &api.SubscriptionUpdateParams{CancelAtPeriodEnd: api.Bool(true)}))

@@ -11,7 +11,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// waiting is a subscription with a change that waits for its confirmation.
+// waiting returns a subscription with a pending update that waits for a confirmation.
 func (w *world) waiting() *api.Subscription {
 	w.t.Helper()
 	sub := w.confirmed()
@@ -22,7 +22,7 @@ func (w *world) waiting() *api.Subscription {
 	return sub
 }
 
-// ended checks that nothing waits any more and what became of the change.
+// ended checks that there is no pending update, and checks the quantity and the invoice.
 func (w *world) ended(id string, quantity int64, invoice string) {
 	w.t.Helper()
 	sub, in := w.subscription(id), w.latestInvoice(id)
@@ -65,7 +65,7 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 	if !strings.Contains(got, "invoice.paid") || !strings.Contains(got, "customer.subscription.pending_update_applied customer.subscription.updated") {
 		t.Errorf("paying tells %s", got)
 	}
-	// What can be paid at once is made at once.
+	// A change that can be paid immediately is applied immediately.
 	card := w.attached(sub.Customer.ID, "pm_card_visa")
 	must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, &api.SubscriptionUpdateParams{DefaultPaymentMethod: &card.ID}))
 	before = w.eventTypes()
@@ -76,7 +76,7 @@ func TestAChangeWaitsForItsPayment(t *testing.T) {
 	}
 }
 
-// TestAChangeIsPaidOverTheAPI pays what waits with another card.
+// TestAChangeIsPaidOverTheAPI pays the invoice of a pending update with another card.
 func TestAChangeIsPaidOverTheAPI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -93,7 +93,7 @@ func TestAChangeIsPaidOverTheAPI(t *testing.T) {
 	w.ended(sub.ID, 3, "paid")
 }
 
-// TestAChangeThatIsNotPaid ends what waits in each way.
+// TestAChangeThatIsNotPaid ends a pending update in each possible way.
 func TestAChangeThatIsNotPaid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -143,8 +143,8 @@ func TestAChangeThatIsNotPaid(t *testing.T) {
 	}
 }
 
-// TestAChangeExpiresWithThePeriod asks for a change shortly before the renewal,
-// which goes on as if nobody had asked.
+// TestAChangeExpiresWithThePeriod requests a change shortly before the renewal, which is not
+// affected by the pending update.
 func TestAChangeExpiresWithThePeriod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -166,8 +166,8 @@ func TestAChangeExpiresWithThePeriod(t *testing.T) {
 	}
 }
 
-// TestANewCycleWaits lets a change wait that begins a new period: when it is paid
-// later, the period is the one that was billed.
+// TestANewCycleWaits makes a new period pending. If it is paid later, the period is
+// the billed period.
 func TestANewCycleWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -189,7 +189,7 @@ func TestANewCycleWaits(t *testing.T) {
 	if item.Price.ID != yearly.ID || item.CurrentPeriodStart != asked || item.CurrentPeriodEnd != time.Unix(asked, 0).UTC().AddDate(1, 0, 0).Unix() {
 		t.Errorf("it is now %+v", item)
 	}
-	// The end of a trial waits as well.
+	// The end of a trial can be pending, too.
 	trial := w.checkoutParams(w.sold(1000, "eur", "month"), 1)
 	trial.SubscriptionData = &api.CheckoutSessionCreateSubscriptionDataParams{TrialPeriodDays: api.Int64(7)}
 	session := must[*api.CheckoutSession](t)(w.V1CheckoutSessions.Create(t.Context(), trial))

@@ -26,7 +26,7 @@ func (w *world) portal(customer string) string {
 	return path
 }
 
-// shows checks that a page has parts, and lacks those that begin with a minus.
+// shows checks for parts of a page. A part with a minus prefix must be absent.
 func (p page) shows(t *testing.T, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -67,7 +67,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 	w := newWorld(t)
 	_, sub := w.bought(w.sold(1000, "eur", "month"), 1)
 	path, form := w.portal(sub.Customer.ID), url.Values{"subscription": {sub.ID}}
-	for range 2 { // submitted twice, it has one effect
+	for range 2 { // submitting twice has one effect
 		if got := w.open(http.MethodPost, path+"/cancel", form); got.status != http.StatusSeeOther || got.location != path {
 			t.Fatalf("canceling answers %d to %q", got.status, got.location)
 		}

@@ -11,13 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// until lets time pass up to a moment that many days, and some hours, after the
-// start.
+// until moves the clock to the given number of days after the start.
 func (w *world) until(days float64) {
 	w.clock.Set(start.Add(time.Duration(days * 24 * float64(time.Hour))))
 }
 
-// since is what happened from a number of events on.
+// since returns the types of the events after those in before.
 func (w *world) since(before []string) []string { return w.eventTypes()[len(before):] }
 
 func TestASubscriptionRenews(t *testing.T) {
@@ -31,7 +30,7 @@ func TestASubscriptionRenews(t *testing.T) {
 		t.Errorf("more than a week before the end: %s", diff)
 	}
 	w.clock.Set(start.AddDate(0, 0, 28).Add(-time.Second))
-	w.changed(sub, nil, 2, "create_prorations") // changes nothing, and is not announced again
+	w.changed(sub, nil, 2, "create_prorations") // changes nothing and is not announced again
 	if got := w.subscription(sub.ID); got.Items.Data[0].CurrentPeriodEnd != sub.Items.Data[0].CurrentPeriodEnd {
 		t.Error("a second before its end the period is over")
 	}
@@ -71,8 +70,8 @@ func TestASubscriptionRenews(t *testing.T) {
 	}
 }
 
-// TestRenewalsAreAllThere jumps over three years at once and finds every period
-// billed, each at its own moment.
+// TestRenewalsAreAllThere moves the clock by three years and checks that every period was billed at
+// its own time.
 func TestRenewalsAreAllThere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -138,7 +138,7 @@ func TestIdempotencyKeyReplays(t *testing.T) {
 		t.Fatalf("answered %d: %s", first.StatusCode, body)
 	}
 	for range 2 {
-		// The order of parameters does not matter, and a restart neither.
+		// The order of parameters and a restart do not matter.
 		again, replayed := w.call("POST", "/v1/customers", "email=ada%40example.test&name=Ada", key)
 		if replayed != body || again.Header.Get("Idempotent-Replayed") != "true" || again.Header.Get("Idempotency-Key") != "k1" {
 			t.Errorf("answered %d %v: %s", again.StatusCode, again.Header, replayed)
@@ -162,14 +162,14 @@ func TestIdempotencyKeyReplays(t *testing.T) {
 func TestIdempotencyKeyOfARefusal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	// A request that could not start leaves its key free.
+	// A request that could not start does not use up its key.
 	if res, body := w.call("POST", "/v1/products", "active=true", map[string]string{"Idempotency-Key": "k1"}); res.StatusCode != http.StatusBadRequest {
 		t.Fatalf("answered %d: %s", res.StatusCode, body)
 	}
 	if res, body := w.call("POST", "/v1/products", "name=x&id=prod_a", map[string]string{"Idempotency-Key": "k1"}); res.StatusCode != http.StatusOK {
 		t.Errorf("answered %d: %s", res.StatusCode, body)
 	}
-	// One that was refused in its work is remembered, though the reason is gone.
+	// An error during the request's work is stored, even if its cause is gone later.
 	sale := "currency=eur&unit_amount=1&product=prod_b"
 	_, refusal := w.call("POST", "/v1/prices", sale, map[string]string{"Idempotency-Key": "k2"})
 	w.call("POST", "/v1/products", "name=x&id=prod_b", nil)
@@ -189,7 +189,7 @@ func TestARefusalLeavesNothingBehind(t *testing.T) {
 	w.call("POST", "/v1/prices", sale, nil)
 	before := w.eventTypes()
 	for _, key := range []string{"", "k1"} {
-		// The product is made before the key is found to be taken.
+		// The product is created before the key is found to be in use.
 		res, body := w.call("POST", "/v1/prices", sale, map[string]string{"Idempotency-Key": key})
 		if res.StatusCode != http.StatusBadRequest {
 			t.Errorf("answered %d: %s", res.StatusCode, body)
@@ -316,7 +316,7 @@ func TestExpand(t *testing.T) {
 	session, sub := w.bought(w.sold(1000, "eur", "month"), 1)
 	list := &api.SubscriptionListParams{}
 	list.AddExpand("data.customer")
-	list.AddExpand("data.items.data.price.product") // one too deep
+	list.AddExpand("data.items.data.price.product") // one level too deep
 	for _, err := range w.V1Subscriptions.List(t.Context(), list).All(t.Context()) {
 		refused(t, err, http.StatusBadRequest, "", "expand")
 	}

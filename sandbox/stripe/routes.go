@@ -20,18 +20,18 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// route is one endpoint of the API.
+// route is an API endpoint.
 type route struct {
 	method, pattern string
 	run             kernel.Endpoint
 }
 
-// routes are all endpoints of the API.
+// routes returns all API endpoints.
 func routes() []route {
 	return slices.Concat(customerRoutes(), billingRoutes(), paymentRoutes(), eventRoutes())
 }
 
-// customerRoutes are the account, its customers and what it sells.
+// customerRoutes returns the endpoints for the account, customers, products and prices.
 func customerRoutes() []route {
 	return []route{
 		{"GET", "/v1/account", kernel.GetAccount},
@@ -63,7 +63,7 @@ func customerRoutes() []route {
 	}
 }
 
-// billingRoutes are subscriptions and their invoices.
+// billingRoutes returns the endpoints for subscriptions and invoices.
 func billingRoutes() []route {
 	return []route{
 		{"POST", "/v1/subscriptions", subscriptions.Create},
@@ -89,7 +89,7 @@ func billingRoutes() []route {
 	}
 }
 
-// paymentRoutes are payments, the means to pay, refunds and the portal.
+// paymentRoutes returns the endpoints for payments, payment methods, refunds and the portal.
 func paymentRoutes() []route {
 	return []route{
 		{"GET", "/v1/invoice_payments", invoices.ListPayments},
@@ -109,7 +109,7 @@ func paymentRoutes() []route {
 	}
 }
 
-// eventRoutes are meters with their events, and the events of the API itself.
+// eventRoutes returns the endpoints for meters, their events and the API's own events.
 func eventRoutes() []route {
 	return []route{
 		{"POST", "/v1/billing/meters", meters.Create},
@@ -136,8 +136,7 @@ func eventRoutes() []route {
 	}
 }
 
-// newHandler connects the endpoints of the API, the hosted pages and the
-// sandbox's own controls.
+// newHandler returns the handler of the API, the hosted pages and the sandbox's controls.
 func (s *Server) newHandler(cfg Config) http.Handler {
 	checkouts, portals, bills := checkout.NewPage(s.engine, cfg.Brand), portal.NewPage(s.engine, cfg.Brand), hosted.NewPage(s.engine, cfg.Brand)
 	mux := http.NewServeMux()
@@ -145,7 +144,7 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	for _, rt := range routes() {
 		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
-	mux.HandleFunc(s.root+"/", s.engine.Serve("", nil)) // whatever is no endpoint
+	mux.HandleFunc(s.root+"/", s.engine.Serve("", nil)) // all unknown paths
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
 	mux.HandleFunc("GET "+kernel.OwnRoot+"/storage/{id}", invoices.ServeFile(s.engine))
 	mux.HandleFunc("GET "+invoices.PagePath("{id}"), bills.Show)
@@ -170,14 +169,14 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	return mux
 }
 
-// dashboardConfig is what the dashboard shows besides the state.
+// dashboardConfig returns the configuration of the dashboard.
 func (s *Server) dashboardConfig(cfg Config) dashboard.Config {
 	d := dashboard.Config{API: strings.TrimSuffix(cfg.PublicURL, "/") + s.root, AtRoot: cfg.Alone, Key: cfg.SecretKey, Hook: cfg.WebhookURL, Secret: cfg.WebhookSecret}
 	d.Routes = Endpoints()
 	return d
 }
 
-// Endpoints returns the endpoints of the API.
+// Endpoints returns the API endpoints.
 func Endpoints() []dashboard.Route {
 	var all []dashboard.Route
 	for _, rt := range routes() {
@@ -186,7 +185,7 @@ func Endpoints() []dashboard.Route {
 	return all
 }
 
-// timers are the actions of all timers by their kind.
+// timers maps the kinds of timers to their actions.
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
 		checkout.TimerExpires:                checkout.ExpireDue,
@@ -203,7 +202,7 @@ func timers() map[string]kernel.Action {
 	}
 }
 
-// lists are the lists that objects show only when they are expanded.
+// lists maps the lists that are returned only when they are expanded to their readers.
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
 		"customer.subscriptions":          subscriptions.ListOfCustomer,

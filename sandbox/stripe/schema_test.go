@@ -15,8 +15,7 @@ import (
 	"github.com/stripe/stripe-mock/embedded"
 )
 
-// published is Stripe's own description of its API, made strict: a field that
-// it doesn't know is an error.
+// published is Stripe's own API spec in strict mode: unknown fields are errors.
 var published = sync.OnceValues(func() (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(embedded.OpenAPISpec)
 	if err != nil {
@@ -48,8 +47,8 @@ func closeSchema(ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	closeSchema(schema.Items, seen)
 }
 
-// checked is a transport to the sandbox that holds each answer against the
-// published schema of its operation.
+// checked is a transport to the sandbox that validates each response against the published schema
+// of its operation.
 type checked struct {
 	t    *testing.T
 	next http.RoundTripper
@@ -92,7 +91,7 @@ func checkAnswer(method, path string, status int, body []byte) error {
 	return checkJSON(operation.Responses.Status(status).Value.Content["application/json"].Schema.Value, body)
 }
 
-// checkObject holds an object against the schema of its type.
+// checkObject validates an object against the schema of its type.
 func checkObject(name string, body []byte) error {
 	doc, err := published()
 	if err != nil {
@@ -112,13 +111,13 @@ func checkJSON(schema *openapi3.Schema, body []byte) error {
 	}
 	err := schema.VisitJSON(value)
 	var broken *openapi3.SchemaError
-	if errors.As(err, &broken) { // without printing the schema and the value
+	if errors.As(err, &broken) { // omit the schema and the value
 		return fmt.Errorf("/%s: %s", strings.Join(broken.JSONPointer(), "/"), broken.Reason)
 	}
 	return err
 }
 
-// findOperation finds the operation for a path; one without parameters first.
+// findOperation returns the operation for a path. It prefers a path without parameters.
 func findOperation(doc *openapi3.T, method, path string) *openapi3.Operation {
 	if item := doc.Paths.Value(path); item != nil {
 		return item.GetOperation(method)
@@ -137,7 +136,7 @@ func findOperation(doc *openapi3.T, method, path string) *openapi3.Operation {
 	return nil
 }
 
-// TestSchemaIsStrict makes sure that the check of all the other tests can fail.
+// TestSchemaIsStrict checks that the validation in the other tests can fail.
 func TestSchemaIsStrict(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{

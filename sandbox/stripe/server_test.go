@@ -27,10 +27,10 @@ const (
 	webhookSecret = "whsec_sandbox"
 )
 
-// start is when the tests' world begins: the end of a month with 31 days.
+// start is the initial time of the tests: the end of a month with 31 days.
 var start = time.Date(2026, time.January, 31, 10, 0, 0, 0, time.UTC)
 
-// world is a sandbox that is served over HTTP, with the official client on it.
+// world is a sandbox that is served over HTTP, with the official client.
 type world struct {
 	*api.Client
 	t       *testing.T
@@ -42,7 +42,7 @@ type world struct {
 	config  stripe.Config
 }
 
-// newWorld starts a sandbox on a fresh database.
+// newWorld starts a sandbox with a new database.
 func newWorld(t *testing.T, change ...func(*stripe.Config)) *world {
 	t.Helper()
 	w := &world{t: t, clock: clock.NewFixed(start), db: openDB(t, filepath.Join(t.TempDir(), "sandbox.db"))}
@@ -61,7 +61,7 @@ func newWorld(t *testing.T, change ...func(*stripe.Config)) *world {
 	return w
 }
 
-// advance lets time pass.
+// advance moves the clock by d.
 func (w *world) advance(d time.Duration) { w.clock.Set(w.clock.Now().Add(d)) }
 
 // restart replaces the server with a new one on the same database.
@@ -74,7 +74,7 @@ func (w *world) restart() {
 	w.server, w.handler = server, server.Handler()
 }
 
-// run runs the server until the test, or the returned function, ends it.
+// run runs the server until the test ends or stop is called.
 func (w *world) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -110,9 +110,9 @@ func openDB(t *testing.T, path string) *sql.DB {
 	return db
 }
 
-// newClient returns the official client, each of whose answers is held against
-// Stripe's published schema. The client wants the paths it sees to begin with
-// /v1, so it is the transport that knows where the sandbox hangs.
+// newClient returns the official client and validates each response against Stripe's published
+// schema. The client requires paths that start with /v1, so the transport adds the path of the
+// sandbox.
 func newClient(t *testing.T, base, key string) *api.Client {
 	t.Helper()
 	transport := &http.Transport{}
@@ -125,7 +125,7 @@ func newClient(t *testing.T, base, key string) *api.Client {
 	return api.NewClient(key, api.WithBackends(api.NewBackendsWithConfig(config)))
 }
 
-// testLog writes the server's log to the test's.
+// testLog writes the server's log to the test log.
 type testLog struct{ t *testing.T }
 
 func (l testLog) Write(p []byte) (int, error) {
@@ -133,7 +133,7 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// must returns the value of a call that has to succeed.
+// must returns the value of a call that must succeed.
 func must[T any](t *testing.T) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
@@ -145,7 +145,7 @@ func must[T any](t *testing.T) func(T, error) T {
 	}
 }
 
-// refused checks that a call was refused as the case says.
+// refused checks the error of a refused call.
 func refused(t *testing.T, err error, status int, code, param string) (message string) {
 	t.Helper()
 	var e *api.Error
@@ -158,7 +158,7 @@ func refused(t *testing.T, err error, status int, code, param string) (message s
 	return e.Msg
 }
 
-// sold is a price that is on sale, with its product.
+// sold creates a product with a recurring price.
 func (w *world) sold(amount int64, code, interval string) *api.Price {
 	w.t.Helper()
 	return must[*api.Price](w.t)(w.V1Prices.Create(w.t.Context(), &api.PriceCreateParams{
@@ -175,7 +175,7 @@ func (w *world) customer(email string) *api.Customer {
 	}))
 }
 
-// checkoutParams is a session for one price and a new customer.
+// checkoutParams returns the parameters of a session for one price and a new customer.
 func (w *world) checkoutParams(p *api.Price, quantity int64) *api.CheckoutSessionCreateParams {
 	w.t.Helper()
 	return &api.CheckoutSessionCreateParams{
@@ -191,7 +191,7 @@ func (w *world) checkout(p *api.Price, quantity int64) *api.CheckoutSession {
 	return must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Create(w.t.Context(), w.checkoutParams(p, quantity)))
 }
 
-// page is an answer of a hosted page.
+// page is a response of a hosted page.
 type page struct {
 	status   int
 	location string
@@ -233,7 +233,7 @@ func (w *world) open(method, path string, form url.Values) page {
 	return page{status: res.StatusCode, location: res.Header.Get("Location"), body: string(body), header: res.Header}
 }
 
-// bought is a subscription that was paid on the hosted page, with its session.
+// bought returns a subscription that was paid on the hosted page, and its session.
 func (w *world) bought(p *api.Price, quantity int64) (*api.CheckoutSession, *api.Subscription) {
 	w.t.Helper()
 	session := w.checkout(p, quantity)
@@ -244,7 +244,7 @@ func (w *world) bought(p *api.Price, quantity int64) (*api.CheckoutSession, *api
 	return session, must[*api.Subscription](w.t)(w.V1Subscriptions.Retrieve(w.t.Context(), session.Subscription.ID, nil))
 }
 
-// eventTypes lists what happened, oldest first.
+// eventTypes returns the types of all events, oldest first.
 func (w *world) eventTypes() []string {
 	w.t.Helper()
 	var types []string
@@ -257,7 +257,7 @@ func (w *world) eventTypes() []string {
 	return types
 }
 
-// call sends a request as plain HTTP, for what the client would not send.
+// call sends a plain HTTP request, for requests that the client would not send.
 func (w *world) call(method, path, body string, header map[string]string) (*http.Response, string) {
 	w.t.Helper()
 	req, err := http.NewRequestWithContext(w.t.Context(), method, w.url+"/sandbox/stripe"+path, strings.NewReader(body))

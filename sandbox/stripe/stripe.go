@@ -20,52 +20,50 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// Config is what a Server needs.
+// Config configures a Server.
 type Config struct {
-	// DB is the sandbox's own SQLite database, separate from the service's. Its
-	// write transactions must begin immediately (_txlock=immediate) and wait
-	// for each other (busy_timeout); any number of connections will do. New
-	// creates the tables, whose names begin with stripe_.
+	// DB is the sandbox's own SQLite database, separate from the service's database. Its write
+	// transactions must begin immediately (_txlock=immediate) and wait for each other
+	// (busy_timeout). It can have any number of connections. New creates the tables, whose names
+	// start with stripe_.
 	DB *sql.DB
-	// Clock is the sandbox's time, which can be moved. It dates objects and
-	// fires timers.
+	// Clock is the sandbox's time, which can be moved. It determines the creation time of objects
+	// and when timers fire.
 	Clock clock.Clock
-	// SignatureClock is the real time; nil is the machine's. It signs and
-	// retries webhooks, because receivers check signatures against their own
-	// clock with a tolerance of five minutes.
+	// SignatureClock is the real time. The default is the system clock. It is used to sign and
+	// retry webhooks, because receivers check signatures against their own clock with a tolerance
+	// of five minutes.
 	SignatureClock clock.Clock
-	// PublicURL is where Handler is reached, without a path, such as
-	// http://127.0.0.1:8080.
+	// PublicURL is the URL of Handler, without a path, such as http://127.0.0.1:8080.
 	PublicURL string
-	// Alone serves the API at /v1, as Stripe does, instead of below
-	// /sandbox/stripe, and to clients of any version of it.
+	// Alone serves the API at /v1, as Stripe does, instead of below /sandbox/stripe. It also
+	// accepts requests for any API version.
 	Alone bool
-	// SecretKey is the key that clients must present.
+	// SecretKey is the key that clients must send.
 	SecretKey string
-	// WebhookURL receives every event, besides the endpoints that clients
-	// create; empty for nobody.
+	// WebhookURL receives all events, in addition to the endpoints that clients create. It can be
+	// empty.
 	WebhookURL string
-	// WebhookSecret signs what is sent to WebhookURL, which requires it.
+	// WebhookSecret signs the events sent to WebhookURL. It is required if WebhookURL is set.
 	WebhookSecret string
-	// HTTPClient sends webhooks; nil for one that gives up after ten seconds.
+	// HTTPClient sends webhooks. By default, requests time out after ten seconds.
 	HTTPClient *http.Client
-	// Brand is how the pages that customers see look.
+	// Brand is the branding of the customer-facing pages.
 	Brand theme.Brand
-	// Log receives failed deliveries and internal errors; nil for none.
+	// Log receives failed deliveries and internal errors. It can be nil.
 	Log *slog.Logger
 }
 
-// Server is a payment provider that speaks Stripe's API. It is safe for
-// concurrent use; one process at a time may use a database.
+// Server is a payment provider with Stripe's API. It is safe for concurrent use. Only one process
+// at a time can use a database.
 type Server struct {
 	engine  *kernel.Engine
 	chaos   *chaos.Control
-	root    string // the path of the API
+	root    string // the path prefix of the API
 	handler http.Handler
 }
 
-// New returns a Server on cfg.DB and continues with the state that an earlier
-// one left there.
+// New returns a Server that uses cfg.DB and continues with the state stored there.
 func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("stripe sandbox: %w", err)
@@ -117,14 +115,14 @@ func (cfg Config) check() error {
 	return nil
 }
 
-// Run delivers webhooks and fires timers until ctx ends. It then aborts what is
-// under way, which the next Run repeats, and returns nil.
+// Run delivers webhooks and fires timers until ctx ends. It then aborts deliveries in progress,
+// which the next Run repeats, and returns nil.
 func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 
-// Wake makes Run check both clocks. Call it after the clock was moved.
+// Wake makes Run check both clocks. Call it after moving a clock.
 func (s *Server) Wake() { s.engine.Wake() }
 
-// ListUpcoming returns what happens next by itself, the soonest first.
+// ListUpcoming returns the next scheduled actions, soonest first.
 func (s *Server) ListUpcoming(ctx context.Context, limit int) ([]theme.Upcoming, error) {
 	if err := s.engine.Settle(ctx); err != nil {
 		return nil, err
@@ -132,14 +130,14 @@ func (s *Server) ListUpcoming(ctx context.Context, limit int) ([]theme.Upcoming,
 	return dashboard.ListUpcoming(ctx, s.engine.Read(), limit)
 }
 
-// LastEvents returns what happened last, the newest first.
+// LastEvents returns the latest events, newest first.
 func (s *Server) LastEvents(ctx context.Context, limit int) ([]theme.Event, error) {
 	return dashboard.LastEvents(ctx, s.engine.Read(), limit)
 }
 
-// Handler serves the API below /sandbox/stripe/v1, or /v1 if it is alone; the PDFs
-// of invoices below /sandbox/stripe/invoices and /sandbox/stripe/storage; the hosted
-// pages below /sandbox/checkout, /sandbox/portal and /sandbox/invoices; the setting
-// /sandbox/stripe/dunning, and what makes the provider misbehave:
-// /sandbox/stripe/chaos, /sandbox/stripe/replay and the page /sandbox/chaos.
+// Handler serves the API below /sandbox/stripe/v1, or below /v1 if Config.Alone is set. It also
+// serves invoice PDFs below /sandbox/stripe/invoices and /sandbox/stripe/storage, the hosted pages
+// below /sandbox/checkout, /sandbox/portal and /sandbox/invoices, the setting
+// /sandbox/stripe/dunning, and the fault injection: /sandbox/stripe/chaos, /sandbox/stripe/replay
+// and the page /sandbox/chaos.
 func (s *Server) Handler() http.Handler { return s.handler }

@@ -11,10 +11,10 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// day is 24 hours: a month from the start of the tests' world has 28 of them.
+// day is 24 hours. The first month from the start of the tests has 28 days.
 const day = 24 * time.Hour
 
-// item is a change of a subscription's first item.
+// item returns a change of a subscription's first item.
 func item(sub *api.Subscription, p *api.Price, quantity int64) *api.SubscriptionUpdateItemParams {
 	change := &api.SubscriptionUpdateItemParams{ID: &sub.Items.Data[0].ID, Quantity: &quantity}
 	if p != nil {
@@ -23,7 +23,7 @@ func item(sub *api.Subscription, p *api.Price, quantity int64) *api.Subscription
 	return change
 }
 
-// changed gives the first item of a subscription another price or quantity.
+// changed changes the price or quantity of a subscription's first item.
 func (w *world) changed(sub *api.Subscription, p *api.Price, quantity int64, proration string) *api.Subscription {
 	w.t.Helper()
 	return must[*api.Subscription](w.t)(w.V1Subscriptions.Update(w.t.Context(), sub.ID, &api.SubscriptionUpdateParams{
@@ -31,7 +31,7 @@ func (w *world) changed(sub *api.Subscription, p *api.Price, quantity int64, pro
 	}))
 }
 
-// previewed is the next invoice if that change were made.
+// previewed returns the preview of the next invoice with that change.
 func (w *world) previewed(sub *api.Subscription, p *api.Price, quantity int64, proration string) *api.Invoice {
 	w.t.Helper()
 	change := &api.InvoiceCreatePreviewSubscriptionDetailsItemParams{ID: &sub.Items.Data[0].ID, Quantity: &quantity}
@@ -61,8 +61,8 @@ func (w *world) balance(customerID string) int64 {
 	return must[*api.Customer](w.t)(w.V1Customers.Retrieve(w.t.Context(), customerID, nil)).Balance
 }
 
-// lines shows an invoice's lines as text: what, for how much, from when to when
-// in days since the start, and whether it is a proration.
+// lines formats an invoice's lines as text: description, amount, start and end in days since the
+// start, and whether it is a proration.
 func lines(in *api.Invoice) []string {
 	var all []string
 	for _, l := range in.Lines.Data {
@@ -83,7 +83,7 @@ func TestChangesAreProrated(t *testing.T) {
 		name           string
 		currency       string
 		amount, seats  int64
-		amount2        int64 // of the new price; 0 to keep the price
+		amount2        int64 // of the new price; 0 keeps the price
 		seats2         int64
 		after          time.Duration
 		credit, charge string
@@ -176,8 +176,8 @@ func TestProrationsAreInvoicedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAPreviewHoldsForItsDate changes a subscription an hour after the preview,
-// prorated from the same moment on.
+// TestAPreviewHoldsForItsDate changes a subscription an hour after the preview, with the proration
+// date of the preview.
 func TestAPreviewHoldsForItsDate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -312,8 +312,7 @@ func TestATrialCanBeAddedLater(t *testing.T) {
 	}
 }
 
-// trial is a subscription that was bought with a trial; without a card when the
-// number is empty.
+// trial returns a subscription with a trial. It has no card if the number is empty.
 func (w *world) trial(p *api.Price, days int64, cardNumber string) *api.Subscription {
 	w.t.Helper()
 	params := w.checkoutParams(p, 1)
@@ -322,7 +321,7 @@ func (w *world) trial(p *api.Price, days int64, cardNumber string) *api.Subscrip
 	return w.paid(params, cardNumber)
 }
 
-// paid is the subscription that a checkout with a card becomes.
+// paid returns the subscription of a checkout that was paid with a card.
 func (w *world) paid(params *api.CheckoutSessionCreateParams, cardNumber string) *api.Subscription {
 	w.t.Helper()
 	session := must[*api.CheckoutSession](w.t)(w.V1CheckoutSessions.Create(w.t.Context(), params))

@@ -9,7 +9,7 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 )
 
-// createParams is a subscription that is made without a checkout.
+// createParams returns the parameters of a subscription without a checkout.
 func (w *world) createParams(customerID string, p *api.Price, card string) *api.SubscriptionCreateParams {
 	w.t.Helper()
 	params := &api.SubscriptionCreateParams{

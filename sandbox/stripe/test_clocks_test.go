@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// clockAt is a test clock at a moment.
+// clockAt creates a test clock at a time.
 func (w *world) clockAt(at time.Time) *api.TestHelpersTestClock {
 	w.t.Helper()
 	frozen := at.Unix()
 	return must[*api.TestHelpersTestClock](w.t)(w.V1TestHelpersTestClocks.Create(w.t.Context(), &api.TestHelpersTestClockCreateParams{FrozenTime: &frozen}))
 }
 
-// on is a customer of a test clock with a card and a monthly subscription.
+// on returns the monthly subscription of a new customer with a test clock and a card.
 func (w *world) on(clock *api.TestHelpersTestClock, card string) *api.Subscription {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -42,8 +42,8 @@ func (w *world) forward(clock string, to time.Time) {
 	})
 }
 
-// TestATestClockMovesItsCustomersAlone renews the subscription of one customer
-// while another's stays where it is.
+// TestATestClockMovesItsCustomersAlone renews the subscription of one customer while another
+// customer's subscription does not change.
 func TestATestClockMovesItsCustomersAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -65,21 +65,21 @@ func TestATestClockMovesItsCustomersAlone(t *testing.T) {
 			t.Errorf("%s has moved", name)
 		}
 	}
-	// What a client does now happens at the clock's moment.
+	// Client requests happen at the clock's time.
 	preview := w.previewed(got, nil, 2, "always_invoice")
 	changed := must[*api.Subscription](t)(w.V1Subscriptions.Update(t.Context(), sub.ID, upgrade(got, 2, "allow_incomplete")))
 	in = w.latestInvoice(changed.ID)
 	if in.Created != begin.AddDate(0, 1, 0).Add(2*time.Hour).Unix() || in.Total != preview.Total {
 		t.Errorf("changed at %d for %d, previewed %d", in.Created, in.Total, preview.Total)
 	}
-	// The sandbox's own clock does not move it either.
+	// The sandbox's clock does not renew it either.
 	w.until(40)
 	if got := w.subscription(sub.ID); got.LatestInvoice.ID != in.ID {
 		t.Error("the sandbox's clock moved it")
 	}
 }
 
-// TestATestClockSeesDunning lets a card fail on a test clock, page by page.
+// TestATestClockSeesDunning fails the payments of a card on a test clock.
 func TestATestClockSeesDunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

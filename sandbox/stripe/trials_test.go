@@ -175,7 +175,7 @@ func TestAPausedSubscriptionIsResumed(t *testing.T) {
 	}
 }
 
-// attached gives a customer one of Stripe's test cards.
+// attached attaches one of Stripe's test cards to a customer.
 func (w *world) attached(customerID, card string) *api.PaymentMethod {
 	w.t.Helper()
 	return must[*api.PaymentMethod](w.t)(w.V1PaymentMethods.Attach(w.t.Context(), card, &api.PaymentMethodAttachParams{Customer: &customerID}))

@@ -18,8 +18,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// receiver takes webhooks as a service would, and checks them as the official
-// library does.
+// receiver receives webhooks like a service and verifies them with the official library.
 type receiver struct {
 	t      *testing.T
 	url    string
@@ -32,7 +31,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	t.Helper()
-	if _, err := published(); err != nil { // takes longer than a webhook may
+	if _, err := published(); err != nil { // takes longer than the webhook timeout
 		t.Fatal(err)
 	}
 	r := &receiver{t: t, tries: map[string]int{}, answer: func(api.Event) int { return http.StatusOK }}
@@ -45,7 +44,7 @@ func newReceiver(t *testing.T) *receiver {
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		return // broken off
+		return // the connection was aborted
 	}
 	e, err := webhook.ConstructEvent(body, req.Header.Get("Stripe-Signature"), webhookSecret)
 	if err != nil {
@@ -176,7 +175,7 @@ func TestWebhooksAreRetried(t *testing.T) {
 		case 1:
 			return http.StatusInternalServerError
 		case 2:
-			return http.StatusFound // not followed
+			return http.StatusFound // redirects are not followed
 		}
 		return http.StatusNoContent
 	}
@@ -204,7 +203,7 @@ func TestUndeliveredWebhooksSurviveARestart(t *testing.T) {
 	w.customer("ada@example.test")
 	testkit.Eventually(t, "the delivery", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.tries) == 1 })
 	stop()
-	w.customer("bob@example.test") // while nothing runs
+	w.customer("bob@example.test") // while the server does not run
 	w.restart()
 	r.mu.Lock()
 	down = false
@@ -217,7 +216,7 @@ func TestRunStopsWhileAReceiverHangs(t *testing.T) {
 	t.Parallel()
 	reached := make(chan struct{}, 1)
 	hang := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body) // so that the server notices the client's going
+		_, _ = io.Copy(io.Discard, req.Body) // so that the server detects the client's disconnection
 		reached <- struct{}{}
 		<-req.Context().Done()
 	}))
@@ -247,8 +246,7 @@ func TestNothingIsQueuedWithoutAReceiver(t *testing.T) {
 	}
 }
 
-// TestWhatChecksRead reads with the official client what a check of an account
-// looks at.
+// TestWhatChecksRead reads, with the official client, the objects that an account check reads.
 func TestWhatChecksRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -6,18 +6,18 @@ import (
 	"net/url"
 )
 
-// Brand is how the pages that customers see look: like the product of whoever runs the
-// sandbox. The zero value is the sandbox's own look.
+// Brand is the look of customer-facing pages: the branding of the user's product. The zero value is
+// the sandbox's own look.
 type Brand struct {
-	Name         string // of the product
+	Name         string // the name of the product
 	Logo         string // an absolute URL
-	Accent       string // #rrggbb, on which white text can be read
+	Accent       string // #rrggbb; white text on it must be readable
 	SupportEmail string
 	TermsURL     string
 	PrivacyURL   string
 }
 
-// origins returns where the logo is loaded from, in the form of a policy.
+// origins returns the origin of the logo, for the content security policy.
 func (b Brand) origins() []string {
 	if u, err := url.Parse(b.Logo); err == nil && u.Host != "" {
 		return []string{u.Scheme + "://" + u.Host}
@@ -25,7 +25,7 @@ func (b Brand) origins() []string {
 	return nil
 }
 
-// css gives the accent to what follows the stylesheet.
+// css returns the stylesheet with the accent color.
 func (b Brand) css() string {
 	if b.Accent == "" {
 		return ""
@@ -35,7 +35,7 @@ func (b Brand) css() string {
 `, b.Accent)
 }
 
-// RegisterBrand serves the colors of a brand.
+// RegisterBrand serves the stylesheet of a brand.
 func RegisterBrand(mux *http.ServeMux, b Brand) {
 	mux.HandleFunc("GET /sandbox/brand.css", asset("text/css; charset=utf-8", b.css()))
 }

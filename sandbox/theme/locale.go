@@ -18,10 +18,10 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// locale is a language of the pages that customers see.
+// locale is a language of the customer-facing pages.
 type locale struct {
 	tag          language.Tag
-	translations map[string]string // by the English text
+	translations map[string]string // by English text
 	group        string            // the thousands separator
 	decimal      string
 	symbolFirst  bool // whether the currency symbol precedes the amount
@@ -52,8 +52,8 @@ var locales = []locale{
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.French, language.Spanish, language.Italian})
 
-// newLocale adds the language and its embedded translations to l. It panics if they are
-// missing: they are part of the program.
+// newLocale adds the language and its embedded translations to l. It panics if they are missing,
+// because they are part of the program.
 func newLocale(tag language.Tag, l locale) locale {
 	file, err := localeFiles.ReadFile("locales/" + tag.String() + ".json")
 	if err == nil {
@@ -66,7 +66,7 @@ func newLocale(tag language.Tag, l locale) locale {
 	return l
 }
 
-// findLocale returns the locale of a name such as "fr", else the default.
+// findLocale returns the locale with a name such as "fr", or the default.
 func findLocale(name string) locale {
 	for _, l := range locales {
 		if l.tag.String() == name {
@@ -76,8 +76,8 @@ func findLocale(name string) locale {
 	return locales[0]
 }
 
-// matchLocale returns the name of the first supported locale among the preferred names, else
-// the best match for an Accept-Language header.
+// matchLocale returns the name of the first supported locale in preferred, or else the best match
+// for an Accept-Language header.
 func matchLocale(acceptLanguage string, preferred ...string) string {
 	for _, name := range preferred {
 		if l := findLocale(strings.ToLower(name)); strings.EqualFold(l.tag.String(), name) {
@@ -102,8 +102,8 @@ func (l locale) formatDate(t time.Time) string {
 	return fillTemplate(l.dateFormat, "day", day, "month", l.months[t.Month()-1], "year", strconv.Itoa(t.Year()))
 }
 
-// formatMoney formats an amount in minor units, given as decimal text such as "1250" or
-// "0.5". minorUnits is the number of decimals of the currency.
+// formatMoney formats an amount in minor units, given as decimal text such as "1250" or "0.5".
+// minorUnits is the number of decimals of the currency.
 func (l locale) formatMoney(minor, code string, minorUnits int) string {
 	digits, isNegative := strings.CutPrefix(minor, "-")
 	whole, fraction, _ := strings.Cut(digits, ".")
@@ -126,7 +126,7 @@ func (l locale) formatMoney(minor, code string, minorUnits int) string {
 	switch last, _ := utf8.DecodeLastRuneInString(symbol); {
 	case !l.symbolFirst:
 		amount += "\u00a0" + symbol
-	case unicode.IsLetter(last): // a currency code does not touch the digits
+	case unicode.IsLetter(last): // separate a currency code from the digits
 		amount = symbol + "\u00a0" + amount
 	default:
 		amount = symbol + amount
@@ -137,8 +137,7 @@ func (l locale) formatMoney(minor, code string, minorUnits int) string {
 	return amount
 }
 
-// currencySymbol returns the symbol of a currency, or its code where readers of the locale
-// know no symbol.
+// currencySymbol returns the symbol of a currency, or its code if the locale lacks a symbol.
 func (l locale) currencySymbol(code string) string {
 	code = strings.ToUpper(code)
 	unit, err := currency.ParseISO(code)
@@ -148,7 +147,7 @@ func (l locale) currencySymbol(code string) string {
 	return message.NewPrinter(l.tag).Sprint(currency.Symbol(unit))
 }
 
-// fillTemplate replaces each {name} in text; values alternates names and values. A value may
+// fillTemplate replaces each {name} in text. values alternates names and values. A value can
 // contain braces.
 func fillTemplate(text string, values ...string) string {
 	pairs := make([]string, 0, len(values))

@@ -1,6 +1,6 @@
-// Package theme is what all pages of the sandbox have in common: one layout with a navigation
-// for what people use, one without for what the provider's customers see, one stylesheet, and
-// one policy for all of them (rules: sandbox#pages).
+// Package theme contains the shared parts of the sandbox's pages: a layout with navigation for
+// developers, a layout without navigation for the provider's customers, a stylesheet and a content
+// security policy (rules: sandbox#pages).
 package theme
 
 import (
@@ -22,13 +22,13 @@ var styleCSS string
 //go:embed script.js
 var scriptJS string
 
-// Shell returns a page with the navigation. Its view has the fields of a Frame.
+// Shell returns a page with navigation. Its view embeds a Frame.
 func Shell(html string, funcs template.FuncMap) *template.Template {
 	return parse("shell", html, funcs)
 }
 
-// Card returns a page without the navigation, as the provider's customers see it. Its view
-// has a Title and embeds a Reader.
+// Card returns a page without navigation, for the provider's customers. Its view has a Title and
+// embeds a Reader.
 func Card(html string, funcs template.FuncMap) *template.Template { return parse("card", html, funcs) }
 
 func parse(layout, html string, funcs template.FuncMap) *template.Template {
@@ -37,9 +37,9 @@ func parse(layout, html string, funcs template.FuncMap) *template.Template {
 	return t.Lookup(layout)
 }
 
-// Policy lets a page use the stylesheet and the script of this package, pictures from the
-// origins of logos, and nothing else. Its forms, and the redirects that answer them, may go to formAction; anywhere
-// if that is empty.
+// Policy returns a content security policy that allows only the stylesheet and script of this
+// package and images from the origins of logos. Forms, including their redirects, can be sent only
+// to formAction; if formAction is empty, they are not restricted.
 func Policy(formAction string, logos ...string) string {
 	policy := "default-src 'none'; style-src 'self'; script-src 'self'; img-src " + strings.Join(append([]string{"'self'", "data:"}, logos...), " ") +
 		"; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -54,7 +54,8 @@ func WriteWithAPI(w http.ResponseWriter, page *template.Template, view any) erro
 	return write(w, http.StatusOK, page, Policy("'self'")+"; connect-src 'self'", view)
 }
 
-// Write renders a page, or returns why it cannot. A view that is for a Reader has a brand.
+// Write renders a page, or returns the error. If the view embeds a Reader, images of its brand are
+// allowed.
 func Write(w http.ResponseWriter, status int, page *template.Template, formAction string, view any) error {
 	var logos []string
 	if of, ok := view.(interface{ Look() Brand }); ok {
@@ -74,7 +75,7 @@ func write(w http.ResponseWriter, status int, page *template.Template, policy st
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", policy)
 	w.WriteHeader(status)
-	_, _ = html.WriteTo(w) // an error means that the reader is gone
+	_, _ = html.WriteTo(w) // an error means that the client has disconnected
 	return nil
 }
 
@@ -88,7 +89,7 @@ func Register(mux *http.ServeMux) {
 	}
 }
 
-// RegisterScript serves a script of one page.
+// RegisterScript serves the script of a page.
 func RegisterScript(mux *http.ServeMux, path, text string) {
 	mux.HandleFunc("GET "+path, asset("text/javascript; charset=utf-8", text))
 }
@@ -102,32 +103,32 @@ func asset(kind, text string) http.HandlerFunc {
 	}
 }
 
-// Frame is what the layout shows around a page.
+// Frame is the data of the layout around a page.
 type Frame struct {
 	Title string
-	Here  string // the entry of the navigation
-	Up    *Link  // the list that the page belongs to; nil if it is in the navigation itself
+	Here  string // the current entry of the navigation
+	Up    *Link  // the parent list; nil if the page itself is in the navigation
 	Now   Moment
 	Alone bool // whether the provider runs without the service
 }
 
-// Link leads somewhere.
+// Link is a hyperlink.
 type Link struct{ Text, Href string }
 
-// Group is a part of the navigation.
+// Group is a section of the navigation.
 type Group struct {
 	Name    string
 	Entries []Entry
 }
 
-// Entry is a page in the navigation. Those with Bar are in the bar that a phone has instead;
-// Word is their name there.
+// Entry is a page in the navigation. If Bar is set, it is also in the navigation bar for phones,
+// where its name is Word.
 type Entry struct {
 	Name, Href, Icon, Word string
 	Bar                    bool
 }
 
-// Lang is the language of the pages with the navigation.
+// Lang returns the language of the pages with navigation.
 func (f Frame) Lang() string { return "en" }
 
 // Nav returns the navigation.
@@ -154,7 +155,8 @@ func (f Frame) Nav() []Group {
 	}}, payments}
 }
 
-// Beside returns the entries beside the one where the reader is that a phone's bar has not.
+// Beside returns the entries of the current group if it is Payments, because the navigation bar for
+// phones has only one of them.
 func (f Frame) Beside() []Entry {
 	for _, g := range f.Nav() {
 		for _, e := range g.Entries {
@@ -166,10 +168,10 @@ func (f Frame) Beside() []Entry {
 	return nil
 }
 
-// Moment is a time for people: how long ago or ahead it is within a week, else its date.
+// Moment is a time for display: relative within a week, otherwise a date.
 type Moment struct{ Text, Exact, ISO string }
 
-// At describes a time, seen from now.
+// At describes a time relative to now.
 func At(t, now time.Time) Moment {
 	t = t.UTC()
 	m := Moment{Exact: t.Format("2 January 2006, 15:04:05") + " UTC", ISO: t.Format(time.RFC3339)}
@@ -196,17 +198,17 @@ func At(t, now time.Time) Moment {
 	return m
 }
 
-// Upcoming is something that happens by itself when its time has come.
+// Upcoming is a scheduled action.
 type Upcoming struct {
-	Kind              string // for programs, such as subscription.period_ends
-	What, About, Href string // Href is the page of what it is about; empty if it has none
+	Kind              string // machine-readable, such as subscription.period_ends
+	What, About, Href string // Href is the page of the object, or ""
 	At                time.Time
 	Renews            bool // whether a period ends
 }
 
-// Event is something that happened at the payment provider.
+// Event is an event of the payment provider.
 type Event struct {
 	ID, Type string
 	At       time.Time
-	Waiting  int // how many receivers have not got it yet
+	Waiting  int // the number of receivers that have not accepted it
 }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Reader is the customer who sees a page. The views of pages without the navigation embed a
-// Reader: their texts are English in the source, and T translates them.
+// Reader formats a page for a customer. Views of pages without navigation embed a Reader. The
+// source texts are English, and T translates them.
 type Reader struct {
 	Brand  Brand
 	Locale string
 }
 
-// NewReader returns the reader of a request: in the first supported locale of preferred, else in
-// the language that the browser requests.
+// NewReader returns the reader for a request. It uses the first supported locale in preferred, or
+// else the language that the browser requests.
 func (b Brand) NewReader(r *http.Request, preferred ...string) Reader {
 	return Reader{b, matchLocale(r.Header.Get("Accept-Language"), preferred...)}
 }
@@ -23,17 +23,16 @@ func (b Brand) NewReader(r *http.Request, preferred ...string) Reader {
 // Look returns the brand.
 func (r Reader) Look() Brand { return r.Brand }
 
-// Lang is the page's language.
+// Lang returns the page's language.
 func (r Reader) Lang() string { return r.Locale }
 
-// T translates an English text and fills its {placeholders}; values alternates names and
-// values. A text without a translation stays English.
+// T translates an English text and fills its {placeholders}. values alternates names and values. A
+// text without a translation stays English.
 func (r Reader) T(text string, values ...string) string {
 	return fillTemplate(cmp.Or(findLocale(r.Locale).translations[text], text), values...)
 }
 
-// Money formats an amount in minor units; decimals is the number of decimals of the
-// currency.
+// Money formats an amount in minor units. decimals is the number of decimals of the currency.
 func (r Reader) Money(amount int64, currency string, decimals int) string {
 	return r.UnitPrice(strconv.FormatInt(amount, 10), currency, decimals)
 }

@@ -14,18 +14,19 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// shown are texts that pages translate when they have them from elsewhere: what is wrong with
-// a number, the words of a status, and the units of a period.
+// shown matches translated texts in the source: literals in calls of T, error messages, statuses
+// and units of periods.
 var shown = regexp.MustCompile(`(?:\.T [(]?|\.T\(|Title: +|Text: +|return Test\w+\{\}, |(?:Card|IBAN)?Error\w* ?[:=] ?|subscriptions\.\w+: |invoices\.\w+: |write\(w, r, [\w.]+, (?:r\.PostFormValue\("card_number"\), )?)"([^"]+)"`)
 
-// computed are those whose English is put together.
+// computed are texts that are composed at run time.
 var computed = []string{
 	"Draft", "Open", "Paid", "Void", "Uncollectible",
 	"{amount} / day", "{amount} / week", "{amount} / month", "{amount} / year",
 	"{amount} / {count} days", "{amount} / {count} weeks", "{amount} / {count} months", "{amount} / {count} years",
 }
 
-// What a page of customers can say is said in every language, and nothing else is kept.
+// Every text of the customer-facing pages has a translation in every language, and there are no
+// unused translations.
 func TestEveryTextIsTranslated(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{}
@@ -110,7 +111,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// The pages of customers look like the product, and load its logo from where it is.
+// Customer-facing pages use the brand's colors and may load its logo.
 func TestBrand(t *testing.T) {
 	t.Parallel()
 	type view struct {

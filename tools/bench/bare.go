@@ -24,17 +24,17 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// The service is compared with the bare server: net/http and encoding/json with
-// nothing behind them, also in a process of its own.
+// The bare server is the baseline for the service: net/http and encoding/json without a database,
+// also in its own process.
 //
-//	POST /decode/{name}   decodes the body of a recording and writes the answer
-//	GET  /answers/{name}  writes the answer
-//	PUT  /answers/{name}  sets it: what the service answered
-//	POST /argon2id        checks a password once
-//	GET  /argon2id        hashes on all cores for ?seconds= and writes the hashes per second
+// POST /decode/{name}   decodes the body of a recording and writes the stored response
+// GET  /answers/{name}  writes the stored response
+// PUT  /answers/{name}  stores a response of the service
+// POST /argon2id        verifies a password once
+// GET  /argon2id        hashes on all cores for ?seconds= and writes the hashes per second
 const bareCommand = "bare"
 
-// recording is the body of a recording, with plain types.
+// recording is the body of a request that records usage, with plain types.
 type recording struct {
 	MeterCode      string          `json:"meter_code"`
 	Quantity       float64         `json:"quantity"`
@@ -115,7 +115,7 @@ func hashOfPassword() (string, error) {
 	})
 }
 
-// hashRate checks passwords on all cores for d and returns the checks per second.
+// hashRate verifies passwords on all cores for d. It returns the verifications per second.
 func hashRate(d time.Duration) float64 {
 	hash, err := hashOfPassword()
 	if err != nil {
@@ -142,7 +142,7 @@ func hashRate(d time.Duration) float64 {
 	return float64(total) / now().Sub(begin).Seconds()
 }
 
-// startBare starts the bare server: this program with another argument.
+// startBare starts the bare server, which is this program with another argument.
 func startBare(ctx context.Context) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {

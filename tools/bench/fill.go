@@ -16,28 +16,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// volume is how much a filled database holds. Tenant 1 is large: it has a quarter as
-// many members as there are tenants, half as many invitations and invoices, and a fifth
-// of all events.
+// volume is the size of a filled database. Tenant 1 is large: relative to the number of tenants, it
+// has a quarter as many members and half as many invitations and invoices. It also has a fifth of
+// all events.
 type volume struct {
 	tenants int
 	events  int
 }
 
-// What each tenant has, besides the large one.
+// Row counts per tenant, except for the large tenant.
 const (
 	membersEach     = 3
 	invitationsEach = 7
 	invoicesEach    = 10
-	entriesEach     = 50 // of the audit trail
-	loginsEach      = 5  // of each user
-	eventsOfHour    = 10 // come together
-	failedOf        = 20 // one invoice in so many had a payment that failed
+	entriesEach     = 50 // audit log entries
+	loginsEach      = 5  // per user
+	eventsOfHour    = 10 // events that share an hour
+	failedOf        = 20 // one in failedOf invoices had a failed payment
 	openOf          = 200
 	filledDays      = 365
 )
 
-// largeTenant is what the first tenant has.
+// largeTenant contains the row counts of the first tenant.
 type largeTenant struct{ members, invitations, invoices, events int }
 
 func (v volume) large() largeTenant {
@@ -47,8 +47,8 @@ func (v volume) large() largeTenant {
 	}
 }
 
-// filler writes rows in bulk. All of it comes from one seed, so that two databases of
-// one size hold the same but for their ids.
+// filler writes rows in bulk. It uses a fixed seed, so two databases of the same size have the same
+// contents except for ids.
 type filler struct {
 	*seeder
 	volume  volume
@@ -66,12 +66,12 @@ type meter struct {
 
 type filledTenant struct {
 	id    uuid.UUID
-	users []int64 // the owner first
-	fresh bool    // made by the filler: nothing belongs to it yet
+	users []int64 // owner first
+	fresh bool    // created by the filler and still empty
 }
 
-// fill migrates a database and fills it: as the service itself would for the accounts
-// that are used, in bulk for the rest.
+// fill migrates and fills a database. It uses the service's own code for the known accounts, and
+// bulk inserts for all others.
 func fill(ctx context.Context, url string, v volume, progress func(string)) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
 	if err != nil {
@@ -115,8 +115,8 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 	return nil
 }
 
-// optimize does what a database does by itself in the time after so much was written: it gathers
-// statistics, and PostgreSQL notes which pages its index scans need not look into.
+// optimize does the maintenance that a database would do on its own after so many writes: it
+// collects statistics, and PostgreSQL updates the visibility map for index-only scans.
 func (f *filler) optimize(ctx context.Context) error {
 	if f.db.Dialect() == sqldb.Postgres {
 		return f.exec(ctx, `VACUUM (ANALYZE)`)
@@ -129,8 +129,7 @@ func (f *filler) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// The accounts that are made to log in with: the owners of the large tenant and of a
-// small one, and a platform admin.
+// The known accounts: the owners of the large tenant and of a small tenant, and a platform admin.
 var knownEmails = []string{"large@bench.test", "small@bench.test", "admin@bench.test"}
 
 func (f *filler) accounts(ctx context.Context) error {
@@ -151,7 +150,7 @@ func (f *filler) accounts(ctx context.Context) error {
 	return f.readKnown(ctx)
 }
 
-// readKnown reads the meters and the roles that are there from the start.
+// readKnown reads the existing meters and roles.
 func (f *filler) readKnown(ctx context.Context) error {
 	f.roles = map[string]int64{}
 	return errors.Join(
@@ -185,14 +184,14 @@ func (f *filler) queryRows(ctx context.Context, query string, row func(scan func
 	return rows.Err()
 }
 
-// bulk collects rows of one table and writes many in a statement, many statements in a
+// bulk collects the rows of a table. It writes many rows per statement, and many statements per
 // transaction.
 type bulk struct {
 	f       *filler
 	head    string // INSERT INTO … (…) VALUES
 	columns int
 	args    []any
-	waiting [][]any // statements' arguments
+	waiting [][]any // the arguments of each statement
 }
 
 const (
@@ -254,7 +253,7 @@ func placeholders(rows, columns int) string {
 	return text.String()
 }
 
-// randomMoment returns a moment of the last year, evenly spread.
+// randomMoment returns a random time in the last year.
 func (f *filler) randomMoment() time.Time {
 	return f.now.Add(-time.Duration(f.chance.Int64N(int64(filledDays * 24 * time.Hour)))).Truncate(time.Second)
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
-// What the figures of the platform are read from.
+// The data behind the platform's statistics.
 const (
-	formerEach = 6  // subscriptions of a tenant that have ended
-	refusedOf  = 10 // one tenant in so many is refused events, in so many hours of two days
+	formerEach = 6  // ended subscriptions per tenant
+	refusedOf  = 10 // one in refusedOf tenants has refused events, in refusedOf hours of two days
 )
 
-// fillEndedSubscriptions makes subscriptions that have ended, and has the journal note all.
+// fillEndedSubscriptions creates ended subscriptions and the journal entries of all subscriptions.
 func (f *filler) fillEndedSubscriptions(ctx context.Context) error {
 	b := f.bulkInto("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
 		"interval_unit", "interval_count", "billing_anchor", "current_period_start", "current_period_end", "psp_subscription_id",
@@ -40,7 +40,7 @@ func (f *filler) fillEndedSubscriptions(ctx context.Context) error {
 	return journal.New(f.db).Run(ctx)
 }
 
-// refusals makes events that were refused for a quota, of a year by day.
+// refusals creates quota refusals, by hour and by day.
 func (f *filler) refusals(ctx context.Context) error {
 	const parts = 16
 	hours := f.bulkInto("quota_refusals", "tenant_id", "hour", "meter_id", "refused")

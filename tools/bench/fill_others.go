@@ -14,18 +14,18 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What each tenant has of the following, besides the large one.
+// Row counts per tenant, except for the large tenant.
 const (
 	alertMonths    = 6
-	listenersOf    = 10 // one tenant in so many has an endpoint
+	listenersOf    = 10 // one in listenersOf tenants has an endpoint
 	deliveriesEach = 20
-	lostOf         = 50 // one delivery in so many was given up
+	lostOf         = 50 // one in lostOf deliveries was given up
 	keysEach       = 2
 	noticesEach    = 5
-	deliveryDays   = 29 // as long as deliveries and notifications are kept
+	deliveryDays   = 29 // the retention of deliveries and notifications, in days
 )
 
-// alerts makes those of the last months, of two thresholds each.
+// alerts creates the usage alerts of the last months, for two thresholds each.
 func (f *filler) alerts(ctx context.Context) error {
 	b := f.bulkInto("usage_alerts", "id", "tenant_id", "meter_id", "period_start", "period_end", "threshold", "units", "quota", "created_at", "sent_at")
 	month := time.Date(f.now.Year(), f.now.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -43,20 +43,20 @@ func (f *filler) alerts(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// recentMoment returns a moment of the time for which deliveries are kept, evenly spread.
+// recentMoment returns a random time within the retention of deliveries.
 func (f *filler) recentMoment() time.Time {
 	return f.now.Add(-time.Duration(f.chance.Int64N(int64(deliveryDays * 24 * time.Hour)))).Truncate(time.Second)
 }
 
-// listener is an endpoint, with how many deliveries it has.
+// listener is an endpoint with its number of deliveries.
 type listener struct {
 	id     uuid.UUID
-	tenant any // nil for the platform's own
+	tenant any // nil for the platform's endpoint
 	many   int
 }
 
-// webhooks makes endpoints with deliveries that are over. The platform's own endpoint and
-// that of the large tenant have as many as there are tenants.
+// webhooks creates endpoints with completed deliveries. The endpoints of the platform and of the
+// large tenant have as many deliveries as there are tenants.
 func (f *filler) webhooks(ctx context.Context) error {
 	listeners := []listener{{sqldb.NewID(), nil, f.volume.tenants}}
 	for i := 0; i < len(f.tenants); i += listenersOf {
@@ -102,7 +102,8 @@ func (f *filler) webhooks(ctx context.Context) error {
 	return writeInOrder(ctx, events, deliveries, failures)
 }
 
-// apiKeys makes keys, one of which is in use. The large tenant has had very many.
+// apiKeys creates API keys. Only one key per tenant is active. The large tenant has many revoked
+// keys.
 func (f *filler) apiKeys(ctx context.Context) error {
 	b := f.bulkInto("api_keys", "id", "tenant_id", "name", "prefix", "secret_hash", "scopes", "created_by", "created_at", "last_used_at", "revoked_at")
 	n := 0
@@ -126,7 +127,7 @@ func (f *filler) apiKeys(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// notifications makes those of the payment provider, which are handled.
+// notifications creates handled notifications of the payment provider.
 func (f *filler) notifications(ctx context.Context) error {
 	b := f.bulkInto("psp_events", "id", "type", "object_id", "received_at", "handled_at")
 	for i := range f.volume.tenants {
@@ -140,7 +141,7 @@ func (f *filler) notifications(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// imports notes of every tenant and every user that an import made them.
+// imports records that all tenants and users were created by an import.
 func (f *filler) imports(ctx context.Context) error {
 	b := f.bulkInto("imported", "kind", "key_hash", "resource_id", "digest", "is_made", "imported_at")
 	for i, t := range f.tenants {
@@ -156,7 +157,7 @@ func (f *filler) imports(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// writeInOrder writes what tables still have to write, those first that others refer to.
+// writeInOrder flushes the tables in order, so that referenced rows are written first.
 func writeInOrder(ctx context.Context, tables ...*bulk) error {
 	for _, b := range tables {
 		if err := b.flush(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// fillTenants makes the other tenants and their users.
+// fillTenants creates the other tenants and their users.
 func (f *filler) fillTenants(ctx context.Context) error {
 	users := f.bulkInto("users", "id", "name", "email", "created_at", "updated_at")
 	tenants := f.bulkInto("tenants", "id", "name", "slug", "preferred_currency", "legal_name", "country", "onboarding_completed_at", "created_at", "updated_at")
@@ -54,7 +54,7 @@ func (f *filler) fillTenants(ctx context.Context) error {
 	return nil
 }
 
-// memberships makes those of all users, and the subscriptions of the other tenants.
+// memberships creates the memberships of all users and the subscriptions of the other tenants.
 func (f *filler) memberships(ctx context.Context) error {
 	members := f.bulkInto("memberships", "tenant_id", "user_id", "role_id", "joined_at")
 	subscriptions := f.bulkInto("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
@@ -62,7 +62,7 @@ func (f *filler) memberships(ctx context.Context) error {
 		"sync_version", "created_at", "updated_at")
 	first := time.Date(f.now.Year(), f.now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	for i, t := range f.tenants {
-		joined := t.users[1:] // the owner is there
+		joined := t.users[1:] // the owner is already a member
 		if t.fresh {
 			joined = t.users
 			if err := subscriptions.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "active", "EUR", 900, membersEach, "month", 1,
@@ -83,7 +83,7 @@ func (f *filler) memberships(ctx context.Context) error {
 	return errors.Join(members.flush(ctx), subscriptions.flush(ctx))
 }
 
-// invitations makes them, of which one in twenty is pending.
+// invitations creates invitations. One in twenty is pending.
 func (f *filler) invitations(ctx context.Context) error {
 	b := f.bulkInto("invitations", "id", "tenant_id", "email", "role_id", "inviter_id", "status", "token_hash", "expires_in_days", "expires_at", "created_at", "updated_at")
 	n := 0
@@ -107,7 +107,7 @@ func (f *filler) invitations(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// logins makes credentials, of which half are over.
+// logins creates credentials. Half of them have expired.
 func (f *filler) logins(ctx context.Context) error {
 	b := f.bulkInto("credentials", "id", "user_id", "kind", "token_hash", "family", "family_expires_at", "expires_at", "idle_seconds", "created_at", "login_at")
 	n := 0
@@ -126,8 +126,8 @@ func (f *filler) logins(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// invoices makes paid ones with a line each, and what the provider says of them: of one in
-// twenty that a payment failed, and of one in two hundred that it is open for that.
+// invoices creates paid invoices with one line each, and their status at the provider. One in
+// twenty had a failed payment; one in two hundred is open because of that.
 func (f *filler) invoices(ctx context.Context) error {
 	heads := f.bulkInto("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
 		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")
@@ -173,8 +173,8 @@ func (f *filler) invoices(ctx context.Context) error {
 	return writeInOrder(ctx, heads, lines, states, entries)
 }
 
-// usage makes events of one unit each, some within an hour, with the counters that show
-// them and the sums of the hours that are over.
+// usage creates events of one unit each, some in the same hour, with the corresponding counters and
+// hourly sums.
 func (f *filler) usage(ctx context.Context) error {
 	if len(f.meters) == 0 {
 		return errors.New("there is no meter that sums")
@@ -235,7 +235,7 @@ func (f *filler) usage(ctx context.Context) error {
 	return writeInOrder(ctx, events, counters, hours)
 }
 
-// idAt returns an id (UUID version 7) as if it had been made at that time.
+// idAt returns an id (UUID version 7) with the given creation time.
 func idAt(at time.Time) uuid.UUID {
 	id := sqldb.NewID()
 	ms := uint64(at.UnixMilli())
@@ -245,7 +245,7 @@ func idAt(at time.Time) uuid.UUID {
 	return id
 }
 
-// trail makes entries of the audit trail and of the log of impersonation, oldest first.
+// trail creates entries of the audit log and the impersonation log, oldest first.
 func (f *filler) trail(ctx context.Context) error {
 	entries := f.bulkInto("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
 	impersonation := f.bulkInto("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command bench measures the service as it runs in production, on durable
-// databases, beside the raw limits of the machine in the same run. See README.md.
+// Command bench measures the service as it runs in production, on durable databases. It compares
+// the results with the raw limits of the machine, measured in the same run. See README.md.
 package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 	exit(err)
 }
 
-// command runs what the arguments name: a command, or else the benchmark.
+// command runs the subcommand in the arguments, or else the benchmark.
 func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == seedCommand {
 		return runSeed(ctx, args[1:], out)
@@ -85,7 +85,7 @@ func parse(args []string) (o options, err error) {
 	return o, err
 }
 
-// withTempDir calls f with a new folder, which is gone afterwards.
+// withTempDir calls f with a new folder and removes the folder afterwards.
 func withTempDir(f func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "tenantry-bench-")
 	if err != nil {
@@ -98,7 +98,7 @@ func withTempDir(f func(dir string) error) (err error) {
 	return f(dir)
 }
 
-// build builds the service's program in the folder, unless one was given.
+// build builds the service in the folder, unless a binary was given.
 func (o *options) build(ctx context.Context, dir string, out io.Writer) error {
 	if o.binary != "" {
 		return nil

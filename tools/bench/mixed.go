@@ -8,17 +8,17 @@ import (
 	"github.com/tenantry/tenantry/tools/bench/load"
 )
 
-// What goes on beside the reads of a mixed load, in requests a second: usage of all tenants
-// is recorded, and users log in. The bare server does the least of the same.
+// The background work during the reads of a mixed load, in requests per second: recording usage for
+// all tenants, and logins. The bare server does the minimum of the same work.
 const (
 	backgroundRecords = 1_000
 	backgroundLogins  = 5
 )
 
-// bareRecord is the bare route for a recording.
+// bareRecord is the bare server's route for recording usage.
 const bareRecord = "POST /decode/record"
 
-// mixedScenarios returns reads again, while others write. Nothing is promised of them.
+// mixedScenarios returns the reads with concurrent background work. They have no target rates.
 func mixedScenarios(reads []scenario) []scenario {
 	var all []scenario
 	for _, sc := range reads {
@@ -28,7 +28,7 @@ func mixedScenarios(reads []scenario) []scenario {
 	return all
 }
 
-// backgroundWork returns what others do.
+// backgroundWork returns the background work.
 func backgroundWork(w *world) []load.Work {
 	records := load.Work{Rate: backgroundRecords, Want: http.StatusCreated}
 	for _, u := range w.users {
@@ -41,7 +41,7 @@ func backgroundWork(w *world) []load.Work {
 	return []load.Work{records, logins}
 }
 
-// bareBackgroundWork is beside for the bare server.
+// bareBackgroundWork returns the background work for the bare server.
 func bareBackgroundWork(w *world) []load.Work {
 	works := backgroundWork(w)
 	for i, u := range w.users {

@@ -20,14 +20,14 @@ import (
 	"github.com/tenantry/tenantry/tools/bench/report"
 )
 
-// The service is compared with what a team writes on its own in a day: bench/peers/express.
-// The load, the bare handler and the table are those of the benchmark.
+// The peer benchmark compares the service with an implementation that a team could write in a day:
+// bench/peers/express. It uses the same load, bare server and report as the benchmark.
 const (
 	peersCommand = "peers"
 	peerFolder   = "bench/peers/express"
 )
 
-// runPeers measures the peer on a database of its own.
+// runPeers measures the peer with its own database.
 func runPeers(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet(peersCommand, flag.ContinueOnError)
@@ -67,7 +67,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 	})
 }
 
-// startPeer starts the peer with as many users as the service has.
+// startPeer starts the peer with as many users as the service.
 func (s *session) startPeer(ctx context.Context) error {
 	type account struct {
 		Token  string    `json:"token"`

@@ -21,14 +21,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// postgres is a server for one run, on the disk of the run's folder, with
-// PostgreSQL's default durability.
+// postgres is a PostgreSQL server for one run. Its data is in the run's folder, and it uses the
+// default durability.
 type postgres struct {
 	bin, dir string
 	attr     *syscall.SysProcAttr
 }
 
-// errNoPostgres is returned where PostgreSQL is not installed.
+// errNoPostgres is returned if PostgreSQL is not installed.
 var errNoPostgres = errors.New("PostgreSQL is not installed")
 
 func startPostgres(ctx context.Context, dir string) (*postgres, error) {
@@ -56,7 +56,7 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 	return p, err
 }
 
-// dropPrivileges makes PostgreSQL's programs run as another user if this one is root,
+// dropPrivileges makes PostgreSQL's programs run as another user if this process runs as root,
 // because they refuse to run as root.
 func (p *postgres) dropPrivileges() error {
 	if os.Geteuid() != 0 {
@@ -81,7 +81,7 @@ func (p *postgres) output(ctx context.Context, program string, args ...string) (
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, program), args...)
 	cmd.SysProcAttr, cmd.Dir, cmd.Env = p.attr, p.dir, append(os.Environ(), "LC_ALL=C")
 	var stdout, stderr bytes.Buffer
-	if program != "pg_ctl" { // it leaves the server behind, which would keep them open
+	if program != "pg_ctl" { // the server that it starts would keep the pipes open
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	}
 	if err := cmd.Run(); err != nil {
@@ -94,7 +94,7 @@ func (p *postgres) stop(ctx context.Context) error {
 	return p.run(ctx, "pg_ctl", "stop", "-D", p.dir+"/data", "-m", "fast", "-w")
 }
 
-// cpu returns the CPU time of all processes of the server; 0 where there is none.
+// cpu returns the CPU time of all processes of the server, or 0 without a server.
 func (p *postgres) cpu() (total time.Duration, err error) {
 	if p == nil {
 		return 0, nil
@@ -115,11 +115,11 @@ func (p *postgres) cpu() (total time.Duration, err error) {
 	for _, entry := range entries {
 		process, err := strconv.Atoi(entry.Name())
 		if err != nil {
-			continue // no process
+			continue // not a process
 		}
 		u, err := usageOf(process)
 		switch {
-		case err != nil: // has ended meanwhile
+		case err != nil: // the process has ended
 		case process == parent:
 			total += u.own + u.reaped
 		case u.parent == parent:
@@ -140,11 +140,11 @@ func (p *postgres) create(ctx context.Context, database string) error {
 	return p.run(ctx, "createdb", "-h", p.dir, "-U", "postgres", "-T", "template0", database)
 }
 
-// bareDatabase is the one that pgbench works on.
+// bareDatabase is the database for pgbench.
 const bareDatabase = "bare"
 
-// seedBare makes a migrated database with the rows that the bare transaction changes:
-// as many counters as the service has tenants.
+// seedBare creates a migrated database with the rows that the bare transaction changes: as many
+// counters as the service has tenants.
 func (p *postgres) seedBare(ctx context.Context) (err error) {
 	if err := p.create(ctx, bareDatabase); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 	return nil
 }
 
-// bareTransaction is the least work that recording an event takes: it stores the event and its
+// bareTransaction is the minimum work for recording an event: it stores the event and updates its
 // counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
@@ -188,8 +188,8 @@ COMMIT;
 
 var tps = regexp.MustCompile(`tps = ([0-9.]+)`)
 
-// bench runs the bare transaction over a number of counters and returns the
-// transactions per second.
+// bench runs the bare transaction over the given number of counters. It returns the transactions
+// per second.
 func (p *postgres) bench(ctx context.Context, clients, counters int, seconds float64) (float64, error) {
 	script := filepath.Join(p.dir, "script.sql")
 	if err := os.WriteFile(script, fmt.Appendf(nil, bareTransaction, counters), 0o644); err != nil { //nolint:gosec // Another user reads it.

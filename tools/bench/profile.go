@@ -14,8 +14,7 @@ import (
 	"strings"
 )
 
-// start starts the service for the load, with a listener for profiles if they were
-// asked for.
+// start starts the service, with a listener for profiles if they were requested.
 func (s *session) start(ctx context.Context, url string) (*child, error) {
 	var env []string
 	if s.profiles != "" {
@@ -31,9 +30,9 @@ func (s *session) start(ctx context.Context, url string) (*child, error) {
 	return startService(ctx, s.binary, url, filepath.Join(s.dir, "data"), env...)
 }
 
-// profile writes a CPU profile of the service under the load, if profiles were asked
-// for. When it is written the channel gets its error, or nil. Profiling costs the
-// service a few percent of its rate.
+// profile writes a CPU profile of the service under load, if profiles were requested. It sends the
+// error, or nil, when the profile is written. Profiling reduces the rate of the service by a few
+// percent.
 func (s *session) profile(ctx context.Context, work string, conns int) <-chan error {
 	done := make(chan error, 1)
 	if s.profiles == "" {
@@ -47,7 +46,7 @@ func (s *session) profile(ctx context.Context, work string, conns int) <-chan er
 	return done
 }
 
-// download writes the answer of a server to a file.
+// download writes the response of a server to a file.
 func download(ctx context.Context, from netip.AddrPort, path, file string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+from.String()+path, http.NoBody)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/tenantry/tenantry/tools/bench/load"
 )
 
-// request is a request as text, without a host.
+// request is an HTTP request without a host.
 type request struct {
 	method, path, token, body string
 }
 
-// bytes returns the request as it is sent.
+// bytes returns the request in wire format.
 func (r request) bytes() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: tenantry-bench\r\nAccept: application/json\r\n", r.method, r.path)
@@ -40,11 +40,11 @@ func repeatingCaller(r request) load.Caller {
 	return load.Caller{Next: func() []byte { return text }}
 }
 
-// placeholder is replaced in a body by a number that no other request has.
+// placeholder is replaced in a body by a unique number.
 const placeholder = "0000000000000000"
 
-// numberedCaller returns a caller that repeats a request, each time with new numbers for
-// its placeholders. A series must not be used twice.
+// numberedCaller returns a caller that repeats a request with new numbers for its placeholders. A
+// series must not be used twice.
 func numberedCaller(r request, series int) load.Caller {
 	text := r.bytes()
 	var places []int
@@ -75,7 +75,7 @@ func withNewNumbers(r request, series int) request {
 	return r
 }
 
-// do makes one request and returns the status and the body of the answer.
+// do sends the request and returns the status and body of the response.
 func (r request) do(ctx context.Context, address netip.AddrPort) (status int, body []byte, err error) {
 	resp, err := r.send(ctx, address)
 	if err != nil {
@@ -85,7 +85,8 @@ func (r request) do(ctx context.Context, address netip.AddrPort) (status int, bo
 	return resp.StatusCode, body, errors.Join(err, resp.Body.Close())
 }
 
-// send makes one request and returns the answer once it begins. Whoever calls closes its body.
+// send sends the request and returns the response after its header has arrived. The caller closes
+// its body.
 func (r request) send(ctx context.Context, address netip.AddrPort) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, "http://"+address.String()+r.path, strings.NewReader(r.body))
 	if err != nil {

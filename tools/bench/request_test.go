@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A batch has as many keys as events, all of them new.
+// A batch has as many keys as events, and all of them are unused.
 func TestNumberedBatch(t *testing.T) {
 	t.Parallel()
 	next := numberedCaller(recordBatch(&user{}), 7).Next
@@ -26,7 +26,7 @@ func TestNumberedBatch(t *testing.T) {
 	}
 }
 
-// A batch counts only if each of its events was stored.
+// A batch counts only if all of its events were stored.
 func TestAllStored(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat(`{"status":201},`, batchSize)

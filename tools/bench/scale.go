@@ -25,22 +25,22 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// The commands that work on databases of a given size.
+// The commands for databases of a given size.
 const (
 	seedCommand  = "seed"
 	scaleCommand = "scale"
 )
 
-// What a route may cost on the largest database.
+// The limits for the cost of a route on the largest database.
 const (
-	mostTimes  = 2 // the median of the one before
+	mostTimes  = 2 // factor over the median of the previous size
 	mostMedian = 20 * time.Millisecond
-	// Below this a difference is that of the machine.
+	// Differences below this are noise.
 	beneath = 2 * time.Millisecond
 )
 
-// walks are the routes that walk through rows of which a larger database has more, and what
-// these rows are. They walk through entries of indexes, and may grow up to mostMedian.
+// walks maps the routes that scan rows whose number grows with the database to a description of
+// these rows. They scan index entries, and their median can grow up to mostMedian.
 var walks = map[string]string{
 	"GET /api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]={tenant}":     "entries of an action, counted",
 	"GET /api/v1/admin/webhook-endpoints/{endpoint}/deliveries":                          "deliveries of an endpoint, counted",
@@ -78,13 +78,12 @@ func runSeed(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// scale measures every route that reads, and the writes that every tenant makes, on
-// databases of several sizes.
+// scale measures all read routes, and the common writes of tenants, on databases of several sizes.
 type scale struct {
 	options
 	sizes  []int
-	events int    // for each tenant
-	url    string // of a filled database; empty to fill one of each size
+	events int    // per tenant
+	url    string // of a filled database; if empty, a database of each size is filled
 	dir    string
 	out    io.Writer
 	failed []string
@@ -136,9 +135,9 @@ func runScale(ctx context.Context, args []string, out io.Writer) error {
 	})
 }
 
-// cost is what one route costs on one database.
+// cost is the cost of a route on one database.
 type cost struct {
-	first, p50, p99 time.Duration // to the beginning of the answer (its median), to its end
+	first, p50, p99 time.Duration // median time to the first byte; quantiles of the total time
 	bytes           int
 	status          int
 }
@@ -195,7 +194,7 @@ func (s *scale) routes(ctx context.Context, session *session, url string) (names
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
-	time.Sleep(2 * time.Second) // until the work at the start is done
+	time.Sleep(2 * time.Second) // until the startup work is done
 	w, err := inspect(ctx, c, url)
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +217,7 @@ func (s *scale) routes(ctx context.Context, session *session, url string) (names
 	return names, costs, nil
 }
 
-// cost asks one route again and again.
+// cost sends the requests of a route repeatedly and measures them.
 func (s *scale) cost(ctx context.Context, c *child, a asked) (cost, error) {
 	const least, warm = 5, 2
 	var found cost
@@ -249,7 +248,7 @@ func (s *scale) cost(ctx context.Context, c *child, a asked) (cost, error) {
 	return found, nil
 }
 
-// print writes the table of one database, and keeps what grew.
+// print prints the table of one database and records the routes that grew too much.
 func (s *scale) print(database string, names []string, costs map[string][]cost) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintf(w, "\n%s\t", database)
@@ -274,12 +273,12 @@ func (s *scale) print(database string, names []string, costs map[string][]cost) 
 	return w.Flush()
 }
 
-// withoutDate is the date at the end of a route's name.
+// withoutDate matches the date at the end of a route's name.
 var withoutDate = regexp.MustCompile(`\d{4}-\d{2}-\d{2}$`)
 
-// growsTooMuch reports whether a route costs more on the largest database than may be. Whole
-// lists, whose answers grow with what a tenant has, are judged by the byte, and by when they
-// begin.
+// growsTooMuch reports whether a route exceeds its limits on the largest database. If the response
+// grows with the tenant's data, the limits apply to the time per byte and to the time to the first
+// byte.
 func growsTooMuch(walks bool, first, before, last cost) bool {
 	if last.p50 <= beneath {
 		return false
@@ -298,18 +297,18 @@ func growsTooMuch(walks bool, first, before, last cost) bool {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// filled is what the requests need to know of a filled database.
+// filled contains the accounts and ids for requests to a filled database.
 type filled struct {
 	large, small, admin *user
-	subject             int64  // a user whom the audit trail mentions
+	subject             int64  // a user in the audit log
 	meter               string // the code of a meter with events
 	objects             []object
 }
 
-// object is what a name in braces stands for in the paths that begin with another.
+// object is the id for a placeholder in paths that start with below.
 type object struct{ below, name, id string }
 
-// objects are where the ids of objects are found; $1 is the large tenant.
+// objects are the queries for the ids of objects. $1 is the large tenant.
 var objects = []struct{ below, name, query string }{
 	{"/api/v1/tenant/", "{invoiceId}", `SELECT id FROM invoices WHERE tenant_id = $1 ORDER BY id LIMIT 1`},
 	{"/api/v1/tenant/", "{endpoint}", `SELECT id FROM webhook_endpoints WHERE tenant_id = $1`},
@@ -320,7 +319,7 @@ var objects = []struct{ below, name, query string }{
 	{"/api/v1/admin/", "{meter}", `SELECT meter_id FROM usage_streams WHERE tenant_id = $1`},
 }
 
-// inspect logs in and looks what there is to ask for.
+// inspect logs the accounts in and reads the ids for the requests.
 func inspect(ctx context.Context, c *child, url string) (_ *filled, err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
 	if err != nil {
@@ -367,14 +366,14 @@ func logIn(ctx context.Context, c *child, u *user) error {
 	return nil
 }
 
-// asked is a route with what it is asked.
+// asked is a route with a function that returns its requests.
 type asked struct {
 	name string
 	next func(i int) request
 }
 
-// listReadRoutes returns every route of the service's description that reads and that can be
-// answered without the outside world, as the tenant with much data asks it.
+// listReadRoutes returns the read routes in the API description that need no external service, with
+// requests of the large tenant.
 func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 	_, body, err := request{method: http.MethodGet, path: "/openapi.json"}.do(ctx, c.address)
 	if err != nil {
@@ -399,7 +398,7 @@ func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 			}
 		}
 		if strings.Contains(filledIn, "{") {
-			continue // pictures, links of invitations and providers of identity: one row by its key
+			continue // images, invitation links and identity providers: one row by its key
 		}
 		all = append(all, newReadRoute(path, filledIn, w))
 	}
@@ -435,7 +434,7 @@ func newReadRoute(name, path string, w *filled) asked {
 	return asked{name: "GET " + strings.ReplaceAll(name, w.large.tenant.String(), "{tenant}"), next: func(int) request { return r }}
 }
 
-// needsProvider reports whether a route asks the provider or belongs to a login elsewhere.
+// needsProvider reports whether a route calls the provider or belongs to an external login.
 func needsProvider(path string) bool {
 	for _, part := range []string{"/oauth/", "/pdf", "preview-change", "psp-price-status", "/studio", "search-with-roles"} {
 		if strings.Contains(path, part) {
@@ -445,8 +444,7 @@ func needsProvider(path string) bool {
 	return false
 }
 
-// writesOf returns the writes that every tenant makes all day, each by the large tenant
-// and by a small one.
+// writesOf returns the common writes of tenants, for the large tenant and for a small tenant.
 func writesOf(w *filled) []asked {
 	var all []asked
 	for _, by := range []struct {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A route grows when its median more than doubles or passes 20 ms; a whole list may take
-// longer with its bytes, as long as it begins at once, what walks through rows up to 20 ms, and
-// what is beneath the noise of a machine is no growth.
+// A route grows too much if its median more than doubles or exceeds 20 ms. If the response grows,
+// the time may grow with its size, as long as it starts early. Routes that scan rows may take up to
+// 20 ms. Differences below the noise level are ignored.
 func TestGrows(t *testing.T) {
 	t.Parallel()
 	of := func(p50 float64, bytes int) cost {

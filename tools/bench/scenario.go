@@ -11,31 +11,31 @@ import (
 	"github.com/tenantry/tenantry/tools/bench/load"
 )
 
-// scenario is one kind of work.
+// scenario is a kind of work.
 type scenario struct {
 	name string
-	// conns are the numbers of connections that it is measured with.
+	// conns are the numbers of connections to measure.
 	conns []int
 	want  int
-	// caller makes the requests of connection i.
+	// caller returns the caller for connection i.
 	caller func(w *world, i int) load.Caller
-	// probe returns such a request. The bare handler writes its answer.
+	// probe returns an example request. The bare server returns its response.
 	probe func(w *world) request
-	// bare is the route of the bare server that does the least of the same work, or
-	// one of the limits below; "" where nothing is compared.
+	// bare is the route of the bare server that does the minimum of the same work, or one of the
+	// limits below. It is empty if there is no comparison.
 	bare string
-	// rates and p99s are promised answers (or events) per second and milliseconds, by the number
-	// of connections (docs/performance.md).
+	// rates and p99s are the targets by number of connections: responses (or events) per second,
+	// and milliseconds (docs/performance.md).
 	rates, p99s map[int]float64
-	// mixed says that others record and log in at the same time.
+	// mixed adds background work.
 	mixed bool
-	// events is how many events are in one request, where events are counted; else 0.
+	// events is the number of events per request if events are counted, or else 0.
 	events int
 }
 
 var everyLoad = []int{1, 16, 64}
 
-// scenarios returns all kinds of work. Their promises differ by database.
+// scenarios returns all kinds of work. The targets depend on the database.
 func scenarios(onPostgres bool) []scenario {
 	read, refresh := 22_000.0, 3_500.0
 	if onPostgres {
@@ -60,8 +60,8 @@ func scenarios(onPostgres bool) []scenario {
 	)
 }
 
-// recordingScenarios returns the kinds of work that record usage. On PostgreSQL they are
-// compared with pgbench.
+// recordingScenarios returns the kinds of work that record usage. On PostgreSQL they are compared
+// with pgbench.
 func recordingScenarios(onPostgres bool) []scenario {
 	record := scenario{
 		name: "record", conns: everyLoad, want: http.StatusCreated, bare: "POST /decode/record",
@@ -97,7 +97,7 @@ func recordingScenarios(onPostgres bool) []scenario {
 	return []scenario{record, keyed, hot, batch}
 }
 
-// readScenario returns the work of reading a path, with the promised rate at 64 connections.
+// readScenario returns the scenario for a GET request, with the target rate at 64 connections.
 func readScenario(name, path string, rate float64) scenario {
 	of := func(u *user) request {
 		return request{method: http.MethodGet, path: strings.ReplaceAll(path, "{tenant}", u.tenant.String()), token: u.access}
@@ -110,7 +110,7 @@ func readScenario(name, path string, rate float64) scenario {
 	}
 }
 
-// The limits that are not a bare handler.
+// The limits other than a route of the bare server.
 const (
 	pgbench    = "pgbench"
 	pgbenchOne = "pgbench on one counter"
@@ -125,7 +125,7 @@ func recordOne(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage", token: u.access, body: event}
 }
 
-// recordKeyed is recordOne with an API key in place of the user's token.
+// recordKeyed is like recordOne but uses an API key instead of the user's token.
 func recordKeyed(u *user) request {
 	r := recordOne(u)
 	r.token = u.key
@@ -139,7 +139,7 @@ func login(u *user) request {
 	}
 }
 
-// batchSize is how many events are in a batch.
+// batchSize is the number of events per batch.
 const batchSize = 100
 
 func recordBatch(u *user) request {
@@ -147,8 +147,8 @@ func recordBatch(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage/batch", token: u.access, body: body}
 }
 
-// checkAllStored checks that each event of a batch was stored: the answer is 200 either
-// way.
+// checkAllStored checks that each event of a batch was stored, because the status is 200 in any
+// case.
 func checkAllStored(body []byte) error {
 	if n := bytes.Count(body, []byte(`"status":201`)); n != batchSize {
 		return fmt.Errorf("%d of %d events were stored: %s", n, batchSize, body)
@@ -156,7 +156,7 @@ func checkAllStored(body []byte) error {
 	return nil
 }
 
-// refreshing exchanges the user's refresh token for the next, again and again.
+// refreshing repeatedly exchanges the user's refresh token for the next token.
 func refreshing(u *user) load.Caller {
 	key := []byte(`"refreshToken":"`)
 	return load.Caller{

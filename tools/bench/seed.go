@@ -26,28 +26,29 @@ import (
 
 // The contents of the database.
 const (
-	users    = 64 // each the owner of a tenant with an active subscription
+	users    = 64 // each owns a tenant with an active subscription
 	password = "correct horse battery staple"
-	plenty   = int64(1_000_000_000_000) // a quota that is judged and never met
+	plenty   = int64(1_000_000_000_000) // a quota that is checked but never reached
 )
 
-// user is one of the seeded accounts.
+// user is a seeded account.
 type user struct {
 	email   string
 	tenant  uuid.UUID
 	access  string
-	refresh string // the newest
-	key     string // an API key of the tenant that records usage
+	refresh string // the newest token
+	key     string // an API key of the tenant for recording usage
 }
 
-// world is what the load knows about the service's data.
+// world contains the seeded accounts.
 type world struct {
 	users []*user
-	// series numbers the idempotency keys of each connection ever opened.
+	// series is the number of the last series of idempotency keys. Each connection uses its own
+	// series.
 	series int
 }
 
-// seed migrates a database and fills it, as the service itself would.
+// seed migrates a database and fills it with the service's own code.
 func seed(ctx context.Context, url string) (_ *world, err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
 	if err != nil {
@@ -121,7 +122,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	return s, err
 }
 
-// user registers an account with a tenant that has bought the plan.
+// user registers an account and a tenant with a subscription to the plan.
 func (s *seeder) user(ctx context.Context, email string) (*user, error) {
 	registered, tokens, err := s.accounts.Register(ctx, account.Registration{Name: "Bench", Email: email, Password: password}, account.Grant{})
 	if err != nil {

@@ -22,18 +22,17 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 )
 
-// child is a server in a process of its own.
+// child is a server in its own process.
 type child struct {
 	cmd     *exec.Cmd
 	address netip.AddrPort
-	log     chan string // the last lines that it wrote, once it has ended
-	// startup is the time from its start until it was ready.
+	log     chan string // receives the last log lines when the process ends
+	// startup is the time from the start until the server was ready.
 	startup time.Duration
 }
 
-// startService starts the service as in production: with rate limits that count and a
-// log that is read. Nothing leaves the machine: such requests fail at a proxy that
-// does not exist.
+// startService starts the service as in production, with rate limits that count requests and with
+// logging. No request leaves the machine: outgoing requests fail at a nonexistent proxy.
 func startService(ctx context.Context, binary, databaseURL, data string, env ...string) (*child, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -50,7 +49,7 @@ func startService(ctx context.Context, binary, databaseURL, data string, env ...
 	return start(ctx, cmd, address, "/readyz")
 }
 
-// generousLimits are rate limits that count every request and refuse none.
+// generousLimits are rate limits that count every request but are never reached.
 var generousLimits = func() string {
 	var groups []string
 	for group := range limit.Defaults() {
@@ -59,7 +58,7 @@ var generousLimits = func() string {
 	return strings.Join(groups, ",")
 }()
 
-// start starts a server and waits until path answers 200.
+// start starts a server and waits until path responds with 200.
 func start(ctx context.Context, cmd *exec.Cmd, address netip.AddrPort, path string) (*child, error) {
 	output, err := cmd.StderrPipe()
 	if err != nil {
@@ -89,8 +88,8 @@ func start(ctx context.Context, cmd *exec.Cmd, address netip.AddrPort, path stri
 	return nil, errors.Join(errors.New("the server did not get ready"), c.stop())
 }
 
-// lastLines reads to the end and keeps the last few lines. It reads on after a line that is
-// too long for it: a server whose log nobody reads stands still.
+// lastLines reads r to the end and returns the last lines. It continues after a line that is too
+// long, because a server blocks if its log is not read.
 func lastLines(r io.Reader) string {
 	var last []string
 	lines := bufio.NewScanner(r)
@@ -104,7 +103,7 @@ func lastLines(r io.Reader) string {
 	return strings.Join(last[max(0, len(last)-20):], "\n")
 }
 
-// stop ends the server as an operator would. The error has the last lines of its log.
+// stop stops the server with SIGTERM. The error contains the last lines of its log.
 func (c *child) stop() error {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	log := <-c.log
@@ -114,7 +113,7 @@ func (c *child) stop() error {
 	return nil
 }
 
-// memory returns the resident memory, now and at its highest so far, in MiB.
+// memory returns the current and the peak resident memory, in MiB.
 func (c *child) memory() (now, highest float64, err error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/status")
 	if err != nil {
@@ -133,7 +132,7 @@ func (c *child) memory() (now, highest float64, err error) {
 	return now, highest, nil
 }
 
-// cpu returns the CPU time that the server has used.
+// cpu returns the CPU time of the server.
 func (c *child) cpu() (time.Duration, error) {
 	u, err := usageOf(c.cmd.Process.Pid)
 	return u.own, err
@@ -142,17 +141,17 @@ func (c *child) cpu() (time.Duration, error) {
 // cpuTime is the CPU time of a process.
 type cpuTime struct {
 	parent      int
-	own, reaped time.Duration // reaped is that of its children which have ended
+	own, reaped time.Duration // reaped is the CPU time of its ended children
 }
 
-// usageOf reads what a process has used.
+// usageOf reads the CPU time of a process.
 func usageOf(process int) (cpuTime, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat")
 	if err != nil {
 		return cpuTime{}, err
 	}
 	_, rest, _ := strings.Cut(string(text), ") ")
-	var n [15]int64 // from the state on
+	var n [15]int64 // starting with the process state
 	for i, field := range strings.Fields(rest)[1:len(n)] {
 		if n[i+1], err = strconv.ParseInt(field, 10, 64); err != nil {
 			return cpuTime{}, err
@@ -162,7 +161,7 @@ func usageOf(process int) (cpuTime, error) {
 	return cpuTime{int(n[1]), time.Duration(n[11]+n[12]) * tick, time.Duration(n[13]+n[14]) * tick}, nil
 }
 
-// freeAddress returns an address that nobody listens on.
+// freeAddress returns an unused address.
 func freeAddress() (netip.AddrPort, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", "127.0.0.1:0")
 	if err != nil {

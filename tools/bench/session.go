@@ -21,7 +21,7 @@ import (
 	"github.com/tenantry/tenantry/tools/bench/report"
 )
 
-// starts is how often each kind of start is measured.
+// starts is the number of measurements of each kind of start.
 const starts = 5
 
 // session measures the service on one database.
@@ -34,7 +34,7 @@ type session struct {
 
 	postgres *postgres // nil on SQLite
 	service  *child
-	observed netip.AddrPort // where the service serves its profiles
+	observed netip.AddrPort // the address of the service's profiles
 	world    *world
 }
 
@@ -75,7 +75,7 @@ func (s *session) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.service.stop()) }()
-	time.Sleep(2 * time.Second) // until the work at the start is done
+	time.Sleep(2 * time.Second) // until the startup work is done
 	idle, _, err := s.service.memory()
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *session) newDatabase(ctx context.Context, name string) (string, error) 
 	return s.postgres.url(name), s.postgres.create(ctx, name)
 }
 
-// measureStarts starts the service on empty databases, and again on those.
+// measureStarts starts the service on empty databases, and then again on the migrated databases.
 func (s *session) measureStarts(ctx context.Context) error {
 	var empty, migrated []float64
 	for i := range starts {
@@ -141,7 +141,7 @@ func (s *session) scenario(ctx context.Context, sc scenario) error {
 	return nil
 }
 
-// setAnswers lets the bare server answer what the service does.
+// setAnswers makes the bare server return the service's responses.
 func (s *session) setAnswers(ctx context.Context, sc scenario) error {
 	if sc.probe == nil {
 		return nil
@@ -152,8 +152,8 @@ func (s *session) setAnswers(ctx context.Context, sc scenario) error {
 	return s.setAnswer(ctx, bareRecord, http.StatusCreated, recordOne(s.world.users[0]))
 }
 
-// setAnswer lets the bare server answer on a route, "POST /decode/record", as the service
-// answers a request.
+// setAnswer makes a route of the bare server, such as "POST /decode/record", return the service's
+// response to a request.
 func (s *session) setAnswer(ctx context.Context, route string, want int, probe request) error {
 	status, body, err := withNewNumbers(probe, s.world.nextSeries()).do(ctx, s.service.address)
 	if err != nil {
@@ -167,8 +167,8 @@ func (s *session) setAnswer(ctx context.Context, route string, want int, probe r
 	return err
 }
 
-// measure lets the service and its limit take turns, so that other work of the machine
-// affects both.
+// measure alternates between the service and its limit, so that other load on the machine affects
+// both.
 func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 	var rates, p50s, p99s, cpus, databaseCPUs, limits, limitCPUs, ratios, kept []float64
 	others := 0
@@ -218,8 +218,8 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 	return nil
 }
 
-// loadOn loads a server and returns its CPU time for each answer of the first work, in
-// microseconds.
+// loadOn runs a load on a server. It also returns the server's CPU time per response of the first
+// work, in microseconds.
 func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu float64, err error) {
 	before, err := c.cpu()
 	if err != nil {
@@ -232,8 +232,8 @@ func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu fl
 	return all, s.cpuPerAnswer(after-before, all[0]), err
 }
 
-// cpuPerAnswer returns the CPU time for each answer in microseconds, of that during a load. The
-// load ran a little longer than answers were counted.
+// cpuPerAnswer returns the CPU time per response, in microseconds. It corrects for the warm-up, in
+// which responses are not counted.
 func (s *session) cpuPerAnswer(cpu time.Duration, r load.Result) float64 {
 	share := s.duration().Seconds() / (s.duration() + load.WarmUp).Seconds()
 	return share * float64(cpu.Microseconds()) / max(1, float64(len(r.Latencies)))
@@ -241,8 +241,8 @@ func (s *session) cpuPerAnswer(cpu time.Duration, r load.Result) float64 {
 
 func (s *session) duration() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
 
-// limit measures what the work is compared with. It returns its rate, 0 where nothing
-// is compared, and the CPU time for each answer of the bare handler.
+// limit measures the limit of the scenario. It returns the limit's rate, or 0 if there is no
+// comparison, and the CPU time per response of the bare server.
 func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu float64, err error) {
 	switch sc.bare {
 	case "":
@@ -282,7 +282,7 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu floa
 	return all[0].Rate(), cpu, nil
 }
 
-// median returns the median of the values, 0 if there are none.
+// median returns the median of the values, or 0 if there are no values.
 func median[T cmp.Ordered](values []T) (zero T) {
 	if len(values) == 0 {
 		return zero

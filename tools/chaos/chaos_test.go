@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is lost and doubled is seen, in figures that nobody made while something ran.
+// Lost and duplicated operations are reported. The rows are constructed, not measured.
 func TestReportsTellWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -29,7 +29,7 @@ func TestReportsTellWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What an answer should not have been is taken down.
+// Unexpected responses are recorded.
 func TestWrongAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -60,7 +60,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// The same seed draws the same, and another one or another scenario something else.
+// The same seed gives the same numbers; another seed or scenario gives others.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	all := scenarios()
@@ -73,7 +73,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// Wrong flags are refused by name.
+// Invalid flags are reported by name.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// tally is what became of the load's work.
+// tally counts lost and duplicated work of the load.
 type tally struct {
 	acknowledged, lost, doubled int
 	examples                    []string
@@ -37,14 +37,14 @@ func (t *tally) example(format string, args ...any) {
 	}
 }
 
-// mailbox is where the service's mail arrives.
+// mailbox returns the number of received mails.
 type mailbox func(context.Context) (map[letter]int, error)
 
-// settleTimeout is how long what is done in the background may take once all is well.
+// settleTimeout is the maximum time for the background work after all faults have ended.
 const settleTimeout = 2 * time.Minute
 
-// settle waits until what follows from the load in the background has happened, or for so
-// long that it never will, and returns what is there.
+// settle waits until the background work of the load is complete, or until the timeout, and returns
+// the result.
 func (l *load) settle(ctx context.Context, mails mailbox, meter string) (*tally, error) {
 	began := clock.System().Now()
 	for {
@@ -60,7 +60,7 @@ func (l *load) settle(ctx context.Context, mails mailbox, meter string) (*tally,
 	}
 }
 
-// count compares what was acknowledged with what there is.
+// count compares the acknowledged work with the stored data.
 func (l *load) count(ctx context.Context, mails mailbox, meter string) (*tally, error) {
 	t := &tally{}
 	for _, part := range []func() error{
@@ -73,13 +73,13 @@ func (l *load) count(ctx context.Context, mails mailbox, meter string) (*tally, 
 			return nil, err
 		}
 		if t.lost > 0 && t.doubled == 0 {
-			return t, nil // it may still come
+			return t, nil // it may still arrive
 		}
 	}
 	return t, nil
 }
 
-// get asks for something until it is answered.
+// get retries a GET request until it succeeds.
 func (l *load) get(ctx context.Context, o *owner, path string) (a answer, err error) {
 	if !l.retry(ctx, func() bool { a = l.requestAs(ctx, o, http.MethodGet, path, nil); return a.isOK() }) {
 		return a, fmt.Errorf("%s was answered %d after all: %s", path, a.status, a.body)
@@ -87,8 +87,7 @@ func (l *load) get(ctx context.Context, o *owner, path string) (a answer, err er
 	return a, nil
 }
 
-// countEvents compares the events that were acknowledged with those that are exported, and
-// what the meter shows with both.
+// countEvents compares the acknowledged events with the exported events and with the meter.
 func (l *load) countEvents(ctx context.Context, t *tally) error {
 	for o, meters := range l.events {
 		for meter, keys := range meters {
@@ -129,8 +128,8 @@ func (l *load) countEvents(ctx context.Context, t *tally) error {
 	return nil
 }
 
-// countPeople checks that whoever was registered can log in and has one tenant, and that
-// whoever was invited is, once.
+// countPeople checks that registered users can log in and have one tenant, and that invited users
+// have exactly one invitation.
 func (l *load) countPeople(ctx context.Context, t *tally) error {
 	for _, o := range l.people {
 		t.acknowledged++
@@ -168,7 +167,7 @@ func (l *load) countPeople(ctx context.Context, t *tally) error {
 	return nil
 }
 
-// countMails checks that each invitation was mailed, once.
+// countMails checks that each invitation was mailed exactly once.
 func (l *load) countMails(ctx context.Context, t *tally, mails mailbox) error {
 	got, err := mails(ctx)
 	if err != nil {
@@ -191,8 +190,8 @@ func (l *load) countMails(ctx context.Context, t *tally, mails mailbox) error {
 	return nil
 }
 
-// countPayments compares the changes and purchases that were acknowledged with what the
-// provider has, and with what the service shows.
+// countPayments compares the acknowledged changes and purchases with the provider's objects and
+// with the service's data.
 func (l *load) countPayments(ctx context.Context, t *tally, meter string) error {
 	if l.provider == nil {
 		return nil
@@ -250,7 +249,7 @@ func (l *load) countPayments(ctx context.Context, t *tally, meter string) error 
 	return l.countBilled(ctx, t, meter, tenantOf)
 }
 
-// countBilled compares the usage that was acknowledged with what the provider was told.
+// countBilled compares the acknowledged usage with the usage that was reported to the provider.
 func (l *load) countBilled(ctx context.Context, t *tally, meter string, tenantOf map[string]string) error {
 	now := clock.System().Now()
 	for o, meters := range l.events {

@@ -18,24 +18,23 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// answerTimeout is how long an answer is waited for, which is longer than the service takes
-// for any.
+// answerTimeout is the timeout of requests. It is longer than all timeouts of the service.
 const answerTimeout = 40 * time.Second
 
-// cut is the status of a request without an answer.
+// cut is the status of a request without a response.
 const cut = 0
 
-// client makes requests to the service and takes down how they were answered.
+// client sends requests to the service and counts the responses by status.
 type client struct {
 	base string
 	http *http.Client
-	// may has the statuses that a fault may cause besides 503 and no answer at all.
+	// may contains the statuses that a fault can cause in addition to 503 and no response.
 	may []int
 
 	mu      sync.Mutex
 	answers map[int]int
-	slowest time.Duration // of the refusals with 503
-	wrong   []string      // answers that should not have been, some of them
+	slowest time.Duration // of responses with 503
+	wrong   []string      // examples of unexpected responses
 	wrongs  int
 }
 
@@ -50,22 +49,22 @@ func newClient(address string) *client {
 // fields is the body of a request.
 type fields map[string]any
 
-// answer is what a request was answered.
+// answer is a response.
 type answer struct {
-	status int // cut without one
+	status int // cut if there is no response
 	body   []byte
 }
 
-// isOK reports whether the request did what it should.
+// isOK reports whether the request succeeded.
 func (a answer) isOK() bool { return a.status/100 == 2 }
 
-// isRetryable reports whether the request was not understood to fail for good: it may have been
-// done or not, and whoever made it tries again.
+// isRetryable reports whether the outcome of the request is unknown or temporary, so that the
+// caller has to retry it.
 func (a answer) isRetryable() bool {
 	return a.status == cut || a.status == http.StatusServiceUnavailable || a.status == http.StatusBadGateway || a.status == http.StatusTooManyRequests
 }
 
-// textAt returns a text of the answer by its keys.
+// textAt returns a string of the response at a path of keys.
 func (a answer) textAt(keys ...string) string {
 	var v any
 	if json.Unmarshal(a.body, &v) != nil {
@@ -95,8 +94,8 @@ func (a answer) textAt(keys ...string) string {
 	}
 }
 
-// do makes a request, body nil for none. expected are the statuses of refusals that are
-// right here; whatever else is not a success is taken down as wrong.
+// do sends a request. body can be nil. expected are statuses of errors that are acceptable for this
+// request; do records all other errors as unexpected.
 func (c *client) do(ctx context.Context, method, path, token string, body any, expected ...int) answer {
 	var text []byte
 	if body != nil {
@@ -132,7 +131,7 @@ func (c *client) do(ctx context.Context, method, path, token string, body any, e
 	return a
 }
 
-// note takes an answer down.
+// note records a response.
 func (c *client) note(what string, a answer, retryAfter string, took time.Duration, expected []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,14 +156,14 @@ func (c *client) note(what string, a answer, retryAfter string, took time.Durati
 	}
 }
 
-// recordFault takes down that something was not as it should be.
+// recordFault records an unexpected behavior.
 func (c *client) recordFault(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault(fmt.Sprintf(format, args...))
 }
 
-// fault is complain for a caller who holds mu.
+// fault is like recordFault, but the caller holds mu.
 func (c *client) fault(what string) {
 	c.wrongs++
 	if len(c.wrong) < 10 {

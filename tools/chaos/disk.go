@@ -11,31 +11,31 @@ import (
 	"syscall"
 )
 
-// diskSize is that of the disk that gets full.
+// diskSize is the size of the disk that is filled up.
 const diskSize = "48m"
 
-// useDisk gives the instance a small disk at a folder, which only it sees and which ends with
-// it. prepare is what its shell does there first.
+// useDisk mounts a small disk at a folder for the instance. Only the instance can see it, and it is
+// removed when the instance ends. prepare is a shell command that runs there first.
 func (i *instance) useDisk(folder, prepare string) {
 	i.attr = namespace()
 	i.prepare = fmt.Sprintf("mount -t tmpfs -o size=%s tmpfs %q && %s", diskSize, folder, prepare)
 }
 
-// namespace is that of a process which may mount things that nobody else sees.
+// namespace returns the attributes of a process with its own mount namespace.
 func namespace() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if id := os.Getuid(); id != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{HostID: id, Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}} // a tmpfs cannot create files for a group that is not mapped
+		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}} // a tmpfs cannot create files for an unmapped group
 	}
 	return attr
 }
 
-// errNoMount is returned where nothing may be mounted.
+// errNoMount is returned if mounting is not possible.
 var errNoMount = errors.New("no disk can be mounted here")
 
-// canMount reports by a nil error that a small disk can be made here.
+// canMount returns nil if a small disk can be mounted on this machine.
 func canMount(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "tenantry-chaos-")
 	if err != nil {
@@ -50,7 +50,7 @@ func canMount(ctx context.Context) error {
 	return nil
 }
 
-// fillUp writes to a file until nothing fits any more.
+// fillUp writes to a file until the disk is full.
 func fillUp(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// front passes requests on to each instance of the service in turn, also to one that does
-// not answer: it knows no better than a load balancer in the seconds before it notices.
+// front is a round-robin proxy in front of the instances. Like a load balancer before its first
+// health check, it also forwards requests to instances that do not respond.
 type front struct {
 	address   string
-	instances atomic.Pointer[[]*instance] // nil until they have started; the provider may be earlier
+	instances atomic.Pointer[[]*instance] // nil until they have started; the provider may send webhooks earlier
 	next      atomic.Uint64
 	server    *http.Server
 }
 
-// cutHeader says that an instance could not be reached or gave no answer.
+// cutHeader marks responses for which the instance was unreachable or did not respond.
 const cutHeader = "X-Chaos-Cut"
 
 func startFront(ctx context.Context) (*front, error) {

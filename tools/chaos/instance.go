@@ -19,33 +19,33 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// instance is a program that listens on an address, such as the service, and can be killed
-// and started again.
+// instance is a program that listens on an address, such as the service. It can be killed and
+// restarted.
 type instance struct {
 	binary  string
 	args    []string
 	env     []string
 	address netip.AddrPort
-	ready   string // a path that is answered 200 once it works
-	raw     bool   // it speaks no HTTP: it works once it can be connected to
-	log     string // a file
+	ready   string // a path that responds with 200 when the program is ready
+	raw     bool   // not an HTTP server: it is ready when it accepts connections
+	log     string // path of the log file
 	attr    *syscall.SysProcAttr
-	prepare string // what a shell does before; see diskOf
+	prepare string // shell command that runs before the program; see useDisk
 
 	cmd   *exec.Cmd
-	ended chan struct{} // closed at the end of cmd
+	ended chan struct{} // closed when cmd ends
 }
 
-// errEnded is returned for a program that ended where it should run.
+// errEnded is returned if a program ended unexpectedly.
 var errEnded = errors.New("the program ended")
 
-// start starts the program and waits until it works.
+// start starts the program and waits until it is ready.
 func (i *instance) start(ctx context.Context) error {
 	log, err := os.OpenFile(i.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	defer log.Close() // the program has its own
+	defer log.Close() // the program has its own descriptor
 	program, args := i.binary, i.args
 	if i.prepare != "" {
 		program, args = "/bin/sh", append([]string{"-c", i.prepare + ` && exec "$0" "$@"`, i.binary}, i.args...)
@@ -59,13 +59,13 @@ func (i *instance) start(ctx context.Context) error {
 	ended, cmd := make(chan struct{}), i.cmd
 	i.ended = ended
 	go func() {
-		_ = cmd.Wait() // how it ended shows in its log
+		_ = cmd.Wait() // its log shows how it ended
 		close(ended)
 	}()
 	return i.await(ctx)
 }
 
-// await waits until the program works.
+// await waits until the program is ready.
 func (i *instance) await(ctx context.Context) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 	for began := clock.System().Now(); clock.System().Now().Sub(began) < time.Minute; {
@@ -105,7 +105,7 @@ func (i *instance) lastLines() string {
 	return string(text[max(0, len(text)-2000):])
 }
 
-// kill ends the program without a chance to finish anything.
+// kill ends the program with SIGKILL.
 func (i *instance) kill() {
 	if i.cmd == nil {
 		return
@@ -114,7 +114,7 @@ func (i *instance) kill() {
 	<-i.ended
 }
 
-// stop ends the program as an operator would.
+// stop ends the program with SIGTERM.
 func (i *instance) stop() {
 	if i.cmd == nil {
 		return

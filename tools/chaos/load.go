@@ -15,24 +15,23 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// The paths and codes that the load uses.
+// The paths, plans and meters that the load uses.
 const (
 	api     = "/api/v1"
 	basic   = "basic"  // a plan
-	plus    = "plus"   // a dearer one
-	metered = "usage"  // one whose usage is billed
-	calls   = "calls"  // a meter of all time without a price
+	plus    = "plus"   // a more expensive plan
+	metered = "usage"  // a plan with metered usage
+	calls   = "calls"  // a meter that is never reset, without a price
 	billed  = "billed" // a meter whose usage is billed
 )
 
 const password = "correct horse battery staple"
 
-// retryTimeout is how long one piece of work is tried again before the load gives it up.
+// retryTimeout is how long an operation is retried before the load gives up.
 const retryTimeout = 90 * time.Second
 
-// load works with the service as its customers do: it tries again, with the same
-// idempotency key, what was not answered or refused for now, and takes down what was
-// acknowledged.
+// load uses the service like its customers. It retries operations that failed temporarily or got no
+// response, with the same idempotency key, and records the acknowledged operations.
 type load struct {
 	*client
 
@@ -50,11 +49,11 @@ type load struct {
 	bought  []*owner                              // paid checkouts
 }
 
-// owner is a user with a tenant.
+// owner is the owner of a tenant.
 type owner struct {
 	email, token, tenant string
 
-	mu sync.Mutex // held while token is renewed
+	mu sync.Mutex // held while the token is renewed
 }
 
 func (o *owner) path(below string) string { return api + "/tenant/" + o.tenant + below }
@@ -66,8 +65,8 @@ func newLoad(c *client, p *provider) *load {
 	}
 }
 
-// retry repeats f until it reports that it is done, with short pauses, and reports whether
-// it was done before its time was over.
+// retry repeats f, with short pauses, until it returns true. It reports whether that happened
+// before the timeout.
 func (l *load) retry(ctx context.Context, f func() bool) bool {
 	for began := clock.System().Now(); clock.System().Now().Sub(began) < retryTimeout; {
 		if f() {
@@ -82,14 +81,14 @@ func (l *load) retry(ctx context.Context, f func() bool) bool {
 	return false
 }
 
-// requestAs makes a request as an owner, whose login is renewed when it has expired.
+// requestAs sends a request as an owner and renews the owner's expired session.
 func (l *load) requestAs(ctx context.Context, o *owner, method, path string, body any, expected ...int) answer {
 	a := l.do(ctx, method, path, o.token, body, append(expected, http.StatusUnauthorized)...)
 	if a.status != http.StatusUnauthorized {
 		return a
 	}
 	l.logIn(ctx, o)
-	return answer{status: http.StatusServiceUnavailable} // to be tried again
+	return answer{status: http.StatusServiceUnavailable} // the caller retries
 }
 
 func (l *load) logIn(ctx context.Context, o *owner) bool {
@@ -102,14 +101,14 @@ func (l *load) logIn(ctx context.Context, o *owner) bool {
 	return a.isOK()
 }
 
-// register makes an account with a tenant. It tries until it knows that there is one.
+// register creates an account with a tenant. It retries until the account is known to exist.
 func (l *load) register(ctx context.Context, email string) (*owner, bool) {
 	o := &owner{email: email}
 	tried := false
 	done := l.retry(ctx, func() bool {
 		var expected []int
 		if tried {
-			expected = []int{http.StatusUnprocessableEntity} // the address is taken: it was done
+			expected = []int{http.StatusUnprocessableEntity} // the email is in use: an earlier attempt succeeded
 		}
 		a := l.do(ctx, http.MethodPost, api+"/auth/register", "", fields{
 			"name": "Ada", "email": email, "password": password, "password_confirmation": password,
@@ -125,7 +124,7 @@ func (l *load) register(ctx context.Context, email string) (*owner, bool) {
 	return o, done && o.token != ""
 }
 
-// onboard gives a tenant its billing details.
+// onboard completes a tenant's billing details.
 func (l *load) onboard(ctx context.Context, o *owner) bool {
 	return l.retry(ctx, func() bool {
 		return l.requestAs(ctx, o, http.MethodPatch, api+"/onboarding/complete-setup", fields{
@@ -135,7 +134,7 @@ func (l *load) onboard(ctx context.Context, o *owner) bool {
 	})
 }
 
-// buy opens a checkout for a plan and pays at the hosted page.
+// buy opens a checkout for a plan and pays on the hosted page.
 func (l *load) buy(ctx context.Context, o *owner, plan string) bool {
 	page := ""
 	opened := l.retry(ctx, func() bool {
@@ -168,8 +167,8 @@ func (l *load) buy(ctx context.Context, o *owner, plan string) bool {
 	return resp.StatusCode == http.StatusSeeOther
 }
 
-// planOf returns the id of the plan that an owner's tenant has, "" for none or if it could
-// not be asked.
+// planOf returns the id of the plan of an owner's tenant. It returns "" if there is no plan or the
+// request failed.
 func (l *load) planOf(ctx context.Context, o *owner) string {
 	a := l.requestAs(ctx, o, http.MethodGet, o.path("/subscription"), nil)
 	if s := a.textAt("data", "status"); s != "active" && s != "past_due" {
@@ -178,7 +177,7 @@ func (l *load) planOf(ctx context.Context, o *owner) string {
 	return a.textAt("data", "plan", "id")
 }
 
-// prepare makes the customers that the load works with.
+// prepare creates the customers of the load.
 func (l *load) prepare(ctx context.Context) error {
 	if !l.retry(ctx, func() bool {
 		a := l.do(ctx, http.MethodGet, api+"/catalog/plans", "", nil)
@@ -192,7 +191,7 @@ func (l *load) prepare(ctx context.Context) error {
 	}) {
 		return fmt.Errorf("the catalog is not answered: %v", l.wrong)
 	}
-	for i, plan := range []string{plus, basic, basic, metered} { // each once: selling a plan first changes the catalog
+	for i, plan := range []string{plus, basic, basic, metered} { // one owner per plan first, because the first sale of a plan changes the catalog
 		o, ok := l.register(ctx, fmt.Sprintf("owner-%d@chaos.test", i))
 		if !ok || !l.onboard(ctx, o) {
 			return fmt.Errorf("no customer could be made: %v", l.wrong)
@@ -212,7 +211,7 @@ func (l *load) prepare(ctx context.Context) error {
 	return nil
 }
 
-// start lets the load begin.
+// start starts the load.
 func (l *load) start(ctx context.Context) {
 	work := func(pause time.Duration, f func(n int)) {
 		l.workers.Go(func() {
@@ -243,13 +242,13 @@ func (l *load) start(ctx context.Context) {
 	}
 }
 
-// stop lets the load finish what it has begun.
+// stop waits until the operations in progress are complete.
 func (l *load) stop() {
 	close(l.stopping)
 	l.workers.Wait()
 }
 
-// acknowledge takes down that an event was acknowledged.
+// acknowledge records that events were acknowledged.
 func (l *load) acknowledge(o *owner, meter string, keys ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -266,7 +265,7 @@ func (l *load) acknowledge(o *owner, meter string, keys ...string) {
 
 // record records an event of one unit.
 func (l *load) record(ctx context.Context, o *owner, meter, key string) {
-	var expected []int // of a repetition: it was stored
+	var expected []int // for retries: 409 means that it was stored
 	l.retry(ctx, func() bool {
 		a := l.requestAs(ctx, o, http.MethodPost, o.path("/usage"), fields{"meter_code": meter, "quantity": 1, "idempotency_key": key}, expected...)
 		expected = []int{http.StatusConflict}
@@ -277,7 +276,7 @@ func (l *load) record(ctx context.Context, o *owner, meter, key string) {
 	})
 }
 
-// recordBatch records twenty events at once.
+// recordBatch records twenty events in one request.
 func (l *load) recordBatch(ctx context.Context, o *owner, n int) {
 	var events []fields
 	var keys []string
@@ -304,14 +303,14 @@ func (l *load) recordBatch(ctx context.Context, o *owner, n int) {
 	})
 }
 
-// read asks for what people look at.
+// read sends a read request.
 func (l *load) read(ctx context.Context, n int) {
 	o := l.owners[n%len(l.owners)]
 	paths := []string{api + "/auth/me", o.path("/usage/quotas"), o.path("/subscription"), o.path("/team/members"), api + "/catalog/plans"}
 	l.requestAs(ctx, o, http.MethodGet, paths[n%len(paths)], nil)
 }
 
-// signUp registers somebody; every third one buys something.
+// signUp registers a user. Every third user buys a plan.
 func (l *load) signUp(ctx context.Context, n int) {
 	o, ok := l.register(ctx, fmt.Sprintf("new-%d@chaos.test", n))
 	if !ok {
@@ -328,13 +327,13 @@ func (l *load) signUp(ctx context.Context, n int) {
 	l.bought = append(l.bought, o)
 }
 
-// invite invites somebody to a tenant, which mails them.
+// invite invites a user to a tenant, which sends an email.
 func (l *load) invite(ctx context.Context, o *owner, n int) {
 	email := fmt.Sprintf("guest-%d@chaos.test", n)
 	var expected []int
 	done := l.retry(ctx, func() bool {
 		a := l.requestAs(ctx, o, http.MethodPost, o.path("/team/invitations"), fields{"email": email, "role": "member"}, expected...)
-		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // they are invited already
+		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // an earlier attempt succeeded
 		return !a.isRetryable()
 	})
 	if !done {
@@ -345,12 +344,13 @@ func (l *load) invite(ctx context.Context, o *owner, n int) {
 	l.invited[o] = append(l.invited[o], email)
 }
 
-// change changes a tenant's plan, which is paid at once. It tries until the tenant has it.
+// change changes a tenant's plan, which is paid immediately. It retries until the tenant has the
+// plan.
 func (l *load) change(ctx context.Context, o *owner, plan string) {
-	expected := []int{http.StatusConflict} // the change before is not over: whoever made it was killed
+	expected := []int{http.StatusConflict} // an earlier change, whose instance was killed, is not complete
 	done := l.retry(ctx, func() bool {
 		a := l.requestAs(ctx, o, http.MethodPost, o.path("/subscription/change-plan"), fields{"new_plan_id": l.plans[plan]}, expected...)
-		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // or it was made
+		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // or an earlier attempt succeeded
 		return a.isOK() || l.planOf(ctx, o) == l.plans[plan]
 	})
 	if !done {

@@ -15,20 +15,20 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// mailServer keeps what it is given, and can be away.
+// mailServer is an SMTP server that stores its mail. It can be stopped and restarted.
 type mailServer struct {
 	address string
 
 	mu     sync.Mutex
-	server *smtp.Server // nil while it is away
-	// got has, for each recipient and subject, how often each id came.
+	server *smtp.Server // nil while it is stopped
+	// got counts the received messages by recipient and subject, and then by message id.
 	got map[letter]map[string]int
 }
 
-// letter tells mails apart as their recipients do.
+// letter identifies a mail by its recipient and subject.
 type letter struct{ to, subject string }
 
-// startMail starts a mail server on an address of its own.
+// startMail starts a mail server on an unused address.
 func startMail(ctx context.Context) (*mailServer, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -39,7 +39,7 @@ func startMail(ctx context.Context) (*mailServer, error) {
 	return m, err
 }
 
-// back starts the server, after leave at the same address.
+// back starts the server. After leave, it uses the same address.
 func (m *mailServer) back(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", m.address)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *mailServer) back(ctx context.Context) error {
 	return nil
 }
 
-// leave ends the server and all its connections.
+// leave stops the server and closes all its connections.
 func (m *mailServer) leave() error {
 	m.mu.Lock()
 	server := m.server
@@ -66,7 +66,7 @@ func (m *mailServer) leave() error {
 	return server.Close()
 }
 
-// mails returns how many different mails, by their ids, came to each recipient.
+// mails returns the number of distinct message ids per recipient and subject.
 func (m *mailServer) mails(context.Context) (map[letter]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,8 +77,8 @@ func (m *mailServer) mails(context.Context) (map[letter]int, error) {
 	return found, nil
 }
 
-// countRepeated returns how many mails came again with the same id, which may happen where
-// the sender cannot know that they arrived (rules: mail#outbox).
+// countRepeated returns the number of repeated messages with the same id. The sender may repeat a
+// message if it does not know whether it arrived (rules: mail#outbox).
 func (m *mailServer) countRepeated() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,5 +134,5 @@ func (s *mailSession) Reset() {}
 // Logout implements smtp.Session.
 func (s *mailSession) Logout() error { return nil }
 
-// silent is a log for what is expected here.
+// silent is a logger that discards expected messages.
 var silent = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command chaos runs the service as in production, breaks what it stands on while it works,
-// and counts what was lost or done twice. See README.md.
+// Command chaos runs the service as in production, injects faults into its dependencies under load,
+// and counts lost and duplicated operations. See README.md.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 // options are the flags of a run.
 type options struct {
 	seed      uint64
-	length    float64 // of each phase of a scenario, times its own
+	length    float64 // factor for the length of a scenario's phases
 	databases []string
 	only      *regexp.Regexp
 	binary    string
@@ -31,10 +31,10 @@ type options struct {
 	keep      string
 }
 
-// The limits that the service promises (rules: http#errors).
+// The guaranteed limits of the service (rules: http#errors).
 const (
-	maxRefusal  = 2 * time.Second // of a request that is refused
-	maxRecovery = time.Second     // from the return of the database to the first success
+	maxRefusal  = 2 * time.Second // latency of a refused request
+	maxRecovery = time.Second     // from the recovery of the database to the first success
 )
 
 func main() {
@@ -48,7 +48,7 @@ func main() {
 	os.Exit(1)
 }
 
-// errBroken is returned by a run in which the service broke a promise.
+// errBroken is returned by a run in which the service broke a guarantee.
 var errBroken = errors.New("the service did not keep what it promises: see the table")
 
 func command(ctx context.Context, args []string, out io.Writer) error {
@@ -112,7 +112,7 @@ func parse(args []string) (o options, err error) {
 	return o, err
 }
 
-// folder returns where everything is kept, and what removes it unless it should stay.
+// folder returns the folder of the run, and a function that removes it unless it should be kept.
 func (o *options) folder() (dir string, remove func(), err error) {
 	if o.keep != "" {
 		dir, err = filepath.Abs(o.keep)
@@ -124,7 +124,7 @@ func (o *options) folder() (dir string, remove func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o711) //nolint:gosec // PostgreSQL's user has to get through.
 }
 
-// build builds the service's program in the folder, unless one was given.
+// build builds the service in the folder, unless a binary was given.
 func (o *options) build(ctx context.Context, dir string, out io.Writer) (err error) {
 	if o.binary != "" {
 		o.binary, err = filepath.Abs(o.binary)

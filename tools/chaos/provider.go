@@ -31,27 +31,27 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// The account at the stand-in for Stripe.
+// The account at the Stripe replacement.
 const (
 	providerKey    = "sk_test_chaos"
 	providerSecret = "whsec_chaos"
 	providerHost   = "api.stripe.com"
 )
 
-// provider stands in for Stripe: the program's own, reached by the service under Stripe's
-// name through a proxy that can fail.
+// provider replaces Stripe. It is the program's own Stripe sandbox. The service reaches it under
+// Stripe's host name through a proxy that can fail.
 type provider struct {
 	standIn *instance
 	proxy   *http.Server
-	// address is where the proxy listens, certificate the file of whom the service has to
-	// trust to take it for Stripe.
+	// address is the address of the proxy. certificate is the file with the certificate that the
+	// service has to trust.
 	address, certificate string
 
 	away atomic.Bool
-	slow atomic.Int64 // what each answer takes longer, in nanoseconds
+	slow atomic.Int64 // delay of each response, in nanoseconds
 }
 
-// startProvider starts the stand-in. It tells webhook what happens.
+// startProvider starts the provider. It sends its events to webhook.
 func startProvider(ctx context.Context, binary, dir, webhook string) (*provider, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *provider) stop() {
 	_ = p.proxy.Close()
 }
 
-// newIdentity makes a certificate for Stripe's name.
+// newIdentity creates a certificate for Stripe's host name.
 func (p *provider) newIdentity(dir string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p *provider) newIdentity(dir string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
-// connect makes a tunnel to the stand-in, whatever host it is for: nothing leaves the machine.
+// connect creates a tunnel to the provider for any host, so that no request leaves the machine.
 func (p *provider) connect(t *tunnels, w http.ResponseWriter, r *http.Request) {
 	if p.away.Load() || r.Method != http.MethodConnect || !strings.HasPrefix(r.Host, providerHost+":") {
 		http.Error(w, "not reached", http.StatusBadGateway)
@@ -127,7 +127,7 @@ func (p *provider) connect(t *tunnels, w http.ResponseWriter, r *http.Request) {
 	t.add(conn, buffered.Reader)
 }
 
-// handler answers inside of tunnels.
+// handler handles the requests in tunnels.
 func (p *provider) handler() http.Handler {
 	next := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -137,7 +137,7 @@ func (p *provider) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.away.Load() {
-			panic(http.ErrAbortHandler) // the connection ends
+			panic(http.ErrAbortHandler) // closes the connection
 		}
 		select {
 		case <-time.After(time.Duration(p.slow.Load())):
@@ -148,7 +148,7 @@ func (p *provider) handler() http.Handler {
 	})
 }
 
-// setChaos sets how the stand-in fails from now on (rules: sandbox#chaos); nil ends it.
+// setChaos configures the provider's fault injection (rules: sandbox#chaos). nil disables it.
 func (p *provider) setChaos(ctx context.Context, settings map[string]any) error {
 	if settings == nil {
 		settings = map[string]any{}
@@ -160,7 +160,8 @@ func (p *provider) setChaos(ctx context.Context, settings map[string]any) error 
 	return p.ask(ctx, http.MethodPut, "/sandbox/stripe/chaos", "application/json", string(body), nil)
 }
 
-// ask makes a request to the stand-in, past the proxy, and decodes its answer into v.
+// ask sends a request directly to the provider, not through the proxy, and decodes the response
+// into v.
 func (p *provider) ask(ctx context.Context, method, path, kind, body string, v any) error {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+p.standIn.address.String()+path, strings.NewReader(body))
 	if err != nil {
@@ -185,7 +186,7 @@ func (p *provider) ask(ctx context.Context, method, path, kind, body string, v a
 	return json.Unmarshal(text, v)
 }
 
-// create makes an object of a form of names and values in turn and returns its id.
+// create creates an object and returns its id. form alternates names and values.
 func (p *provider) create(ctx context.Context, path string, form ...string) (string, error) {
 	values := url.Values{}
 	for i := 0; i < len(form); i += 2 {
@@ -196,7 +197,7 @@ func (p *provider) create(ctx context.Context, path string, form ...string) (str
 	return made.ID, err
 }
 
-// object is what is looked at of the provider's objects.
+// object contains the checked fields of the provider's objects.
 type object struct {
 	ID            string
 	Customer      string
@@ -227,7 +228,7 @@ func (p *provider) list(ctx context.Context, path string, query url.Values) (all
 	}
 }
 
-// tunnels is a listener whose connections came as tunnels of a proxy.
+// tunnels is a net.Listener for the connections in a proxy's tunnels.
 type tunnels struct {
 	config *tls.Config
 	conns  chan net.Conn
@@ -269,7 +270,7 @@ func (t *tunnels) Close() error {
 // Addr implements net.Listener.
 func (t *tunnels) Addr() net.Addr { return &net.TCPAddr{} }
 
-// tunnel is a connection whose first bytes may have been read already.
+// tunnel is a connection whose first bytes may already be buffered.
 type tunnel struct {
 	net.Conn
 

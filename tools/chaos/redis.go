@@ -12,10 +12,10 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 )
 
-// errNoRedis is returned where Redis is not installed.
+// errNoRedis is returned if Redis is not installed.
 var errNoRedis = errors.New("redis-server is not installed")
 
-// newRedis returns a Redis that is not started yet.
+// newRedis returns a Redis server that is not started.
 func newRedis(dir string) (*instance, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -31,7 +31,7 @@ func newRedis(dir string) (*instance, error) {
 	}, nil
 }
 
-// generousLimits are rate limits that count every request and refuse none.
+// generousLimits returns rate limits that count every request but are never reached.
 func generousLimits() string {
 	var groups []string
 	for group := range limit.Defaults() {

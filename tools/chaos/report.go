@@ -20,32 +20,31 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// row is what came of a scenario on a database.
+// row is the result of a scenario on a database.
 type row struct {
 	Database     string         `json:"database"`
 	Scenario     string         `json:"scenario"`
-	LeftOut      string         `json:"left_out,omitempty"` // why it was not run
-	Acknowledged int            `json:"acknowledged"`       // what has to be there, once
+	LeftOut      string         `json:"left_out,omitempty"` // why it was skipped
+	Acknowledged int            `json:"acknowledged"`       // acknowledged operations
 	Lost         int            `json:"lost"`
 	Doubled      int            `json:"doubled"`
-	Answers      map[string]int `json:"answers"` // by status; "none" where there was no answer
+	Answers      map[string]int `json:"answers"` // by status; "none" if there was no response
 	Slowest      float64        `json:"slowest_refusal_ms"`
 	Recovered    []float64      `json:"recovered_ms"`
 	Repeated     int            `json:"mails_repeated"` // with the same id, which is allowed
 	Wrong        int            `json:"wrong"`
-	Examples     []string       `json:"examples,omitempty"` // of what was wrong
+	Examples     []string       `json:"examples,omitempty"` // examples of unexpected behavior
 	Took         float64        `json:"seconds"`
 
-	slow bool // a recovery took too long
+	slow bool // whether a recovery took too long
 }
 
-// isBroken reports whether the service broke a promise.
+// isBroken reports whether the service broke a guarantee.
 func (r row) isBroken() bool { return r.Lost > 0 || r.Doubled > 0 || r.Wrong > 0 || r.slow }
 
 func now() time.Time { return clock.System().Now() }
 
-// run runs the scenarios that are asked for, each in a world of its own, and says how each
-// ended.
+// run runs the selected scenarios, each in its own world, and prints their results.
 func run(ctx context.Context, o options, dir string, out io.Writer) (rows []row, err error) {
 	for _, database := range o.databases {
 		for n, s := range scenarios() {
@@ -79,7 +78,7 @@ func (r row) verdict() string {
 	}
 }
 
-// runScenario runs one scenario. Its error says that the scenario could not be run to its end.
+// runScenario runs one scenario. It returns an error if the scenario could not be completed.
 func runScenario(ctx context.Context, o options, s scenario, database, dir string) (r row, err error) {
 	r = row{Database: database, Scenario: s.name, Answers: map[string]int{}}
 	if s.disk {
@@ -98,7 +97,7 @@ func runScenario(ctx context.Context, o options, s scenario, database, dir strin
 		return r, err
 	}
 	w.load.start(ctx)
-	select { // until the provider has told of what was sold, which has the catalog read anew
+	select { // until the provider has sent the events about the sales, which invalidate the catalog cache
 	case <-ctx.Done():
 	case <-time.After(3 * time.Second):
 	}
@@ -116,7 +115,7 @@ func runScenario(ctx context.Context, o options, s scenario, database, dir strin
 	return r, nil
 }
 
-// report fills in what was found.
+// report fills in the results.
 func (w *world) report(r *row, t *tally) {
 	c := w.load.client
 	r.Acknowledged, r.Lost, r.Doubled = t.acknowledged, t.lost, t.doubled
@@ -178,7 +177,7 @@ func printTable(out io.Writer, seed uint64, rows []row) error {
 	return t.Flush()
 }
 
-// otherStatuses says how many answers were no successes, by status.
+// otherStatuses lists the numbers of unsuccessful responses by status.
 func (r row) otherStatuses() string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(r.Answers)) {

@@ -22,24 +22,24 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// scenario is one way in which things fail while the service works.
+// scenario is a set of faults that occur under load.
 type scenario struct {
 	name      string
 	databases []string
-	instances int   // of the service; 0 is one
-	may       []int // statuses that the fault may cause besides 503 and no answer
-	unnoticed bool  // nobody may be refused or left without an answer
-	standby   bool  // PostgreSQL has one
-	redis     bool  // rate limits are counted in Redis
-	disk      bool  // SQLite is on a small disk
-	sandbox   bool  // the service runs with its sandbox, whose clock can be moved, and without payments
+	instances int   // number of instances of the service; 0 means 1
+	may       []int // statuses that the fault can cause in addition to 503 and no response
+	unnoticed bool  // whether all requests must succeed
+	standby   bool  // whether PostgreSQL has a standby
+	redis     bool  // whether Redis counts the rate limits
+	disk      bool  // whether SQLite is on a small disk
+	sandbox   bool  // whether the service runs with its sandbox, whose clock can be moved, and without payments
 	faults    func(ctx context.Context, w *world) error
 }
 
-// both names both databases.
+// both contains both databases.
 var both = []string{sqlite, postgres}
 
-// scenarios has all of them.
+// scenarios returns all scenarios.
 func scenarios() []scenario {
 	return []scenario{
 		{name: "killed", databases: both, faults: kills},
@@ -58,14 +58,14 @@ func scenarios() []scenario {
 	}
 }
 
-// chance returns what draws for a scenario.
+// chance returns the random number generator of a scenario.
 func (s scenario) chance(seed uint64, database string) *rand.Rand {
 	sum := fnv.New64a()
 	_, _ = io.WriteString(sum, database+" "+s.name)
 	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // it has to be repeatable
 }
 
-// kills ends an instance again and again, without a warning, and starts it anew.
+// kills repeatedly kills an instance and restarts it.
 func kills(ctx context.Context, w *world) error {
 	for range w.repeatCount(5) {
 		w.pause(ctx, 500*time.Millisecond, 3*time.Second)
@@ -82,7 +82,7 @@ func kills(ctx context.Context, w *world) error {
 	return nil
 }
 
-// restarts stops PostgreSQL and starts it again.
+// restarts stops and restarts PostgreSQL.
 func restarts(mode string) func(ctx context.Context, w *world) error {
 	return func(ctx context.Context, w *world) error {
 		for n := range w.repeatCount(4) {
@@ -105,7 +105,7 @@ func restarts(mode string) func(ctx context.Context, w *world) error {
 	}
 }
 
-// freezes stops the processes of PostgreSQL and lets them go on.
+// freezes suspends and resumes the processes of PostgreSQL.
 func freezes(ctx context.Context, w *world) error {
 	for n := range w.repeatCount(4) {
 		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
@@ -126,8 +126,7 @@ func freezes(ctx context.Context, w *world) error {
 	return nil
 }
 
-// failOver lets the primary go, or fall silent with all its connections open, and promotes
-// the standby.
+// failOver stops the primary, or freezes it with all connections open, and promotes the standby.
 func failOver(silent bool) func(ctx context.Context, w *world) error {
 	return func(ctx context.Context, w *world) error {
 		w.pause(ctx, 2*time.Second, 4*time.Second)
@@ -151,7 +150,7 @@ func failOver(silent bool) func(ctx context.Context, w *world) error {
 	}
 }
 
-// fillDisk fills the disk of SQLite's file and makes room again.
+// fillDisk fills the disk of SQLite's file and then frees it.
 func fillDisk(ctx context.Context, w *world) error {
 	i := w.instances[0]
 	ballast := fmt.Sprintf("/proc/%d/root%s", i.cmd.Process.Pid, filepath.Join(w.dir, "database", "ballast"))
@@ -164,7 +163,7 @@ func fillDisk(ctx context.Context, w *world) error {
 			a := w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada's"})
 			return a.status == http.StatusServiceUnavailable && a.textAt("code") == string(fault.StorageFull)
 		}
-		if !w.load.retry(ctx, refused) { // what was stored once is used again first
+		if !w.load.retry(ctx, refused) { // SQLite reuses free space in its file first
 			w.load.recordFault("with a full disk nothing was refused with storage_full")
 		}
 		for path, want := range map[string]int{"/readyz": 503, api + "/auth/me": 200, api + "/catalog/plans": 200} {
@@ -185,7 +184,7 @@ func fillDisk(ctx context.Context, w *world) error {
 	return nil
 }
 
-// stopRedis kills Redis, and stops its process.
+// stopRedis kills Redis, and then freezes it.
 func stopRedis(ctx context.Context, w *world) error {
 	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
@@ -206,7 +205,7 @@ func stopRedis(ctx context.Context, w *world) error {
 	return nil
 }
 
-// stopStripe makes the provider unreachable, then slow, then failing in every way.
+// stopStripe makes the provider unreachable, then slow, then failing in several ways.
 func stopStripe(ctx context.Context, w *world) error {
 	w.pause(ctx, time.Second, 2*time.Second)
 	w.provider.away.Store(true)
@@ -232,7 +231,7 @@ func stopStripe(ctx context.Context, w *world) error {
 	return w.provider.setChaos(ctx, nil)
 }
 
-// stopMail ends the mail server for a while.
+// stopMail stops the mail server for some time.
 func stopMail(ctx context.Context, w *world) error {
 	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
@@ -247,7 +246,7 @@ func stopMail(ctx context.Context, w *world) error {
 	return nil
 }
 
-// clockSteps moves the service's clock forward, and backward over a restart.
+// clockSteps moves the service's clock forward, and backward during a restart.
 func clockSteps(ctx context.Context, w *world) error {
 	for _, step := range []time.Duration{time.Minute, time.Hour, 26 * time.Hour, 20 * 24 * time.Hour} {
 		w.pause(ctx, time.Second, 2*time.Second)
@@ -259,7 +258,7 @@ func clockSteps(ctx context.Context, w *world) error {
 	i := w.instances[0]
 	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
-		i.kill() // while it has jobs, which are leased until a time far ahead
+		i.kill() // while it has jobs, whose leases end far in the future
 		file := filepath.Join(w.dir, "data-0", "sandbox.db")
 		back := time.Duration(w.chance.Int64N(int64(10 * 24 * time.Hour)))
 		err := w.exec(ctx, sqldb.FileURL(file), "sandbox_settings",
@@ -275,7 +274,7 @@ func clockSteps(ctx context.Context, w *world) error {
 	return nil
 }
 
-// slowClients opens connections that send or read nearly nothing.
+// slowClients opens connections that send or read hardly any data.
 func slowClients(ctx context.Context, w *world) error {
 	o, i := w.load.owners[0], w.instances[0]
 	ctx, stop := context.WithCancel(ctx)
@@ -283,7 +282,7 @@ func slowClients(ctx context.Context, w *world) error {
 	var conns []net.Conn
 	defer func() {
 		for _, conn := range conns {
-			_ = conn.Close() // the service may have ended it
+			_ = conn.Close() // the service may have closed it
 		}
 	}()
 	for n := range 300 {
@@ -294,10 +293,10 @@ func slowClients(ctx context.Context, w *world) error {
 		conns = append(conns, conn)
 		head := "POST " + o.path("/usage") + " HTTP/1.1\r\nHost: chaos.test\r\nContent-Type: application/json\r\nAuthorization: Bearer " + o.token + "\r\n"
 		switch n % 3 {
-		case 0: // half a head
-		case 1: // half a body
+		case 0: // an incomplete header
+		case 1: // an incomplete body
 			head += "Content-Length: 1000\r\n\r\n{"
-		case 2: // a long answer that is not read
+		case 2: // a long response that is not read
 			head = strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: chaos.test\r\n\r\n", 50)
 		}
 		if _, err := io.WriteString(conn, head); err != nil && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
@@ -318,7 +317,7 @@ func slowClients(ctx context.Context, w *world) error {
 	return nil
 }
 
-// waitForRecovery is back with another sign that all is well.
+// waitForRecovery waits until well returns true and records the recovery time.
 func (w *world) waitForRecovery(ctx context.Context, well func() bool) error {
 	began := now()
 	if !w.load.retry(ctx, well) {
@@ -328,7 +327,7 @@ func (w *world) waitForRecovery(ctx context.Context, well func() bool) error {
 	return nil
 }
 
-// newSandboxMails returns what is in the sandbox's mailbox.
+// newSandboxMails returns the number of mails in the sandbox's mailbox.
 func newSandboxMails(ctx context.Context, address string) (map[letter]int, error) {
 	status, text := getURL(ctx, http.DefaultClient, "http://"+address+"/sandbox/mail/messages", "")
 	var box struct {

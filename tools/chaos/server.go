@@ -20,20 +20,20 @@ import (
 	"syscall"
 )
 
-// server is a PostgreSQL server on the disk of the run's folder.
+// server is a PostgreSQL server. Its data is in the run's folder.
 type server struct {
 	bin, dir string
 	address  netip.AddrPort
 	attr     *syscall.SysProcAttr
 }
 
-// errNoPostgres is returned where PostgreSQL is not installed.
+// errNoPostgres is returned if PostgreSQL is not installed.
 var errNoPostgres = errors.New("PostgreSQL is not installed")
 
 // superuser is the role that the service connects as.
 const superuser = "postgres"
 
-// postgresPrograms returns the folder of PostgreSQL's programs.
+// postgresPrograms returns the folder with PostgreSQL's programs.
 func postgresPrograms() (string, error) {
 	if path, err := exec.LookPath("pg_basebackup"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {
@@ -49,7 +49,7 @@ func postgresPrograms() (string, error) {
 	return filepath.Dir(found[len(found)-1]), nil
 }
 
-// newServer prepares a server in a new folder; initialize or copyOf fills it.
+// newServer prepares a server in a new folder. initialize or follow creates its data.
 func newServer(dir string) (*server, error) {
 	bin, err := postgresPrograms()
 	if err != nil {
@@ -67,7 +67,7 @@ func newServer(dir string) (*server, error) {
 	return s, err
 }
 
-// dropPrivileges makes PostgreSQL's programs run as another user if this one is root,
+// dropPrivileges makes PostgreSQL's programs run as another user if this process runs as root,
 // because they refuse to run as root.
 func (s *server) dropPrivileges() error {
 	if os.Geteuid() != 0 {
@@ -87,7 +87,7 @@ func (s *server) run(ctx context.Context, program string, args ...string) error 
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, program), args...)
 	cmd.SysProcAttr, cmd.Dir, cmd.Env = s.attr, s.dir, append(os.Environ(), "LC_ALL=C")
 	var said bytes.Buffer
-	if program != "pg_ctl" { // it leaves the server behind, which would keep it open
+	if program != "pg_ctl" { // the server that it starts would keep the pipe open
 		cmd.Stdout, cmd.Stderr = &said, &said
 	}
 	if err := cmd.Run(); err != nil {
@@ -98,8 +98,8 @@ func (s *server) run(ctx context.Context, program string, args ...string) error 
 
 func (s *server) data() string { return filepath.Join(s.dir, "data") }
 
-// initialize makes a new, empty server. It says each transaction durable only when a standby
-// has it, if one is to follow.
+// initialize creates an empty server. If followed is set, a commit waits until a standby has
+// received it.
 func (s *server) initialize(ctx context.Context, followed bool) error {
 	if err := s.run(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions"); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *server) configure(settings string) error {
 	return errors.Join(err, f.Close())
 }
 
-// follow makes the server a standby that streams from another one.
+// follow makes the server a streaming standby of primary.
 func (s *server) follow(ctx context.Context, primary *server) error {
 	err := s.run(ctx, "pg_basebackup", "-h", primary.address.Addr().String(), "-p", strconv.Itoa(int(primary.address.Port())),
 		"-U", superuser, "-D", s.data(), "-R", "-X", "stream", "-c", "fast")
@@ -132,12 +132,12 @@ func (s *server) follow(ctx context.Context, primary *server) error {
 	return s.configure("synchronous_standby_names = ''\n" + s.port())
 }
 
-// start starts the server and returns once it takes connections.
+// start starts the server and returns when it accepts connections.
 func (s *server) start(ctx context.Context) error {
 	return s.run(ctx, "pg_ctl", "start", "-D", s.data(), "-w", "-l", filepath.Join(s.dir, "log"))
 }
 
-// stop stops the server: fast ends its sessions, immediate does not even write its files.
+// stop stops the server. The mode fast ends its sessions; immediate does not even write its files.
 func (s *server) stop(ctx context.Context, mode string) error {
 	return s.run(ctx, "pg_ctl", "stop", "-D", s.data(), "-m", mode, "-w")
 }
@@ -146,8 +146,8 @@ func (s *server) promote(ctx context.Context) error {
 	return s.run(ctx, "pg_ctl", "promote", "-D", s.data(), "-w")
 }
 
-// signal sends a signal to the server's processes, the first of them first, so that it
-// starts no more.
+// signal sends a signal to the server's processes. The postmaster is first, so that it starts no
+// new processes.
 func (s *server) signal(sig syscall.Signal) error {
 	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 	if err != nil {
@@ -162,12 +162,12 @@ func (s *server) signal(sig syscall.Signal) error {
 		return err
 	}
 	for _, child := range childrenOf(first) {
-		_ = syscall.Kill(child, sig) // one that has just ended needs none
+		_ = syscall.Kill(child, sig) // an error means that the process has ended
 	}
 	return nil
 }
 
-// childrenOf returns the processes that a process has started.
+// childrenOf returns the child processes of a process.
 func childrenOf(parent int) (children []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -184,7 +184,7 @@ func childrenOf(parent int) (children []int) {
 	return children
 }
 
-// databaseURL leads to the first of the servers that takes writes.
+// databaseURL returns a URL that connects to the first server that accepts writes.
 func databaseURL(servers ...*server) string {
 	var hosts []string
 	for _, s := range slices.DeleteFunc(servers, func(s *server) bool { return s == nil }) {
@@ -193,8 +193,8 @@ func databaseURL(servers ...*server) string {
 	return "postgres://" + superuser + "@" + strings.Join(hosts, ",") + "/" + superuser + "?sslmode=disable&target_session_attrs=read-write"
 }
 
-// freeAddress returns an address that nobody listens on. Its port is none of those that the
-// system gives to connections: one of them could take it until somebody listens.
+// freeAddress returns an unused address. Its port is outside the range of ephemeral ports, so that
+// an outgoing connection cannot take it before the server listens.
 func freeAddress() (netip.AddrPort, error) {
 	const first, end = 20_000, 32_000
 	for {

@@ -31,7 +31,7 @@ const (
 //go:embed catalog.yaml
 var catalog string
 
-// world is an installation of the service with everything that it stands on.
+// world is an installation of the service with all its dependencies.
 type world struct {
 	options
 
@@ -40,22 +40,22 @@ type world struct {
 	dir      string
 	chance   *rand.Rand
 	env      []string
-	url      string // of the database, as the service has it
+	url      string // the database URL of the service
 
 	front     *front
 	instances []*instance
 	primary   *server // nil on SQLite
-	standby   *server // nil without one
+	standby   *server // nil if there is no standby
 	redis     *instance
-	provider  *provider // nil where the sandbox is within the service
+	provider  *provider // nil if the service runs its own sandbox
 	mail      *mailServer
-	meter     string // the provider's, of what is billed
+	meter     string // the provider's meter for billed usage
 	load      *load
 	recovered []time.Duration
 }
 
-// newWorld starts everything and makes a few customers. The caller closes it, also after
-// an error.
+// newWorld starts all servers and creates some customers. The caller must close the world even if
+// newWorld returns an error.
 func newWorld(ctx context.Context, o options, s scenario, database, dir string) (*world, error) {
 	w := &world{options: o, scenario: s, database: database, dir: dir, chance: s.chance(o.seed, database)}
 	if err := os.Mkdir(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
@@ -91,7 +91,7 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 	if err := w.load.prepare(ctx); err != nil {
 		return w, err
 	}
-	for _, i := range w.instances { // each has its own cache of the catalog
+	for _, i := range w.instances { // each instance has its own catalog cache
 		if status, text := getURL(ctx, c.http, "http://"+i.address.String()+api+"/catalog/plans", ""); status != http.StatusOK {
 			return w, fmt.Errorf("the catalog was answered %d: %s", status, text)
 		}
@@ -99,7 +99,7 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 	return w, nil
 }
 
-// close ends everything that newWorld has started.
+// close stops everything that newWorld has started.
 func (w *world) close() error {
 	var err error
 	for _, i := range w.instances {
@@ -120,7 +120,7 @@ func (w *world) close() error {
 	for _, s := range []*server{w.primary, w.standby} {
 		if s != nil {
 			_ = s.signal(syscall.SIGCONT)
-			_ = s.stop(context.Background(), "immediate") // it may have been stopped already
+			_ = s.stop(context.Background(), "immediate") // it may already be stopped
 		}
 	}
 	return err
@@ -138,7 +138,7 @@ func (w *world) startDatabase(ctx context.Context) (err error) {
 		return err
 	}
 	if w.scenario.standby {
-		// Until the standby is there, nothing waits for it.
+		// Until the standby exists, commits must not wait for it.
 		if err := w.primary.configure("synchronous_standby_names = ''\n"); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (w *world) startStandby(ctx context.Context) (err error) {
 	return w.primary.signal(syscall.SIGHUP)
 }
 
-// startOutside starts what the service speaks to, and has its environment made.
+// startOutside starts the dependencies of the service and sets the environment.
 func (w *world) startOutside(ctx context.Context) (err error) {
 	w.env = []string{
 		"TENANTRY_DATABASE_URL=" + w.url, "TENANTRY_STRIPE_SECRET_KEY=" + providerKey, "TENANTRY_ACCESS_TOKEN_LIFETIME=24h",
@@ -204,7 +204,7 @@ func (w *world) startOutside(ctx context.Context) (err error) {
 	return nil
 }
 
-// fill makes the tables and the catalog.
+// fill creates the tables and the catalog.
 func (w *world) fill(ctx context.Context) error {
 	text := catalog
 	if w.provider == nil {
@@ -227,7 +227,7 @@ func (w *world) fill(ctx context.Context) error {
 		return err
 	}
 	if w.scenario.disk {
-		return nil // it is filled on its disk, see newInstance
+		return nil // it is filled on its own disk, see newInstance
 	}
 	if err := w.tenantry(ctx, "migrate"); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (w *world) newInstance(n int) (*instance, error) {
 	return i, nil
 }
 
-// mails returns what the service has mailed.
+// mails returns the mails that the service has sent.
 func (w *world) mails(ctx context.Context) (map[letter]int, error) {
 	if w.mail != nil {
 		return w.mail.mails(ctx)
@@ -275,7 +275,7 @@ func (w *world) mails(ctx context.Context) (map[letter]int, error) {
 	return newSandboxMails(ctx, w.front.address)
 }
 
-// pause waits between the two times, times the length of the run. It draws by chance.
+// pause waits for a random time between least and most, multiplied by the length of the run.
 func (w *world) pause(ctx context.Context, least, most time.Duration) {
 	d := least + time.Duration(w.chance.Int64N(int64(most-least)+1))
 	select {
@@ -284,11 +284,10 @@ func (w *world) pause(ctx context.Context, least, most time.Duration) {
 	}
 }
 
-// repeatCount returns how often a fault is repeated.
+// repeatCount returns the number of repetitions of a fault.
 func (w *world) repeatCount(n int) int { return max(1, int(float64(n)*w.length)) }
 
-// back measures the time until the service does again what needs its database, which has
-// just come back.
+// back measures the time until the service recovers after its database has come back.
 func (w *world) back(ctx context.Context) error {
 	began := clock.System().Now()
 	o := w.load.owners[0]
@@ -308,8 +307,8 @@ func (w *world) back(ctx context.Context) error {
 	return nil
 }
 
-// away checks what the service says while its database is away: it is not ready, and the
-// public catalog is still there. It takes the time that the service has to notice first.
+// away checks the service while its database is unavailable: it is not ready, but the public
+// catalog works. It first gives the service time to detect the failure.
 func (w *world) away(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -325,7 +324,7 @@ func (w *world) away(ctx context.Context) {
 	}
 }
 
-// getURL makes a GET request and returns the status, 0 without an answer, and the body.
+// getURL sends a GET request and returns the status, or 0 without a response, and the body.
 func getURL(ctx context.Context, c *http.Client, address, token string) (int, string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -338,7 +337,7 @@ func getURL(ctx context.Context, c *http.Client, address, token string) (int, st
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer resp.Body.Close() // it was only read
+	defer resp.Body.Close() // the body is only read
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return 0, err.Error()
@@ -346,8 +345,8 @@ func getURL(ctx context.Context, c *http.Client, address, token string) (int, st
 	return resp.StatusCode, string(text)
 }
 
-// release gives back what an instance that was killed was about to do: otherwise the others
-// wait for a minute and a half until they take it over. A run of the whole length waits.
+// release releases the leases of a killed instance. Otherwise the other instances take over its
+// work only after a minute and a half. A full-length run waits for that.
 func (w *world) release(ctx context.Context) error {
 	if w.length >= 1 {
 		return nil
@@ -359,7 +358,7 @@ func (w *world) release(ctx context.Context) error {
 	return err
 }
 
-// exec runs a statement on a database.
+// exec executes a statement on a database.
 func (w *world) exec(ctx context.Context, address, table, statement string, args ...any) error {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: address, Table: table})
 	if err != nil {

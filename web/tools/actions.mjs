@@ -1,12 +1,15 @@
-// Fails when the service records an action in the audit trail that the console has no words for.
-// With --list it prints the actions.
+// Fails if the service records an audit action that the console has no words for. With --list it
+// prints the actions.
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const sources = globSync('internal/**/*.go', { cwd: root }).filter((file) => !/_test\.go$|sql\/|kit\/|test\//.test(file))
 
-/** The actions that the service records: literals at the calls, and prefixes with the verbs of their package. */
+/**
+ * Returns the actions that the service records: literals at the calls, and prefixes with the verbs
+ * of their package.
+ */
 function recorded() {
   const actions = new Set()
   const prefixes = new Map() // by folder: "currency." in Action: "currency." + action

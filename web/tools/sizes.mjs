@@ -1,5 +1,5 @@
-// Fails where the built console is too large for its first paint or for a page: 200 and 60 KB of
-// compressed script.
+// Fails if the built console exceeds 200 KB of compressed scripts for its first paint, or 60 KB for
+// a page.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 
 const dist = new URL('../dist/', import.meta.url)

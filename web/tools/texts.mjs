@@ -1,10 +1,10 @@
-// Fails when two catalogs have different texts for one message: all are loaded into one, so
-// which of them is shown would depend on which page came first.
+// Fails if two catalogs have different translations of a message. All catalogs are merged, so the
+// shown translation would depend on which page loaded first.
 import { globSync, readFileSync } from 'node:fs'
 
 const quoted = (text) => [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((part) => part[1]).join('')
 
-/** The messages of a catalog: context and message to text. */
+/** Returns the messages of a catalog: context and message to translation. */
 function messages(file) {
   const found = new Map()
   for (const entry of readFileSync(file, 'utf8').split(/\n\s*\n/)) {

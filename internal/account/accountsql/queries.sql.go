@@ -306,7 +306,7 @@ type InsertPairParams struct {
 	RefreshExpiresAt time.Time
 }
 
-// The pair of a login, or of its refresh.
+// Inserts the access and refresh tokens of a login or a refresh.
 func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
 	_, err := q.db.ExecContext(ctx, insertPair,
 		arg.UserID,
@@ -517,7 +517,7 @@ type OldLoginsParams struct {
 	Kept   int32
 }
 
-// The logins of a user beyond the newest, the newest of them first.
+// The logins of a user except the newest, newest first.
 func (q *Queries) OldLogins(ctx context.Context, arg OldLoginsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, oldLogins, arg.UserID, arg.Now, arg.Kept)
 	if err != nil {
@@ -676,7 +676,7 @@ type RenewSessionRow struct {
 	FamilyExpiresAt time.Time
 }
 
-// No row for a credential that is not a session.
+// Returns no row if the credential is not an active session.
 func (q *Queries) RenewSession(ctx context.Context, arg RenewSessionParams) (RenewSessionRow, error) {
 	row := q.db.QueryRowContext(ctx, renewSession, arg.ID, arg.TokenHash)
 	var i RenewSessionRow
@@ -932,7 +932,7 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 const usersWithExpiredCredentials = `-- name: UsersWithExpiredCredentials :many
 SELECT DISTINCT user_id FROM credentials
 WHERE (family_expires_at < $1 OR (kind <> 'refresh' AND expires_at < $1))
-  AND impersonated_user_id IS NULL -- an impersonation is ended and logged before
+  AND impersonated_user_id IS NULL -- an impersonation is ended and logged first
 ORDER BY user_id
 LIMIT 500
 `

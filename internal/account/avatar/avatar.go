@@ -1,5 +1,5 @@
-// Package avatar has the pictures of users: uploaded by themselves or taken over
-// from an identity provider (rules: account#avatars).
+// Package avatar manages the pictures of users, which are uploaded or imported from an identity
+// provider (rules: account#avatars).
 package avatar
 
 import (
@@ -11,36 +11,35 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// MaxBytes is the size of the largest file that is accepted as an avatar, in bytes.
+// MaxBytes is the maximum size of an uploaded file, in bytes.
 const MaxBytes = 2 << 20
 
-// Deps is what avatars need.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB    *sqldb.DB
 	Clock clock.Clock
 	Jobs  *jobs.Queue
-	// Pictures downloads the pictures that identity providers name.
+	// Pictures downloads pictures from identity providers.
 	Pictures PictureClient
-	// PublicURL is how clients reach the service, without a slash at the end.
+	// PublicURL is the public URL of the service, without a trailing slash.
 	PublicURL string
 }
 
-// Service has the avatars of users. Every picture is decoded and drawn anew as a
-// small square, so that nothing of the original file, above all its metadata, is
-// kept or handed out. A picture is stored once, under the hash of its bytes, and
-// is deleted with the last user that has it.
+// Service manages avatars. It decodes every picture and draws it again as a small square, so that
+// nothing else of the original file, in particular its metadata, is stored or served. A picture is
+// stored once, under the hash of its bytes, and deleted with its last user.
 type Service struct {
 	deps     Deps
 	store    store
 	pictures *pictures
 }
 
-// NewService returns the service.
+// NewService returns a new Service.
 func NewService(d Deps) *Service {
 	return &Service{deps: d, store: store{d.DB}, pictures: newPictures()}
 }
 
-// URL returns the full URL of an avatar, and nil for nil.
+// URL returns the absolute URL of an avatar. It returns nil for nil.
 func (s *Service) URL(hash *string) *string {
 	if hash == nil {
 		return nil
@@ -49,9 +48,8 @@ func (s *Service) URL(hash *string) *string {
 	return &url
 }
 
-// Set makes a picture the avatar that a user has chosen and returns its URL. A
-// file that cannot be read as PNG, JPEG, WebP or GIF, or that has too many
-// pixels, is a validation error on avatar.
+// Set sets the avatar of a user and returns its URL. A file that is not a PNG, JPEG, WebP or GIF,
+// or that has too many pixels, is a validation error on avatar.
 func (s *Service) Set(ctx context.Context, userID int64, file []byte) (string, error) {
 	p, err := s.pictures.makeAvatar(ctx, file)
 	if err != nil {
@@ -63,15 +61,14 @@ func (s *Service) Set(ctx context.Context, userID int64, file []byte) (string, e
 	return *s.URL(&p.hash), nil
 }
 
-// Clear removes a user's avatar, if there is one. That is a choice too: no
-// imported picture replaces it.
+// Clear removes the avatar of a user, if there is one. It counts as a choice: no imported picture
+// replaces it.
 func (s *Service) Clear(ctx context.Context, userID int64) error {
 	return s.replace(ctx, userID, nil, true)
 }
 
-// replace gives a user another avatar, or none where p is nil. An avatar that the
-// user has chosen is replaced only by another choice. A user who does not exist
-// is no error.
+// replace sets the avatar of a user, or removes it if p is nil. An imported picture does not
+// replace a choice of the user. replace does nothing if the user does not exist.
 func (s *Service) replace(ctx context.Context, userID int64, p *picture, chosen bool) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockUser(ctx, userID)
@@ -96,7 +93,8 @@ func (s *Service) replace(ctx context.Context, userID int64, p *picture, chosen 
 	})
 }
 
-// picture returns a stored picture by its hash, or errNotFound.
+// picture returns a stored picture by its hash. It returns errNotFound if the picture does not
+// exist.
 func (s *Service) picture(ctx context.Context, hash string) (picture, error) {
 	return s.store.findByHash(ctx, hash)
 }

@@ -5,24 +5,24 @@ import (
 	"encoding/binary"
 )
 
-// What a picture costs is judged by its headers, before any of it is decoded: a small file
-// can be made to take hundreds of megabytes or hours.
+// The cost of a picture is estimated from its headers before it is decoded: a small file can be
+// crafted to take hundreds of megabytes or hours.
 const (
-	// maxMemory is the most memory that decoding a picture may take, in bytes.
+	// maxMemory is the maximum memory for decoding a picture, in bytes.
 	maxMemory = 64 << 20
-	// maxScans is how many scans a JPEG may have. Encoders make about ten; a file of two
-	// megabytes has room for a hundred thousand, each of which goes over all pixels.
+	// maxScans is the maximum number of scans in a JPEG. Encoders write about ten. A file of 2 MB
+	// has room for 100,000 scans, and each scan covers all pixels.
 	maxScans = 64
-	// tooCostly is more than any picture may take.
+	// tooCostly exceeds every limit.
 	tooCostly = maxMemory + 1
 )
 
-// pngCost returns how much memory a PNG takes: its samples as Go keeps them, and half as
-// much again where it is interlaced, for the largest of its passes.
+// pngCost returns the memory for a PNG: its samples as stored by Go. An interlaced PNG takes half
+// as much again, for its largest pass.
 func pngCost(file []byte, pixels int64) int64 {
 	const depthAt, kindAt, interlaceAt, paletted = 24, 25, 28, 3
 	if len(file) <= interlaceAt {
-		return 0 // is refused as no picture
+		return 0 // the decoder rejects the file
 	}
 	perPixel := int64(4)
 	switch {
@@ -38,16 +38,16 @@ func pngCost(file []byte, pixels int64) int64 {
 	return cost
 }
 
-// gifCost returns how much memory the first frame of a GIF takes, twice if interlaced.
+// gifCost returns the memory for the first frame of a GIF, doubled because it may be interlaced.
 func gifCost(_ []byte, pixels int64) int64 { return 2 * pixels }
 
-// jpegCost returns how much memory a JPEG takes: its samples; where it is progressive four
-// times as much again, for their coefficients; and where it is no YCbCr its pixels in RGB.
+// jpegCost returns the memory for a JPEG: its samples, four times as much again for the
+// coefficients of a progressive JPEG, and RGB pixels if it is not YCbCr.
 func jpegCost(file []byte, pixels int64) int64 {
 	const (
 		baseline, extended, progressive = 0xc0, 0xc1, 0xc2
 		adobe, scan, end                = 0xee, 0xda, 0xd9
-		head, component                 = 6, 3 // bytes
+		head, component                 = 6, 3 // in bytes
 	)
 	var cost int64
 	scans, isRGB := 0, false
@@ -55,7 +55,7 @@ func jpegCost(file []byte, pixels int64) int64 {
 		switch marker {
 		case baseline, extended, progressive:
 			if len(segment) < head || len(segment) < head+component*int(segment[5]) || cost > 0 {
-				return 0 // is refused as no picture
+				return 0 // the decoder rejects the file
 			}
 			samples := jpegSamples(segment)
 			cost = samples
@@ -65,7 +65,7 @@ func jpegCost(file []byte, pixels int64) int64 {
 			ids := segment[5] == 3 && segment[6] == 'R' && segment[9] == 'G' && segment[12] == 'B'
 			isRGB = isRGB || ids || segment[5] == 4
 		case adobe:
-			isRGB = true // it may say so
+			isRGB = true // it may declare RGB
 		case scan:
 			scans++
 		}
@@ -79,7 +79,7 @@ func jpegCost(file []byte, pixels int64) int64 {
 	return cost
 }
 
-// jpegSamples returns how many samples the components of a frame have, in whole blocks.
+// jpegSamples returns the number of samples of all components of a frame, in whole blocks.
 func jpegSamples(frame []byte) (samples int64) {
 	height, width := int64(binary.BigEndian.Uint16(frame[1:])), int64(binary.BigEndian.Uint16(frame[3:]))
 	var mostH, mostV int64 = 1, 1
@@ -96,8 +96,9 @@ func jpegSamples(frame []byte) (samples int64) {
 	return samples
 }
 
-// jpegSegments iterates over the segments of a JPEG: their markers, and what is in them
-// after their length. The compressed data after a scan's head belongs to no segment.
+// jpegSegments iterates over the segments of a JPEG. It yields the marker of each segment and its
+// content after the length field. The compressed data after the header of a scan belongs to no
+// segment.
 func jpegSegments(file []byte) func(yield func(marker byte, segment []byte) bool) {
 	return func(yield func(byte, []byte) bool) {
 		for rest := file; ; {
@@ -106,8 +107,9 @@ func jpegSegments(file []byte) func(yield func(marker byte, segment []byte) bool
 				return
 			}
 			marker := rest[at+1]
-			// In compressed data 0xff is followed by a zero or by one of eight restarts; it
-			// may be repeated before a marker. These, and the start and end, stand alone.
+			// In compressed data, a zero or one of eight restart markers follows 0xff, and 0xff may
+			// be repeated before a marker. These markers, and start and end of the image, have no
+			// content.
 			if marker == 0 || marker == 0xff || marker >= 0xd0 && marker <= 0xd9 || marker == 1 {
 				rest = rest[at+1:]
 				if marker != 0xff {
@@ -128,10 +130,9 @@ func jpegSegments(file []byte) func(yield func(marker byte, segment []byte) bool
 	}
 }
 
-// The most memory that a WebP takes: of a lossless one its pixels, twice while a palette
-// is applied, and the parts of its transformations; of a lossy one its samples. The
-// Huffman trees of lossless data are the rest: 150 bytes can describe trees of 40
-// kilobytes, and there are at most 2,600 groups of them.
+// The maximum memory for a WebP. A lossless one takes its pixels, twice while a palette is applied,
+// and its transforms. A lossy one takes its samples. The rest are the Huffman trees of lossless
+// data: 150 bytes can describe trees of 40 KB, and there are at most 2,600 groups of trees.
 const (
 	losslessPerPixel = 9
 	lossyPerPixel    = 2
@@ -139,8 +140,7 @@ const (
 	mostTrees        = 2600 * 42_000
 )
 
-// webpCost returns how much memory a WebP takes. The transparency of a lossy one is
-// lossless data too.
+// webpCost returns the memory for a WebP. The alpha channel of a lossy WebP may be lossless data.
 func webpCost(file []byte, pixels int64) (cost int64) {
 	const riffHead, chunkHead = 12, 8
 	for rest := file[min(riffHead, len(file)):]; len(rest) >= chunkHead; {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// refusedAs returns the message of the field of a refusal.
+// refusedAs returns the message of the only field of a validation error.
 func refusedAs(t *testing.T, err error) string {
 	t.Helper()
 	refused, ok := errors.AsType[*fault.Error](err)
@@ -24,7 +24,7 @@ func refusedAs(t *testing.T, err error) string {
 	return refused.Fields[0].Message
 }
 
-// A JPEG that is small, of an allowed size, and goes over its pixels thousands of times.
+// A small JPEG of an allowed size with thousands of scans is rejected quickly.
 func TestDecodingIsBoundedInTime(t *testing.T) {
 	t.Parallel()
 	p := newPictures()
@@ -33,7 +33,7 @@ func TestDecodingIsBoundedInTime(t *testing.T) {
 	if took := clock.System().Now().Sub(began); refusedAs(t, err) != "validation.image_cost" || took > 8*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
-	// What the headers don't tell is stopped by the clock.
+	// If the headers do not reveal the cost, the time limit stops the decoder.
 	p.time = time.Nanosecond
 	_, err = p.makeAvatar(t.Context(), jpegOf(t, canvas(1000, 1000, red)))
 	if refusedAs(t, err) != "validation.image_cost" || !errors.Is(err, context.DeadlineExceeded) {
@@ -41,8 +41,8 @@ func TestDecodingIsBoundedInTime(t *testing.T) {
 	}
 }
 
-// One picture is decoded on each core. Who waits does so no longer than their request, and
-// only so many wait.
+// One picture per core is decoded at a time. Other requests wait until they are canceled, and only
+// a limited number can wait.
 func TestDecodingIsBoundedInNumber(t *testing.T) {
 	t.Parallel()
 	p, good := newPictures(), pngOf(t, canvas(10, 10, red))
@@ -68,12 +68,12 @@ func TestDecodingIsBoundedInNumber(t *testing.T) {
 	}
 }
 
-// progressive turns a baseline JPEG's header into that of a progressive one.
+// progressive changes the header of a baseline JPEG to progressive.
 func progressive(file []byte) []byte {
 	return bytes.Replace(file, []byte{0xff, 0xc0}, []byte{0xff, 0xc2}, 1)
 }
 
-// interlaced marks a PNG as interlaced, without having its pixels in that order.
+// interlaced marks a PNG as interlaced without reordering its pixels.
 func interlaced(file []byte) []byte {
 	out := bytes.Clone(file)
 	out[28] = 1
@@ -81,7 +81,7 @@ func interlaced(file []byte) []byte {
 	return out
 }
 
-// sized returns a JPEG with another size in its header.
+// sized returns a JPEG with a different size in its header.
 func sized(file []byte, w, h uint16) []byte {
 	out := bytes.Clone(file)
 	at := bytes.Index(out, []byte{0xff, 0xc0})
@@ -90,7 +90,7 @@ func sized(file []byte, w, h uint16) []byte {
 	return out
 }
 
-// progressiveOf is a progressive JPEG in gray with a scan of its means and few others.
+// progressiveOf returns a progressive gray JPEG whose first scan holds the block means.
 func progressiveOf(side int) []byte {
 	out := scanBomb(0)
 	blocks := (side + 7) / 8

@@ -12,7 +12,7 @@ var (
 	errTooCostly  = fault.OnField("avatar", "validation.image_cost")
 	errBusy       = fault.New(fault.Unavailable, "error.unavailable")
 
-	// errNoUser means that a user is gone.
+	// errNoUser means that the user does not exist.
 	errNoUser = errors.New("the user does not exist")
 )
 

@@ -6,9 +6,8 @@ import (
 	"image"
 )
 
-// exifOrientation returns the orientation, 1 to 8, in a JPEG's EXIF data: how the
-// picture must be turned to stand upright. It is 1 (upright already) where there
-// is none or it cannot be read.
+// exifOrientation returns the EXIF orientation of a JPEG, 1 to 8, which says how to rotate the
+// picture. It returns 1 (upright) if the orientation is missing or unreadable.
 func exifOrientation(file []byte) int {
 	const start, app1, scan = 0xd8, 0xe1, 0xda
 	if len(file) < 2 || file[1] != start {
@@ -27,8 +26,7 @@ func exifOrientation(file []byte) int {
 	return 1
 }
 
-// tiffOrientation looks for the orientation tag in the first directory of the
-// TIFF data that EXIF consists of.
+// tiffOrientation returns the orientation tag from the first directory of the TIFF data in EXIF.
 func tiffOrientation(tiff []byte) int {
 	const header, entry, tag, short = 8, 12, 0x0112, 3
 	if len(tiff) < header {
@@ -59,7 +57,7 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// applyOrientation returns a square picture turned upright.
+// applyOrientation returns a square picture rotated upright.
 func applyOrientation(from *image.RGBA, orientation int) *image.RGBA {
 	if orientation == 1 {
 		return from
@@ -75,22 +73,22 @@ func applyOrientation(from *image.RGBA, orientation int) *image.RGBA {
 	return to
 }
 
-// source returns which pixel of the stored picture belongs at x and y.
+// source returns the coordinates of the stored pixel to show at x and y.
 func source(x, y, last, orientation int) (fx, fy int) {
 	switch orientation {
 	case 2: // mirrored
 		return last - x, y
-	case 3: // upside down
+	case 3: // rotated by 180°
 		return last - x, last - y
-	case 4: // upside down, mirrored
+	case 4: // rotated by 180°, mirrored
 		return x, last - y
-	case 5: // to be turned clockwise, mirrored
+	case 5: // rotate clockwise, mirrored
 		return y, x
-	case 6: // to be turned clockwise
+	case 6: // rotate clockwise
 		return y, last - x
-	case 7: // to be turned counterclockwise, mirrored
+	case 7: // rotate counterclockwise, mirrored
 		return last - y, last - x
-	case 8: // to be turned counterclockwise
+	case 8: // rotate counterclockwise
 		return last - y, x
 	default:
 		return x, y

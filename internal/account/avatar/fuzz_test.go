@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// FuzzPicture holds that no file makes the decoding panic, that what is no picture is
-// refused, and that of every other there is a square.
+// FuzzPicture checks that decoding never panics, that files that are not pictures are rejected, and
+// that all others become a square.
 func FuzzPicture(f *testing.F) {
 	for _, seed := range [][]byte{
 		pngOf(f, canvas(9, 5, red)), interlaced(pngOf(f, canvas(4, 4, red))), jpegOf(f, canvas(17, 9, red)), gifOf(f, 5, 7, 2, red),

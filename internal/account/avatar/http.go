@@ -7,13 +7,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of avatars.
+// HTTP implements the handlers for avatars.
 type HTTP struct{ svc *Service }
 
 // NewHTTP returns the handlers.
 func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
-// UploadedAvatar is the answer to an upload.
+// UploadedAvatar is the response to an upload.
 type UploadedAvatar struct {
 	Avatar string `json:"avatar" doc:"Full URL of the picture."`
 }
@@ -36,8 +36,8 @@ type showInput struct {
 	Hash string `path:"hash" pattern:"^[0-9a-f]{64}$"`
 }
 
-// Show handles GET /avatars/{hash}. The answer may be cached for ever: the hash is
-// that of its bytes.
+// Show handles GET /avatars/{hash}. The response can be cached forever, because the hash identifies
+// the bytes.
 func (h *HTTP) Show(ctx context.Context, in *showInput) (*rest.Blob, error) {
 	p, err := h.svc.picture(ctx, in.Hash)
 	if err != nil {

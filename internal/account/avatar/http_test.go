@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// shade is a picture of one gray.
+// shade returns a picture of a uniform gray.
 func shade(t *testing.T, y uint8) []byte {
 	t.Helper()
 	m := image.NewGray(image.Rect(0, 0, 20, 20))
@@ -72,7 +72,7 @@ func TestUploadAndShow(t *testing.T) {
 					t.Errorf("If-None-Match %s: %d", tag, w.Code)
 				}
 			}
-			// A caller's token does not make a public picture private.
+			// A caller's token does not make the response private.
 			if w := r.Call("GET", path, "1", nil); !strings.HasPrefix(w.Header().Get("Cache-Control"), "public") {
 				t.Errorf("Cache-Control %q", w.Header().Get("Cache-Control"))
 			}
@@ -131,7 +131,7 @@ func TestUploadRefusals(t *testing.T) {
 		if got := r.avatarOf(1); got != "" || r.Number(`SELECT count(*) FROM avatars`) != 0 {
 			t.Errorf("a refused picture is stored: %q", got)
 		}
-		// What is just small enough, the last of two, and beside another field.
+		// A file of exactly the maximum size, and the last of two files next to another field.
 		r.uploaded("1", padded(avatar.MaxBytes))
 		if w := r.upload("2", part{"note", []byte("x")}, part{"avatar", []byte("no")}, part{"avatar", good}); w.Code != 200 {
 			t.Errorf("%d %s", w.Code, w.Body)
@@ -155,7 +155,7 @@ func TestDeleteAvatar(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		const path = "/api/v1/user/avatar"
 		hash := r.uploaded("1", shade(t, 80))
-		for range 2 { // the second time there is none
+		for range 2 { // the second request finds no avatar
 			if w := r.Call("DELETE", path, "1", nil); w.Code != 204 || w.Body.Len() != 0 {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
@@ -168,7 +168,7 @@ func TestDeleteAvatar(t *testing.T) {
 	})
 }
 
-// A picture is there as long as somebody has it, however many do.
+// A picture is stored once and deleted with its last user.
 func TestPicturesGoWithTheirLastUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -177,7 +177,7 @@ func TestPicturesGoWithTheirLastUser(t *testing.T) {
 		if first != same || stored() != 1 {
 			t.Fatalf("%s, %s: %d stored", first, same, stored())
 		}
-		r.uploaded("1", shade(t, 80)) // again the same
+		r.uploaded("1", shade(t, 80)) // the same picture again
 		second := r.uploaded("1", shade(t, 160))
 		if r.avatarOf(2) != first || stored() != 2 {
 			t.Errorf("the other user has %q of %d", r.avatarOf(2), stored())
@@ -193,8 +193,8 @@ func TestPicturesGoWithTheirLastUser(t *testing.T) {
 	})
 }
 
-// Users who change between the same pictures at once never lose one that
-// somebody has, and leave none behind.
+// Users who concurrently switch between pictures never lose a picture in use, and leave no unused
+// one.
 func TestConcurrentAvatars(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -228,7 +228,7 @@ func TestConcurrentAvatars(t *testing.T) {
 	})
 }
 
-// Whoever drops a picture waits for those who are about to have it.
+// Deleting a picture waits for a transaction that is about to use it.
 func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -239,7 +239,7 @@ func TestPictureIsTakenWhileItIsDropped(t *testing.T) {
 				return err
 			}
 			go func() { cleared <- r.avatars.Clear(t.Context(), 1) }()
-			time.Sleep(200 * time.Millisecond) // until it waits
+			time.Sleep(200 * time.Millisecond) // until it waits for the lock
 			return nil
 		})
 		if err := errors.Join(err, <-cleared); err != nil {

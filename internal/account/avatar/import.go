@@ -11,14 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// JobImport is the kind of the jobs that download a user's picture from an
-// identity provider.
+// JobImport is the kind of job that downloads a user's picture from an identity provider.
 const JobImport = "account.import-avatar"
 
-// PictureClient downloads from URLs that outsiders chose; a *safehttp.Client is
-// one.
+// PictureClient downloads from untrusted URLs. *safehttp.Client implements it.
 type PictureClient interface {
-	// Get downloads what is at address, whatever the status of the answer.
+	// Get downloads the resource at address. It returns responses of any status.
 	Get(ctx context.Context, address string) (safehttp.Response, error)
 }
 
@@ -27,10 +25,10 @@ type importJob struct {
 	URL    string `json:"url"`
 }
 
-// Import gives a user the picture at url, which an identity provider named. It is
-// downloaded in the background once the transaction of ctx has committed. An
-// avatar that the user has chosen stays, and so does the choice to have none,
-// whether made before or after this call. An empty url does nothing.
+// Import sets the avatar of a user to the picture at url, which an identity provider supplied. It
+// downloads the picture in the background after the transaction of ctx has committed. It never
+// replaces an avatar that the user has chosen, or the choice to have none, whether made before or
+// after this call. It does nothing if url is empty.
 func (s *Service) Import(ctx context.Context, userID int64, url string) error {
 	if url == "" {
 		return nil
@@ -38,8 +36,8 @@ func (s *Service) Import(ctx context.Context, userID int64, url string) error {
 	return s.deps.Jobs.Enqueue(ctx, JobImport, importJob{UserID: userID, URL: url})
 }
 
-// HandleImport is the handler of JobImport: it downloads a picture and stores it,
-// unless the user has chosen one meanwhile.
+// HandleImport handles JobImport. It downloads a picture and stores it, unless the user has chosen
+// an avatar.
 func (s *Service) HandleImport(ctx context.Context, job jobs.Job) error {
 	var in importJob
 	if err := job.Decode(&in); err != nil {
@@ -59,8 +57,7 @@ func (s *Service) HandleImport(ctx context.Context, job jobs.Job) error {
 	return s.replace(ctx, in.UserID, &p, false)
 }
 
-// download gets the file of a picture. Errors that another attempt cannot cure are
-// marked jobs.Fatal.
+// download downloads a picture. It marks permanent errors as fatal for the job.
 func (s *Service) download(ctx context.Context, url string) ([]byte, error) {
 	resp, err := s.deps.Pictures.Get(ctx, url)
 	switch {

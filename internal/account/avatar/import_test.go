@@ -17,11 +17,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// pictureServer is an identity provider's.
+// pictureServer is the picture server of an identity provider.
 type pictureServer struct {
 	url   string
 	asked atomic.Int32
-	// failures is how often /flaky fails first, with which status.
+	// failures is the number of times that /flaky fails first, and the status.
 	failures atomic.Int32
 }
 
@@ -30,7 +30,7 @@ func newPictureServer(t *testing.T) *pictureServer {
 	s := new(pictureServer)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.asked.Add(1)
-		// The declared type is somebody's word, too.
+		// The declared content type must not matter.
 		w.Header().Set("Content-Type", "application/octet-stream")
 		switch r.URL.Path {
 		case "/dark":
@@ -78,7 +78,7 @@ func TestImport(t *testing.T) {
 		dark, light := r.uploaded("2", shade(t, 80)), r.uploaded("2", shade(t, 160))
 		r.Work()
 		for path, want := range map[string]string{"/dark": dark, "/moved": dark, "/light": light} {
-			// What was imported is replaced by what is imported later.
+			// A later import replaces an imported picture.
 			if dead, retrying := r.bring(s.url + path); dead+retrying != 0 || r.avatarOf(1) != want {
 				t.Errorf("%s: %d dead, %d retrying, %q", path, dead, retrying, r.avatarOf(1))
 			}
@@ -97,12 +97,12 @@ func TestImportLeavesChosenAvatarsAlone(t *testing.T) {
 		if err := r.avatars.Import(t.Context(), 1, s.url+"/light"); err != nil {
 			t.Fatal(err)
 		}
-		dark := r.uploaded("1", shade(t, 80)) // meanwhile
+		dark := r.uploaded("1", shade(t, 80)) // while the job is pending
 		r.Work()
 		if dead, retrying := r.Settle(); dead+retrying != 0 || r.avatarOf(1) != dark {
 			t.Errorf("%d dead, %d retrying, %q", dead, retrying, r.avatarOf(1))
 		}
-		r.Call("DELETE", "/api/v1/user/avatar", "1", nil) // a choice, too
+		r.Call("DELETE", "/api/v1/user/avatar", "1", nil) // counts as a choice
 		if dead, retrying := r.bring(s.url + "/light"); dead+retrying != 0 || r.avatarOf(1) != "" {
 			t.Errorf("%d dead, %d retrying, %q", dead, retrying, r.avatarOf(1))
 		}

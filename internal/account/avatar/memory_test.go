@@ -1,7 +1,6 @@
 //go:build !race
 
-// The race detector makes large pictures a hundred times dearer, and memory is not its
-// concern.
+// The race detector makes large pictures a hundred times slower and is irrelevant for memory use.
 
 package avatar
 
@@ -16,9 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// What would take too much memory is refused by its headers; what is not stays within the
-// bound, all that is allocated counted.
-func TestDecodingIsBoundedInMemory(t *testing.T) { // alone, for it counts what the process allocates
+// A picture that would take too much memory is rejected by its headers. Any other stays within the
+// limit, counting all allocations.
+func TestDecodingIsBoundedInMemory(t *testing.T) { // not parallel, because it counts the allocations of the process
 	gray := jpegOf(t, image.NewGray(image.Rect(0, 0, 64, 64)))
 	small := jpegOf(t, canvas(64, 64, red))
 	deep := func(side int) []byte { return pngOf(t, image.NewNRGBA64(image.Rect(0, 0, side, side))) }
@@ -64,13 +63,13 @@ func TestDecodingIsBoundedInMemory(t *testing.T) { // alone, for it counts what 
 		runtime.ReadMemStats(&before)
 		began := clock.System().Now()
 		p := newPictures()
-		p.time = time.Minute // however busy the machine is
+		p.time = time.Minute // enough for a busy machine
 		_, err := p.makeAvatar(t.Context(), good)
 		took := clock.System().Now().Sub(began)
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc
 		t.Logf("%-32s %4d ms, %3d MiB", name, took.Milliseconds(), allocated>>20)
-		if err != nil || allocated > maxMemory+8<<20 { // and the small picture
+		if err != nil || allocated > maxMemory+8<<20 { // plus the small picture
 			t.Errorf("%s: %v, allocates %d MiB", name, err, allocated>>20)
 		}
 	}

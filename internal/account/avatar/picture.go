@@ -20,53 +20,53 @@ import (
 )
 
 const (
-	// avatarSide is the side of an avatar, in pixels.
+	// avatarSide is the width and height of an avatar, in pixels.
 	avatarSide = 256
-	// maxPictureSide is the longest side of a picture that is decoded, in pixels.
+	// maxPictureSide is the maximum width and height of an uploaded picture, in pixels.
 	maxPictureSide = 4096
-	// pictureTime bounds the decoding of one picture, and pictureReads how many bytes a
-	// decoder gets before it is looked at the time again.
+	// pictureTime limits the time for decoding one picture. pictureReads is the number of bytes
+	// that a decoder can read between two checks of the time.
 	pictureTime  = 2 * time.Second
 	pictureReads = 128
-	// queuePerCore is how many pictures wait for each core. One more is refused: who
-	// uploads can try again, and what waits holds a file in memory.
+	// queuePerCore is the number of pictures that can wait per core. Further uploads are rejected:
+	// clients can retry, and each waiting upload keeps a file in memory.
 	queuePerCore = 8
-	// pictureQuality is the JPEG quality of an avatar, of 100.
+	// pictureQuality is the JPEG quality of avatars, up to 100.
 	pictureQuality = 88
 )
 
-// picture is an avatar as it is stored.
+// picture is a stored avatar.
 type picture struct {
-	hash        string // SHA-256 of data, in hex
+	hash        string // SHA-256 of data in hex
 	contentType string
 	data        []byte
 }
 
-// format is a file format that pictures may have.
+// format is a supported file format.
 type format struct {
-	magic string // how a file begins; ? is any byte
-	// cost is the most memory that decoding takes, in bytes.
+	magic string // start of the file; ? matches any byte
+	// cost returns the maximum memory for decoding, in bytes.
 	cost        func(file []byte, pixels int64) int64
 	config      func(io.Reader) (image.Config, error)
 	decode      func(io.Reader) (image.Image, error)
 	orientation func(file []byte) int
 }
 
-// formats are recognised by how a file begins, never by its name or its declared
-// type.
+// formats lists the supported formats. They are recognized by the start of the file, never by its
+// name or declared type.
 var formats = []format{
 	{"\x89PNG\r\n\x1a\n", pngCost, png.DecodeConfig, png.Decode, noRotation},
 	{"\xff\xd8\xff", jpegCost, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
 	{"RIFF????WEBPVP8", webpCost, webp.DecodeConfig, decodeWebP, noRotation},
-	{"GIF87a", gifCost, gif.DecodeConfig, gif.Decode, noRotation}, // only the first frame
+	{"GIF87a", gifCost, gif.DecodeConfig, gif.Decode, noRotation}, // first frame only
 	{"GIF89a", gifCost, gif.DecodeConfig, gif.Decode, noRotation},
 }
 
 func noRotation([]byte) int { return 1 }
 
-// decodeWebP decodes a WebP. Lossy ones use BT.601's studio range (16 to 235 for
-// luma, 16 to 240 for chroma; RFC 6386, section 9.2), but Go's YCbCr has the full
-// range: unless the values are stretched, black turns out gray.
+// decodeWebP decodes a WebP. Lossy WebP uses the studio range of BT.601 (16 to 235 for luma, 16 to
+// 240 for chroma; RFC 6386, section 9.2), while Go's YCbCr uses the full range. Without the
+// conversion, black would become gray.
 func decodeWebP(r io.Reader) (image.Image, error) {
 	m, err := webp.Decode(r)
 	switch m := m.(type) {
@@ -110,8 +110,7 @@ next:
 	return format{}, false
 }
 
-// pictures turns files into avatars: one on each core at a time, within limits of memory
-// and time.
+// pictures converts files to avatars, one per core at a time, with limits on memory and time.
 type pictures struct {
 	queue, cores *semaphore.Weighted
 	time         time.Duration
@@ -124,10 +123,9 @@ func newPictures() *pictures {
 	}
 }
 
-// makeAvatar turns a file into an avatar: the middle of the picture, as a square. It
-// is a PNG where any of it is transparent, else a JPEG. A file that is no picture
-// is errNotPicture, one that takes too much time or memory errTooCostly, and one more than
-// can wait errBusy.
+// makeAvatar converts a file to an avatar: the center square of the picture. It encodes a PNG if
+// any pixel is transparent, and a JPEG otherwise. It returns errNotPicture if the file is not a
+// picture, errTooCostly if it takes too much time or memory, and errBusy if the queue is full.
 func (p *pictures) makeAvatar(ctx context.Context, file []byte) (picture, error) {
 	f, ok := formatOf(file)
 	if !ok {
@@ -159,7 +157,7 @@ func (p *pictures) makeAvatar(ctx context.Context, file []byte) (picture, error)
 	defer cancel()
 	decoded, err := f.decode(&timedReader{ctx: limited, r: bytes.NewReader(file)})
 	if ctx.Err() != nil {
-		return picture{}, ctx.Err() // not the picture's fault
+		return picture{}, ctx.Err() // canceled by the caller
 	}
 	if limited.Err() != nil {
 		return picture{}, errTooCostly.Wrap(limited.Err())
@@ -194,9 +192,8 @@ func encode(square *image.RGBA) (picture, error) {
 	return picture{hash: hex.EncodeToString(sum[:]), contentType: contentType, data: out.Bytes()}, nil
 }
 
-// timedReader fails once its context has ended, and so stops a decoder that takes
-// too long. It returns few bytes at a time, because a decoder may work for long
-// on a few kilobytes.
+// timedReader returns an error once its context is done, which stops a slow decoder. It returns few
+// bytes at a time, because a decoder may take long for a few kilobytes.
 type timedReader struct {
 	ctx context.Context
 	r   io.Reader

@@ -27,7 +27,7 @@ var (
 	white = color.RGBA{255, 255, 255, 255}
 )
 
-// canvas is a picture of one colour.
+// canvas returns a picture of a uniform color.
 func canvas(w, h int, c color.Color) *image.RGBA {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	fill(m, m.Bounds(), c)
@@ -60,7 +60,7 @@ func jpegOf(t testing.TB, m image.Image) []byte {
 	return b.Bytes()
 }
 
-// gifOf is an animation of frames alike.
+// gifOf returns an animation of identical frames.
 func gifOf(t testing.TB, w, h, frames int, c color.Color) []byte {
 	t.Helper()
 	var g gif.GIF
@@ -84,7 +84,7 @@ func file(t testing.TB, name string) []byte {
 	return data
 }
 
-// claim is a PNG that claims a size and has no pixels.
+// claim returns a PNG header with a size, without pixels.
 func claim(w, h uint32) []byte {
 	header := []byte("IHDR")
 	header = binary.BigEndian.AppendUint32(header, w)
@@ -111,7 +111,7 @@ func square(t testing.TB, file []byte) (picture, image.Image) {
 	return p, m
 }
 
-// near tells whether two colours look the same; JPEG is not exact.
+// near reports whether two colors look the same. JPEG is not exact.
 func near(a, b color.Color) bool {
 	const tolerance = 12 << 8
 	r1, g1, b1, a1 := a.RGBA()
@@ -166,7 +166,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// The colours of a lossy WebP are as strong as they were.
+// Colors of a lossy WebP are not desaturated.
 func TestColoursOfWebP(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]color.NRGBA{"lossy.webp": {0, 0, 255, 255}, "alpha.webp": {0, 255, 0, 255}} {
@@ -196,7 +196,7 @@ func TestTheMiddleIsKept(t *testing.T) {
 	}
 }
 
-// withEXIF puts an EXIF segment into a JPEG.
+// withEXIF inserts an EXIF segment into a JPEG.
 func withEXIF(jpeg []byte, order binary.AppendByteOrder, orientation uint16) []byte {
 	tiff := []byte("MM")
 	if order == binary.LittleEndian {
@@ -205,7 +205,7 @@ func withEXIF(jpeg []byte, order binary.AppendByteOrder, orientation uint16) []b
 	tiff = order.AppendUint16(tiff, 42)
 	tiff = order.AppendUint32(tiff, 8)
 	tiff = order.AppendUint16(tiff, 2)
-	for _, entry := range [][2]uint16{{0x010f, 7}, {0x0112, orientation}} { // maker, orientation
+	for _, entry := range [][2]uint16{{0x010f, 7}, {0x0112, orientation}} { // camera maker, orientation
 		tiff = order.AppendUint16(tiff, entry[0])
 		tiff = order.AppendUint16(tiff, 3)
 		tiff = order.AppendUint32(tiff, 1)
@@ -221,7 +221,7 @@ func withEXIF(jpeg []byte, order binary.AppendByteOrder, orientation uint16) []b
 	return append(out, jpeg[2:]...)
 }
 
-// The stored quarters are red, green / blue, white.
+// The quarters of the stored picture are red, green / blue, white.
 func TestOrientation(t *testing.T) {
 	t.Parallel()
 	m := canvas(400, 400, red)
@@ -261,7 +261,7 @@ func TestBrokenEXIFIsIgnored(t *testing.T) {
 	if got := exifOrientation(whole); got != 6 {
 		t.Fatalf("orientation %d", got)
 	}
-	tag := bytes.Index(whole, []byte{0x12, 0x01}) + 10 // where it can be known
+	tag := bytes.Index(whole, []byte{0x12, 0x01}) + 10 // position of the orientation
 	for n := range tag {
 		if got := exifOrientation(whole[:n]); got != 1 {
 			t.Errorf("the first %d bytes: %d", n, got)
@@ -270,7 +270,7 @@ func TestBrokenEXIFIsIgnored(t *testing.T) {
 	for i := range whole {
 		broken := bytes.Clone(whole)
 		broken[i] = 0xff
-		_ = exifOrientation(broken) // anything but a panic
+		_ = exifOrientation(broken) // must not panic
 	}
 }
 
@@ -284,7 +284,7 @@ func FuzzEXIF(f *testing.F) {
 	})
 }
 
-// webpOf is a WebP that says it has one size and holds a picture of another.
+// webpOf returns a WebP whose header has one size and whose picture has another.
 func webpOf(w, h int, chunk []byte) []byte {
 	head := []byte{0, 0, 0, 0, byte(w - 1), byte((w - 1) >> 8), byte((w - 1) >> 16), byte(h - 1), byte((h - 1) >> 8), byte((h - 1) >> 16)}
 	body := append([]byte("WEBPVP8X\x0a\x00\x00\x00"), head...)
@@ -323,7 +323,7 @@ func TestWhatIsNoPictureIsRefused(t *testing.T) {
 		"GIF, 65535 × 65535":     {[]byte("GIF89a\xff\xff\xff\xff\x00\x00\x00;"), tooLarge},
 		"JPEG, 65535 × 65535":    {[]byte("\xff\xd8\xff\xc0\x00\x0b\x08\xff\xff\xff\xff\x01\x01\x11\x00\xff\xda\x00\x02"), tooLarge},
 		"WebP, 16384 × 16384":    {webpOf(16384, 16384, nil), tooLarge},
-		// Its own header says that it is small; the picture in it is large.
+		// The container has a small size, the picture in it a large one.
 		"WebP that hides its size": {webpOf(10, 10, append([]byte("VP8L\x06\x00\x00\x00\x2f"), 0xff, 0xff, 0xff, 0x0f, 0)), notPicture},
 	}
 	for name, data := range good {
@@ -349,22 +349,22 @@ func TestWhatIsNoPictureIsRefused(t *testing.T) {
 	}
 }
 
-// scanBomb is a progressive JPEG of about size bytes that goes over all of its
-// 4096 × 4096 pixels again every few bytes.
+// scanBomb returns a progressive JPEG of about size bytes that covers its 4096 × 4096 pixels again
+// every few bytes.
 func scanBomb(size int) []byte {
-	out := []byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0} // one quantization table, of ones
+	out := []byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0} // one quantization table of ones
 	out = append(out, bytes.Repeat([]byte{1}, 64)...)
 	out = append(out, 0xff, 0xc2, 0, 11, 8, 0x10, 0, 0x10, 0, 1, 1, 0x11, 0) // progressive, one component
-	for _, table := range [][2]byte{{0x00, 0x00}, {0x10, 0xe0}} {            // DC: no change; AC: a run of 2¹⁴ blocks and more
+	for _, table := range [][2]byte{{0x00, 0x00}, {0x10, 0xe0}} {            // DC: no change; AC: a run of 2¹⁴ blocks or more
 		out = append(out, 0xff, 0xc4, 0, 20, table[0], 1)
 		out = append(out, make([]byte, 15)...)
 		out = append(out, table[1])
 	}
 	out = append(out, 0xff, 0xda, 0, 8, 1, 1, 0x00, 0, 0, 0)
-	out = append(out, make([]byte, 512*512/8)...) // a bit each block
+	out = append(out, make([]byte, 512*512/8)...) // one bit per block
 	var bits string
 	for range 9 {
-		bits += "0" + strings.Repeat("1", 14) // a run of 32767 blocks
+		bits += "0" + strings.Repeat("1", 14) // a run of 32,767 blocks
 	}
 	bits += strings.Repeat("1", 8-len(bits)%8)
 	scan := []byte{0xff, 0xda, 0, 8, 1, 1, 0x00, 1, 63, 0x10}

@@ -4,8 +4,8 @@ SELECT avatar_hash, avatar_chosen FROM users WHERE id = $1 AND deleted_at IS NUL
 -- name: SetAvatarOfUser :exec
 UPDATE users SET avatar_hash = $2, avatar_chosen = $3, updated_at = $4 WHERE id = $1;
 
--- The update changes nothing. It locks a picture that is stored already, so that
--- nobody deletes it before a user refers to it.
+-- The update changes nothing. It locks an existing picture, so that it is not deleted before the
+-- user refers to it.
 -- name: PutAvatar :exec
 INSERT INTO avatars (hash, content_type, bytes, created_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (hash) DO UPDATE SET content_type = excluded.content_type;

@@ -18,15 +18,15 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// rig is avatars behind the HTTP layer.
+// rig serves the avatars over HTTP.
 type rig struct {
 	*accounttest.Rig
 	avatars *avatar.Service
 }
 
-// options are what a test may have otherwise.
+// options are the settings that a test can override.
 type options struct {
-	reach []netip.Prefix // what downloads may reach; nil: 127.0.0.0/8
+	reach []netip.Prefix // addresses that downloads can reach; nil means 127.0.0.0/8
 	rates map[string]int // rate limits
 }
 
@@ -56,7 +56,7 @@ func newRig(t *testing.T, db *sqldb.DB, o options) *rig {
 	return r
 }
 
-// avatarOf returns the hash of a user's avatar, "" for none.
+// avatarOf returns the hash of a user's avatar, or "" for a user without an avatar.
 func (r *rig) avatarOf(user int) string {
 	r.T.Helper()
 	var hash *string
@@ -81,7 +81,7 @@ func form(t *testing.T, parts ...part) (body *bytes.Buffer, contentType string) 
 	body = new(bytes.Buffer)
 	w := multipart.NewWriter(body)
 	for _, p := range parts {
-		// A file's name and declared type come from the caller and must not matter.
+		// The file name and declared type come from the client and must not matter.
 		field, err := w.CreateFormFile(p.name, "../../evil.exe")
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func (r *rig) upload(token string, parts ...part) *httptest.ResponseRecorder {
 	return r.Call("POST", "/api/v1/user/avatar", token, body, "Content-Type", contentType)
 }
 
-// uploaded uploads a picture and returns the avatar's hash.
+// uploaded uploads a picture and returns its hash.
 func (r *rig) uploaded(token string, picture []byte) string {
 	r.T.Helper()
 	w := r.upload(token, part{"avatar", picture})

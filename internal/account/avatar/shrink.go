@@ -8,9 +8,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// cropToAvatar returns the middle square of a picture at the size of an avatar. A large one is
-// averaged first: drawing it in one step would take as much memory as the picture. The
-// error is that of ctx.
+// cropToAvatar returns the center square of a picture, scaled to the size of an avatar. It averages
+// a large picture first, because scaling it in one step would take as much memory as the picture.
+// It only returns errors of ctx.
 func cropToAvatar(ctx context.Context, from image.Image) (*image.RGBA, error) {
 	b := from.Bounds()
 	side := min(b.Dx(), b.Dy())
@@ -28,9 +28,8 @@ func cropToAvatar(ctx context.Context, from image.Image) (*image.RGBA, error) {
 	return to, ctx.Err()
 }
 
-// downscale returns a square of a picture made smaller by a whole factor: each pixel is the
-// mean of factor × factor. Less than that at the right and the bottom is left out, half
-// of it at each side.
+// downscale returns a square of a picture, reduced by an integer factor. Each pixel is the mean of
+// factor × factor pixels. Remaining pixels are cropped equally on all sides.
 func downscale(ctx context.Context, from image.Image, square image.Rectangle, factor int) (*image.RGBA, error) {
 	side := square.Dx() / factor
 	left := (square.Dx() - side*factor) / 2
@@ -63,8 +62,8 @@ func downscale(ctx context.Context, from image.Image, square image.Rectangle, fa
 	return to, nil
 }
 
-// copyStrip draws a part of a picture, which begins at a point, over all of a strip.
-// Package draw has no quick way for pictures with a palette.
+// copyStrip draws a part of a picture, starting at a point, onto the whole strip. Package draw
+// lacks a fast path for paletted pictures.
 func copyStrip(strip *image.RGBA, from image.Image, at image.Point) {
 	coloured, ok := from.(*image.Paletted)
 	if !ok {

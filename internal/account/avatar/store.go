@@ -13,13 +13,13 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *avatarsql.Queries { return avatarsql.New(s.db.Conn(ctx)) }
 
-// owned is what a user has for an avatar.
+// owned is the avatar of a user.
 type owned struct {
-	hash   *string // nil for no avatar
-	chosen bool    // the user chose it, or chose to have none
+	hash   *string // nil without an avatar
+	chosen bool    // chosen by the user, including the choice to have none
 }
 
-// lockUser returns and locks what a user has for an avatar, or errNoUser.
+// lockUser locks a user and returns their avatar. It returns errNoUser if the user does not exist.
 func (s store) lockUser(ctx context.Context, userID int64) (owned, error) {
 	row, err := s.q(ctx).LockAvatarOfUser(ctx, userID)
 	return owned{hash: row.AvatarHash, chosen: row.AvatarChosen}, sqldb.WrapAbsent(err, "lock user for avatar", errNoUser)
@@ -32,7 +32,7 @@ func (s store) setForUser(ctx context.Context, userID int64, o owned, now time.T
 	return sqldb.Wrap(err, "set avatar of user")
 }
 
-// put stores a picture, or locks it where it is stored already.
+// put stores a picture, or locks it if it is already stored.
 func (s store) put(ctx context.Context, p picture, now time.Time) error {
 	err := s.q(ctx).PutAvatar(ctx, avatarsql.PutAvatarParams{
 		Hash: p.hash, ContentType: p.contentType, Bytes: p.data, CreatedAt: now,
@@ -40,14 +40,14 @@ func (s store) put(ctx context.Context, p picture, now time.Time) error {
 	return sqldb.Wrap(err, "store avatar")
 }
 
-// findByHash returns a stored picture, or errNotFound.
+// findByHash returns a stored picture. It returns errNotFound if the picture does not exist.
 func (s store) findByHash(ctx context.Context, hash string) (picture, error) {
 	row, err := s.q(ctx).AvatarByHash(ctx, hash)
 	return picture{hash: hash, contentType: row.ContentType, data: row.Bytes}, sqldb.WrapAbsent(err, "read avatar", errNotFound)
 }
 
-// deleteUnused deletes a picture unless a user has it. It locks the picture
-// first, so that the deletion sees the users of whoever held the lock before.
+// deleteUnused deletes a picture that no user has. It locks the picture first, so that the deletion
+// sees the users added by the previous holder of the lock.
 func (s store) deleteUnused(ctx context.Context, hash string) error {
 	_, err := s.q(ctx).LockAvatar(ctx, hash)
 	if errors.Is(err, sqldb.ErrNoRows) {

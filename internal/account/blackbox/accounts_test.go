@@ -76,8 +76,7 @@ func TestRegisterRefusals(t *testing.T) {
 	})
 }
 
-// Of many registrations of one email at once exactly one makes an account, and
-// no tenant of another is left behind.
+// Of concurrent registrations of one email exactly one creates an account and a tenant.
 func TestRegisterOneEmailAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -143,7 +142,7 @@ func TestLogin(t *testing.T) {
 			t.Errorf("a wrong password (%s) and an unknown email (%s) can be told apart", wrong.Text, unknown.Text)
 		}
 		login("not an email", "wrong horse", nil).Want(401)
-		login("ada@example.com", " correct horse ", nil).Want(401) // a password is not trimmed
+		login("ada@example.com", " correct horse ", nil).Want(401) // passwords are not trimmed
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "ada@example.com"}).Want(422)
 
 		renewed := login("ada@example.com", "correct horse", map[string]any{"revoke_previous": true}).Want(200)
@@ -153,8 +152,8 @@ func TestLogin(t *testing.T) {
 	})
 }
 
-// Logging in is limited by address and email at 5 a minute, so that one email
-// that is attacked does not lock others out.
+// Logins are limited to 5 per minute and combination of IP address and email, so that an attack on
+// one email does not lock out other users.
 func TestLoginLimits(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite, apptest.Limited)
@@ -174,7 +173,7 @@ func TestLoginLimits(t *testing.T) {
 	login("grace@example.com").Want(401)
 }
 
-// An access token lives for 15 minutes of the service's clock.
+// An access token expires after 15 minutes of the service's clock.
 func TestAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -219,7 +218,7 @@ func TestCompleteSetup(t *testing.T) {
 	})
 }
 
-// A password may be typed in another form of Unicode than the one that it was set in.
+// A password can be entered in another Unicode form than it was set in.
 func TestPasswordsInOtherForms(t *testing.T) {
 	t.Parallel()
 	const composed, decomposed = "P\u00e4ssw\u00f6rter", "Pa\u0308sswo\u0308rter"

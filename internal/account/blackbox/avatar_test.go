@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A picture goes from the upload into the profile and from there to whoever asks.
+// An uploaded picture appears in the profile and can be downloaded without a login.
 func TestAvatarInTheProfile(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -12,13 +12,14 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// countsGuesses is the option that limits only what concerns an account itself.
+// countsGuesses enables only the rate limits that apply to an account.
 func countsGuesses(s *settings.Settings) {
 	s.RateLimits = map[string]int{limit.LoginAccount: 10, limit.AccountMail: 1}
 }
 
-// Wrong passwords of one account are counted wherever they come from, and whether or not
-// the account exists; the right one waits too, a delegated login does not, a reset clears.
+// Wrong passwords are counted per account, whatever their source and whether or not the account
+// exists. The limit also rejects the correct password, but not a delegated login. A reset clears
+// the count.
 func TestWrongPasswords(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -35,7 +36,7 @@ func TestWrongPasswords(t *testing.T) {
 				try(email, "wrong password").WantRefused(401, "INVALID_CREDENTIALS")
 			}
 		}
-		for range 3 { // right ones are not counted
+		for range 3 { // correct passwords are not counted
 			try("ADA@example.com", "correct horse").Want(200)
 		}
 		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
@@ -45,18 +46,18 @@ func TestWrongPasswords(t *testing.T) {
 			}
 		}
 		want := []int{120, 240, 480, 900, 900}
-		for _, most := range want { // each further one doubles the wait, up to 15 minutes
+		for _, most := range want { // each further wrong password doubles the wait, up to 15 minutes
 			s.Advance(time.Duration(wait(try("ada@example.com", "x"))) * time.Second)
 			try("ada@example.com", "wrong password").Want(401)
 			if got := wait(try("ada@example.com", "correct horse")); got > most || got < most-10 {
 				t.Errorf("wait %d s, want %d", got, most)
 			}
 		}
-		newCookieBrowser(s).logInAtSandbox("nobody@example.com", "Nobody") // works meanwhile
+		newCookieBrowser(s).logInAtSandbox("nobody@example.com", "Nobody") // not affected by the limit
 		resetPassword(s, "ada@example.com", resetToken(s, "ada@example.com"), "a new password").Want(200)
 		try("ada@example.com", "a new password").Want(200)
 
-		// Of many guesses at once no more are checked than one after the other.
+		// Concurrent guesses are limited like sequential ones.
 		var checked atomic.Int64
 		var wg sync.WaitGroup
 		for range 30 {
@@ -73,8 +74,8 @@ func TestWrongPasswords(t *testing.T) {
 	}, countsGuesses)
 }
 
-// A clock that was set back closes no account: not one that nobody guessed at, and not for
-// longer than guesses can.
+// If the clock was set back, an account without guesses stays open, and an account with guesses is
+// not closed for longer than guesses can close it.
 func TestWrongPasswordsAndAClockThatWasSetBack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -105,7 +106,7 @@ func TestWrongPasswordsAndAClockThatWasSetBack(t *testing.T) {
 	}, countsGuesses)
 }
 
-// Without rate limits nothing is counted.
+// Without rate limits, wrong passwords are not counted.
 func TestWrongPasswordsWithoutLimits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -117,7 +118,7 @@ func TestWrongPasswordsWithoutLimits(t *testing.T) {
 	})
 }
 
-// One address gets one mail for a reset a minute, and nobody sees the difference.
+// An address gets at most one reset mail per minute, and the response stays the same.
 func TestResetMailsAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -130,15 +131,15 @@ func TestResetMailsAreLimited(t *testing.T) {
 			}
 		}
 		s.Register("bob@example.com", false)
-		resetToken(s, "bob@example.com") // whose mail comes after those to Ada
-		// Around the change of a minute two fit.
+		resetToken(s, "bob@example.com") // his mail comes after the mails to Ada
+		// Two mails are possible if the minute changes during the test.
 		if n := len(s.Mails("ada@example.com")); n > 2 {
 			t.Errorf("%d mails", n)
 		}
 	}, countsGuesses)
 }
 
-// Passwords that everybody uses are nobody's, wherever one is chosen.
+// Common passwords are rejected everywhere.
 func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// in makes a request that asks for a language.
+// in makes a request with an Accept-Language header.
 func in(s *apptest.Server, language, method, path, token string, body any) apptest.Reply {
 	s.T.Helper()
 	r := s.NewRequest(method, path, token, body)
@@ -17,7 +17,7 @@ func in(s *apptest.Server, language, method, path, token string, body any) appte
 	return s.Do(r)
 }
 
-// wantMail waits for a mail to an address whose subject begins as told.
+// wantMail waits for a mail to an address whose subject has the prefix.
 func wantMail(s *apptest.Server, to, subject string) {
 	s.T.Helper()
 	apptest.Eventually(s.T, "mail "+subject+" to "+to, func() bool {
@@ -30,7 +30,7 @@ func wantMail(s *apptest.Server, to, subject string) {
 	})
 }
 
-// The language of whoever makes an account is kept, and mails speak it.
+// The language of the registration request is stored and used for mail.
 func TestLocaleOfUsers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -52,7 +52,7 @@ func TestLocaleOfUsers(t *testing.T) {
 				t.Errorf("%q: locale %v, want %v", tt.language, got, tt.want)
 			}
 		}
-		// What somebody asks for later changes nothing.
+		// The language of later requests does not change it.
 		fr := apptest.Owner{Token: s.LogIn("userfr@example.com")}
 		fr.Tenant = in(s, "it", "GET", "/api/v1/auth/me", fr.Token, nil).Want(200).WantAt("user.locale", "fr").Str("currentTenant.id")
 		in(s, "it", "PATCH", "/api/v1/onboarding/complete-setup", fr.Token, apptest.BillingDetails).Want(200)
@@ -60,7 +60,7 @@ func TestLocaleOfUsers(t *testing.T) {
 		in(s, "it", "POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "userfr@example.com"}).Want(200)
 		wantMail(s, "userfr@example.com", "Réinitialis")
 		in(s, "es", "POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "user@example.com"}).Want(200)
-		wantMail(s, "user@example.com", "Restablec") // who has chosen none is answered as they ask
+		wantMail(s, "user@example.com", "Restablec") // a user without a language gets the language of the request
 		in(s, "it", "POST", fr.Path("/team/invitations"), fr.Token, apptest.Object{"email": "guest@example.com", "role": "member"}).Want(201)
 		wantMail(s, "guest@example.com", "Invitation à")
 		in(s, "", "POST", fr.Path("/team/invitations"), fr.Token, apptest.Object{"email": "userit@example.com", "role": "member"}).WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
@@ -70,15 +70,14 @@ func TestLocaleOfUsers(t *testing.T) {
 		if got := locale(guest.Str("meta.access_token")); got != "es" {
 			t.Errorf("guest: %v", got)
 		}
-		// What the organization has set goes before what its people have chosen.
+		// The language of the tenant takes precedence over the language of its members.
 		s.Call("PATCH", "/api/v1/tenant", fr.Token, apptest.Object{"settings": apptest.Object{"locale": "it"}}).Want(200)
 		s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": "guest@example.com"}).Want(200)
 		wantMail(s, "guest@example.com", "Reimposta")
 	})
 }
 
-// A first delegated login keeps the language too, that of the browser or else of the
-// frontend.
+// The first delegated login stores the language of the browser, or else of the frontend.
 func TestLocaleOfDelegatedLogin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -97,7 +96,7 @@ func TestLocaleOfDelegatedLogin(t *testing.T) {
 			{"b@example.com", "", "fr", "fr"},
 			{"c@example.com", "es", "fr", "es"},
 			{"d@example.com", "", "", nil},
-			{"d@example.com", "es", "es", nil}, // not the first
+			{"d@example.com", "es", "es", nil}, // not the first login
 		} {
 			if got := logIn(tt.email, tt.browsers, tt.frontends); got != tt.want {
 				t.Errorf("%s: %v, want %v", tt.email, got, tt.want)

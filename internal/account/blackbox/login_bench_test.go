@@ -12,12 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// BenchmarkLoginTiming compares what a login costs whose email has no account
-// with one whose password is wrong: the medians of 200 each, taken in turns. The
-// ratio must be within 5 % of 1, or the time would tell which emails have an
-// account.
+// BenchmarkLoginTiming compares logins with an unknown email to logins with a wrong password. It
+// reports the medians of alternating attempts. The ratio must be within 5 % of 1. Otherwise the
+// time would reveal whether an account exists.
 //
-//	go test ./internal/app -run '^$' -bench LoginTiming -benchtime 200x
+//	go test ./internal/account/blackbox -run '^$' -bench LoginTiming -benchtime 200x
 func BenchmarkLoginTiming(b *testing.B) {
 	s := apptest.Start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.DefaultHashCost() })
 	s.Register("ada@example.com", false)
@@ -28,7 +27,7 @@ func BenchmarkLoginTiming(b *testing.B) {
 	}
 	var wrong, unknown []time.Duration
 	for i := 0; b.Loop(); i++ {
-		if i%2 == 0 { // neither always comes first
+		if i%2 == 0 { // alternate the order
 			wrong = append(wrong, attempt("ada@example.com"))
 			unknown = append(unknown, attempt("eve@example.com"))
 		} else {

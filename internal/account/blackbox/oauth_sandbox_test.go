@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// cookieBrowser is a browser that keeps cookies and follows redirects by hand.
+// cookieBrowser is a browser that stores cookies and does not follow redirects automatically.
 type cookieBrowser struct {
 	s      *apptest.Server
 	client *http.Client
-	// language is the browser's Accept-Language, "" for none.
+	// language is the Accept-Language header; may be empty.
 	language string
 }
 
@@ -47,8 +47,7 @@ func (b *cookieBrowser) open(method, address string, form url.Values) apptest.Re
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 
-// logInAtSandbox goes from the redirect over the consent page back to the
-// frontend, and returns where the browser ends.
+// logInAtSandbox performs a login up to the redirect to the frontend, and returns that URL.
 func (b *cookieBrowser) logInAtSandbox(email, name string) *url.URL {
 	t := b.s.T
 	t.Helper()
@@ -61,7 +60,7 @@ func (b *cookieBrowser) logInAtSandbox(email, name string) *url.URL {
 	return end
 }
 
-// key is the cookie with the key of logins at providers.
+// key returns the cookie with the browser's key.
 func (b *cookieBrowser) key() *http.Cookie {
 	at, err := url.Parse(b.s.URL + "/api/v1/auth/oauth/exchange")
 	if err != nil {
@@ -76,7 +75,7 @@ func (b *cookieBrowser) key() *http.Cookie {
 	return nil
 }
 
-// consent fills in the consent page and returns the address of the callback.
+// consent submits the consent form and returns the address of the callback.
 func (b *cookieBrowser) consent(page, email, name string) string {
 	t := b.s.T
 	t.Helper()
@@ -101,7 +100,7 @@ func (b *cookieBrowser) consent(page, email, name string) string {
 	return b.open("POST", to.String(), form).Header.Get("Location")
 }
 
-// A login at the sandbox's identity provider, from the popup to the session.
+// A login at the sandbox's identity provider, from the redirect to the session.
 func TestDelegatedLogin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -126,9 +125,9 @@ func TestDelegatedLogin(t *testing.T) {
 			t.Errorf("again: %s", again.Text)
 		}
 
-		// The second time it is the same user; the frontend gets a session.
-		// A session is for the browser that began, nobody else's, who may have got the
-		// code by a link and would act as another.
+		// The second login gets the same user. The frontend gets a session only in the browser that
+		// started the login: another browser may have received the code in a link and would act as
+		// another user.
 		browser := newCookieBrowser(s)
 		end = browser.logInAtSandbox("new@example.com", "New Person")
 		code := map[string]any{"code": end.Query().Get("code")}
@@ -144,14 +143,14 @@ func TestDelegatedLogin(t *testing.T) {
 		}
 		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
 
-		// The demo's owner keeps the password: the address was known to be theirs.
+		// The demo owner keeps the password, because the email was already verified.
 		newCookieBrowser(s).logInAtSandbox("owner@acme.test", "Owner")
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "owner@acme.test", "password": "sandbox-owner"}).Want(200)
 	})
 }
 
-// An account whose address was never verified may be somebody else's doing: the
-// login of the address's owner drops its password and its credentials.
+// An account with an unverified email may have been registered by another person. When the owner of
+// the email logs in, its password and its credentials are removed.
 func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -162,8 +161,8 @@ func TestDelegatedLoginTakesAnUnverifiedAccountOver(t *testing.T) {
 	})
 }
 
-// On a developer's machine a login ends under the name with which it began, since the cookies
-// of localhost and of 127.0.0.1 are not each other's.
+// On a developer's machine a login ends under the loopback name where it started, because cookies
+// of localhost and 127.0.0.1 are separate.
 func TestALoginUnderAnotherNameOfThisMachine(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)

@@ -16,20 +16,19 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// scene is a user who is logged in, and what others need to issue the user credentials
-// or to end them.
+// scene is a logged-in user, with everything needed to issue and to end credentials of the user.
 type scene struct {
 	s      *apptest.Server
-	boss   apptest.Owner // of the tenant that the user is a member of
-	admin  string        // the token of a platform admin
+	boss   apptest.Owner // owner of the user's tenant
+	admin  string        // token of a platform admin
 	email  string
 	id     int64
-	used   string // a refresh token that was traded for the next pair
+	used   string // a used refresh token
 	access string
-	live   string // the refresh token of that pair
+	live   string // the current refresh token
 }
 
-// stage makes scenes on one server.
+// stage creates scenes on one server.
 type stage struct {
 	s     *apptest.Server
 	boss  apptest.Owner
@@ -41,7 +40,7 @@ func newStage(s *apptest.Server) *stage {
 	return &stage{s: s, boss: s.Register("boss@example.com", true), admin: s.Admin()}
 }
 
-// scene makes a user whose email is verified or not, in the boss's team.
+// scene creates a user in the boss's team, whose email may be verified.
 func (g *stage) scene(verified bool) *scene {
 	s := g.s
 	s.T.Helper()
@@ -59,7 +58,7 @@ func (g *stage) scene(verified bool) *scene {
 	return c
 }
 
-// hashed is the form in which secrets are stored.
+// hashed returns the hash under which a secret is stored.
 func hashed(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
@@ -81,13 +80,13 @@ func (c *scene) oneTimeCode() string {
 	return code
 }
 
-// makeAdmin makes the user a platform admin, past the service.
+// makeAdmin makes the user a platform admin directly in the database.
 func (c *scene) makeAdmin() {
 	apptest.Exec(c.s.T, c.s.DB(), "UPDATE users SET is_platform_admin = true WHERE id = $1", c.id)
 }
 
-// gate holds back whoever needs what it has locked: on PostgreSQL rows, on SQLite the
-// one write lock.
+// gate blocks operations with locks that it holds: row locks on PostgreSQL, the write lock on
+// SQLite.
 type gate struct {
 	s        *apptest.Server
 	t        testing.TB
@@ -96,8 +95,8 @@ type gate struct {
 	done     chan error
 }
 
-// hold locks users, and on PostgreSQL also the row of the built-in role owner, which a
-// registration needs while nobody sees its user yet.
+// hold locks users, and on PostgreSQL also the row of the built-in owner role, because a
+// registration needs that row before other transactions can see its user.
 func hold(s *apptest.Server, dialect sqldb.Dialect, locks ...string) *gate {
 	s.T.Helper()
 	g := &gate{s: s, t: s.T, postgres: dialect == sqldb.Postgres, open: make(chan struct{}), done: make(chan error, 1)}
@@ -110,7 +109,7 @@ func hold(s *apptest.Server, dialect sqldb.Dialect, locks ...string) *gate {
 				if err != nil {
 					return err
 				}
-				for rows.Next() { // each row is locked as it is read
+				for rows.Next() { // reading a row locks it
 				}
 				if err := rows.Close(); err != nil {
 					return err
@@ -125,13 +124,13 @@ func hold(s *apptest.Server, dialect sqldb.Dialect, locks ...string) *gate {
 	return g
 }
 
-// waitFor waits until so many calls are held back, or done is closed because the call
-// needed nothing that is held.
+// waitFor waits until the given number of calls are blocked, or until done is closed because the
+// call needed no held lock.
 func (g *gate) waitFor(calls int, done <-chan struct{}) {
 	g.t.Helper()
 	if !g.postgres {
-		// SQLite does not tell who waits for its write lock. A pause that is too short
-		// lets the two calls come in any order, which has to work as well.
+		// SQLite does not report blocked writers. If the pause is too short, the calls run in
+		// either order, which must work as well.
 		select {
 		case <-done:
 		case <-time.After(40 * time.Millisecond):
@@ -148,7 +147,7 @@ func (g *gate) waitFor(calls int, done <-chan struct{}) {
 	})
 }
 
-// waiting counts who waits for a lock on PostgreSQL.
+// waiting returns the number of blocked PostgreSQL sessions.
 func (g *gate) waiting() int {
 	return g.s.CountRows("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
@@ -161,11 +160,11 @@ func (g *gate) release() {
 	}
 }
 
-// issued is what an issuer handed out.
+// issued holds the credentials that an issuer returned.
 type issued struct {
 	status                int
 	access, refresh, code string
-	started               string // the token of an admin who impersonates
+	started               string // token of an impersonating admin
 }
 
 func tokensOf(a apptest.Reply) issued {
@@ -175,15 +174,15 @@ func tokensOf(a apptest.Reply) issued {
 	return i
 }
 
-// The fates of what was issued.
+// The fates of issued credentials.
 const (
-	refused = "refused" // nothing was issued
-	dead    = "dead"    // nothing of it works
+	refused = "refused" // no credential was issued
+	dead    = "dead"    // no credential works
 	access  = "access"  // only the access token works
-	lives   = "lives"   // all of it works
+	lives   = "lives"   // all credentials work
 )
 
-// fate tries what was issued.
+// fate uses the issued credentials and returns their fate.
 func (c *scene) fate(i issued) string {
 	c.s.T.Helper()
 	switch {
@@ -213,14 +212,14 @@ func (c *scene) fate(i issued) string {
 	return dead
 }
 
-// toCallback goes through a login at the sandbox's identity provider and returns the
-// address of the callback, which the browser has not opened yet.
+// toCallback performs a login at the sandbox's identity provider and returns the address of the
+// callback, without opening it.
 func (b *cookieBrowser) toCallback(email string) string {
 	b.s.T.Helper()
 	return b.consent(b.open("GET", b.s.URL+"/api/v1/auth/oauth/sandbox/redirect", nil).Want(302).Header.Get("Location"), email, "Somebody")
 }
 
-// codeOf returns what a callback has handed out: a code, or an error.
+// codeOf returns the result of a callback: a code or an error.
 func codeOf(t testing.TB, a apptest.Reply) issued {
 	t.Helper()
 	end, err := url.Parse(a.Want(302).Header.Get("Location"))

@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// issuer prepares something that hands out credentials, and returns the call itself.
+// issuer prepares an operation that issues credentials, and returns the operation.
 type issuer struct {
 	name    string
 	prepare func(c *scene) func() issued
 }
 
-// ender prepares something that ends credentials, and returns the call itself.
+// ender prepares an operation that ends credentials, and returns the operation.
 type ender struct {
 	name    string
 	prepare func(c *scene) func() (ok bool)
@@ -51,7 +51,7 @@ var issuers = []issuer{
 		}
 	}},
 	{"impersonation", func(c *scene) func() issued {
-		// The user of the scene is the admin, and the target of the enders that concern one.
+		// The scene's user is the admin, and the target of the enders.
 		c.makeAdmin()
 		target := c.s.UserID(c.boss.Token)
 		return func() issued {
@@ -120,7 +120,7 @@ var enders = []ender{
 		return func() bool { return c.s.Call("POST", c.boss.Path("/leave"), c.access, nil).Status == 204 }
 	}},
 	{"tenant's end", func(c *scene) func() bool {
-		c.boss = c.s.Register("boss-of-"+c.email, true) // of a tenant that no other scene needs
+		c.boss = c.s.Register("boss-of-"+c.email, true) // of a tenant that no other scene uses
 		apptest.Exec(c.s.T, c.s.DB(), "UPDATE memberships SET tenant_id = $1 WHERE user_id = $2", c.boss.Tenant, c.id)
 		return func() bool {
 			return c.s.Call("DELETE", c.boss.Path(""), c.boss.Token, apptest.Object{"current_password": "correct horse"}).Status == 204
@@ -133,9 +133,8 @@ var enders = []ender{
 	}},
 }
 
-// fates says what becomes of what an issuer hands out: where it comes just before the
-// ender, and where it comes just after (rules: account#lock-order). "" is a pair that
-// does not exist.
+// fates defines what happens to the issued credentials if the issuer runs just before the ender,
+// and if it runs just after (rules: account#lock-order). "" is a combination that does not exist.
 var fates = map[string]map[string][2]string{
 	"login": {
 		"logout": {access, lives}, "reset": {dead, refused}, "admin's password": {dead, refused},
@@ -152,7 +151,7 @@ var fates = map[string]map[string][2]string{
 		"revoke_previous": {dead, refused}, "reuse": {lives, lives}, "claim": {dead, refused}, "removal": {lives, refused},
 		"own password": {dead, refused}, "end of others": {dead, refused}, "account's end": {dead, refused}, "leaving": {lives, refused}, "tenant's end": {lives, refused},
 	},
-	"delegated login": { // which is a proof of its own: it may come after
+	"delegated login": { // it has its own evidence, so it can follow
 		"logout": {dead, lives}, "reset": {dead, lives}, "admin's password": {dead, lives},
 		"revoke_previous": {dead, lives}, "reuse": {lives, lives}, "removal": {dead, lives},
 		"own password": {dead, lives}, "end of others": {dead, lives}, "account's end": {dead, lives}, "leaving": {dead, lives}, "tenant's end": {dead, lives},
@@ -167,10 +166,10 @@ var fates = map[string]map[string][2]string{
 	},
 }
 
-// Every issuer meets every ender at the same moment, in both orders: the test holds what
-// both need, lets them come one after the other, and lets go. On SQLite nobody can tell
-// which of the two got to its first write before, so there the fate of either order will
-// do; what would live against the rules has neither.
+// Each issuer runs concurrently with each ender, in both orders. The test holds the locks that both
+// need, starts one after the other, and releases the locks. On SQLite the order of the first writes
+// is unknown, so the fate of either order is accepted. A credential that survives against the rules
+// matches neither.
 func TestIssuingAndEndingAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -205,7 +204,7 @@ func TestIssuingAndEndingAtOnce(t *testing.T) {
 	}
 }
 
-// meet lets an issuer and an ender come at once, and returns the fate of what was issued.
+// meet runs an issuer and an ender concurrently, and returns the fate of the issued credentials.
 func (g *stage) meet(dialect sqldb.Dialect, i issuer, e ender, issuerFirst bool) string {
 	t := g.s.T
 	t.Helper()
@@ -243,16 +242,16 @@ func (g *stage) meet(dialect sqldb.Dialect, i issuer, e ender, issuerFirst bool)
 	return c.fate(got)
 }
 
-// The lock order itself: as long as somebody else has the user's lock, no issuer and no
-// ender has anything of what belongs to the user; and as long as somebody has the
-// tenant's, none that needs both has the user's. (On SQLite there is one lock.)
+// While another transaction holds the user's lock, no issuer or ender has locked rows that belong
+// to the user. While another transaction holds the tenant's lock, no operation that needs both has
+// locked the user. (SQLite has a single lock.)
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.Postgres)
 	g := newStage(s)
 	calls := map[string]func(c *scene) func(){}
 	for _, i := range issuers {
-		if i.name != "registration" { // its user is nobody else's to lock
+		if i.name != "registration" { // no other transaction can lock its user
 			calls[i.name] = func(c *scene) func() { call := i.prepare(c); return func() { call() } }
 		}
 	}
@@ -261,13 +260,13 @@ func TestLockOrder(t *testing.T) {
 	}
 	for name, prepare := range calls {
 		c := g.scene(name != "claim")
-		if name == "claim" { // in a tenant of the user's own
+		if name == "claim" { // in the user's own tenant
 			apptest.Exec(t, s.DB(), "UPDATE memberships SET role_id = (SELECT id FROM roles WHERE name = 'owner' AND tenant_id IS NULL) WHERE user_id = $1", c.id)
 		}
 		if name == "admin revoke" {
 			c.makeAdmin()
 		}
-		if name != "reset" { // which makes a token of its own
+		if name != "reset" { // it creates a token
 			c.resetToken()
 		}
 		c.oneTimeCode()
@@ -283,8 +282,8 @@ func TestLockOrder(t *testing.T) {
 	}
 }
 
-// wantFree lets a call run while the test has locked something, and fails unless it waits
-// with all rows of the given tables still free.
+// wantFree runs a call while the test holds a lock. It fails unless the call waits without locking
+// rows of the given tables.
 func (g *stage) wantFree(name string, call func(), lock string, tables ...string) {
 	t := g.s.T
 	t.Helper()

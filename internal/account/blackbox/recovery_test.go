@@ -8,10 +8,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// resetToken asks for a reset and reads the token from the mail's link.
+// resetToken requests a reset and returns the token from the mailed link.
 func resetToken(s *apptest.Server, email string) string {
 	s.T.Helper()
-	links := func() (tokens []string) { // the newest first; other mails may come in between
+	links := func() (tokens []string) { // newest first; other mails may come in between
 		for _, mail := range s.Mails(email) {
 			if link := regexp.MustCompile(`/reset-password\?\S*token=([A-Za-z0-9]+)`).FindStringSubmatch(mail["text"].(string)); link != nil {
 				tokens = append(tokens, link[1])
@@ -50,13 +50,13 @@ func TestPasswordReset(t *testing.T) {
 
 		first := resetToken(s, "ada@example.com")
 		second := resetToken(s, "ada@example.com")
-		resetPassword(s, "ada@example.com", first, "new password").Want(400) // only the newest is valid
+		resetPassword(s, "ada@example.com", first, "new password").Want(400) // only the newest token is valid
 		resetPassword(s, "eve@example.com", second, "new password").Want(400)
 		resetPassword(s, "ada@example.com", second, "short").Want(422)
 		resetPassword(s, "ADA@example.com", second, "new password").Want(200)
-		resetPassword(s, "ada@example.com", second, "newer password").Want(400) // works once
+		resetPassword(s, "ada@example.com", second, "newer password").Want(400) // a token works once
 
-		// Every credential from before is dead.
+		// A reset revokes all earlier credentials.
 		s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(401)
 		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(401)
 		s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(401)
@@ -69,7 +69,7 @@ func TestPasswordReset(t *testing.T) {
 	})
 }
 
-// Nobody learns from the answer whether an email has an account.
+// The response does not reveal whether an account exists.
 func TestForgotPasswordTellsNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -89,7 +89,7 @@ func TestForgotPasswordTellsNothing(t *testing.T) {
 	})
 }
 
-// Of many uses of one reset token at once one sets the password.
+// Of concurrent uses of one reset token exactly one sets the password.
 func TestResetTokenWorksOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

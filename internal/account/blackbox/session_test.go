@@ -34,11 +34,11 @@ func TestCookieMode(t *testing.T) {
 		}
 		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
 
-		// What changes something needs the token, in either header and encoding.
+		// Requests that change data need the CSRF token, in either header and encoding.
 		f.Fetch("PATCH", "/api/v1/onboarding/complete-setup", "", apptest.BillingDetails).Want(419)
-		f.Fetch("PATCH", "/api/v1/onboarding/complete-setup", csrf.Value, apptest.BillingDetails).Want(419) // of the session before
+		f.Fetch("PATCH", "/api/v1/onboarding/complete-setup", csrf.Value, apptest.BillingDetails).Want(419) // the token of the previous session
 		f.Fetch("PATCH", "/api/v1/onboarding/complete-setup", url.QueryEscape(f.Cookie("XSRF-TOKEN")), apptest.BillingDetails).Want(200)
-		// A page of another site makes the browser send the cookie, and no token.
+		// A page of another site makes the browser send the cookie, but cannot send the token.
 		evil := s.NewRequest("PATCH", "/api/v1/onboarding/complete-setup", "", apptest.BillingDetails)
 		evil.Header.Set("Origin", "https://evil.example")
 		evil.AddCookie(f.Cookies["tenantry_session"])
@@ -54,8 +54,7 @@ func TestCookieMode(t *testing.T) {
 	})
 }
 
-// A session that the browser had before, planted or left over, is worth nothing
-// after a login.
+// A login replaces the browser's previous session, which may be planted or left over.
 func TestLoginReplacesTheSession(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -96,7 +95,7 @@ func TestSessionLifetimes(t *testing.T) {
 		if me(used) != 200 || me(unused) != 401 {
 			t.Error("a session does not live from its last use on")
 		}
-		for range 12 { // used every two hours or so, for a day
+		for range 12 { // used about every two hours for a day
 			pass("119m")
 			me(used)
 		}
@@ -114,7 +113,7 @@ func TestSessionLifetimes(t *testing.T) {
 	})
 }
 
-// Registering in cookie mode logs in with a session, too.
+// A registration in cookie mode also starts a session.
 func TestRegisterInCookieMode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -139,7 +138,7 @@ func TestRefresh(t *testing.T) {
 		}
 		other := s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(200)
 
-		// Used again: the family is dead, the other login is not.
+		// Reuse revokes the whole family, but not the user's other login.
 		if reuse := s.Refresh(a.Str("refreshToken")).Want(401); reuse.At("code") != "INVALID_REFRESH_TOKEN" {
 			t.Errorf("reuse: %s", reuse.Text)
 		}
@@ -158,7 +157,7 @@ func TestRefresh(t *testing.T) {
 	})
 }
 
-// A family ends after 90 days, however often it is refreshed.
+// A family ends after 90 days, even if its tokens are refreshed.
 func TestRefreshFamilyEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -174,16 +173,16 @@ func TestRefreshFamilyEnds(t *testing.T) {
 	})
 }
 
-// Of 20 refreshes of one token at once exactly one succeeds, and since the others
-// are reuse, the family is dead afterwards. The account package runs a hundred
-// rounds of the same without the logins, which take long.
+// Of 20 concurrent refreshes with one token exactly one succeeds. The others are reuse, so the
+// family is revoked afterwards. The account package runs 100 rounds of the same test without the
+// slow logins.
 func TestRefreshRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Register("ada@example.com", false)
 		token := ""
 		for round := range 5 {
-			// revoke_previous keeps the table small; the hash is what takes time.
+			// revoke_previous keeps the table small; the password hash takes most of the time.
 			token = s.Call("POST", "/api/v1/auth/login", "", map[string]any{
 				"email": "ada@example.com", "password": "correct horse", "revoke_previous": true,
 			}).Want(200).Str("refreshToken")
@@ -222,7 +221,7 @@ func TestLogout(t *testing.T) {
 		b := s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).Want(200)
 		s.Call("POST", "/api/v1/auth/logout", a.Str("accessToken"), nil).Want(200)
 		s.Call("GET", "/api/v1/auth/me", a.Str("accessToken"), nil).Want(401)
-		// The other access token lives on until it expires; no refresh token does.
+		// The other access token works until it expires, but no refresh token does.
 		s.Call("GET", "/api/v1/auth/me", b.Str("accessToken"), nil).Want(200)
 		s.Refresh(a.Str("refreshToken")).Want(401)
 		s.Refresh(b.Str("refreshToken")).Want(401)
@@ -263,21 +262,21 @@ func TestMakeATenant(t *testing.T) {
 	})
 }
 
-// What the CSRF cookie says of a deployment behind TLS.
+// The cookies of a deployment behind TLS.
 func TestCookiesUnderHTTPS(t *testing.T) {
 	t.Parallel()
 	address := apptest.FreeAddress(t)
 	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) {
 		s.Addr, s.PublicURL = address, &url.URL{Scheme: "https", Host: "api.example.com"}
 	})
-	s.URL = "http://" + address // as a proxy in front of it would
+	s.URL = "http://" + address // the address that a proxy would use
 	a := s.Call("GET", "/csrf-cookie", "", nil).Want(204)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 		if !c.Secure {
 			t.Errorf("%s is not secure", c.Name)
 		}
 	}
-	// The prefix: no other host and no plain http can set the session.
+	// Because of the prefix, other hosts and plain http cannot set the session cookie.
 	f := &apptest.Frontend{}
 	f.Cookies = map[string]*http.Cookie{}
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
@@ -291,8 +290,7 @@ func TestCookiesUnderHTTPS(t *testing.T) {
 	}
 }
 
-// With a cookie domain another subdomain's pages have the session too: a login there is a
-// login here.
+// With a cookie domain, a login on one subdomain is also valid on the others.
 func TestCookieDomain(t *testing.T) {
 	t.Parallel()
 	address := apptest.FreeAddress(t)
@@ -300,7 +298,7 @@ func TestCookieDomain(t *testing.T) {
 		s.Addr, s.PublicURL, s.CookieDomain = address, &url.URL{Scheme: "https", Host: "api.example.com"}, "example.com"
 		s.FrontendURL = &url.URL{Scheme: "https", Host: "app.example.com"}
 	})
-	s.URL = "http://" + address // as a proxy in front of it would
+	s.URL = "http://" + address // the address that a proxy would use
 	s.Register("ada@example.com", false)
 	var session, token string
 	send := func(method, path string, body any) apptest.Reply {
@@ -333,9 +331,9 @@ func TestCookieDomain(t *testing.T) {
 	send("GET", "/api/v1/auth/me", nil).Want(401)
 }
 
-// The browser that moves the sandbox's clock stays signed in, however far the clock moves, with a
-// session that is not to be remembered, too. Its login still ends without use afterwards, and a
-// request that does not come from the browser keeps no login.
+// The browser that moves the sandbox clock stays logged in however far the clock moves, even with a
+// session that is not remembered. Afterwards its session still times out when idle. Moving the
+// clock without a session extends no session.
 func TestMovingTheClockKeepsTheLogin(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

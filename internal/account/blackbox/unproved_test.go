@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// browserKeys are keys of a push subscription in the form that browsers send.
+// browserKeys are the keys of a push subscription, as sent by browsers.
 var browserKeys = apptest.Object{
 	"p256dh": "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM",
 	"auth":   "tBHItJI5svbpez7KI4CCXg",
@@ -19,9 +19,8 @@ func subscribe(s *apptest.Server, token, endpoint string) apptest.Reply {
 	return s.Call("POST", "/api/v1/push-subscriptions", token, apptest.Object{"endpoint": endpoint, "keys": browserKeys})
 }
 
-// Whoever proves an address that somebody else registered gets the account without the
-// tenant, the logins and the browsers of that one. A platform admin dissolves what is
-// left.
+// A person who proves ownership of an email registered by another person gets the account, without
+// the other person's tenant, logins and browsers. A platform admin can delete the remaining tenant.
 func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -54,7 +53,7 @@ func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 			if own.Str("data.id") == squatter.Tenant {
 				t.Errorf("%s: the tenant is the squatter's", name)
 			}
-			// A second proof is nothing special: what is proved stays.
+			// A second proof changes nothing.
 			again := prove(email)
 			if tenants := s.Call("GET", "/api/v1/auth/me", again, nil).Want(200).At("user.tenants").([]any); len(tenants) != 1 {
 				t.Errorf("%s: the second proof took %d tenants away", name, 1-len(tenants))
@@ -69,10 +68,9 @@ func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 	})
 }
 
-// What was paid for is nobody's squatting: a customer who forgets the password keeps the
-// tenant, and so does whoever says that it is their own. A free subscription proves nothing.
-// A tenant with other members keeps its owner.
-// And an invitation that was accepted by its mail is a proof too.
+// A reset does not remove the user from a paying tenant, from a tenant that the user declares to be
+// theirs, or from a tenant with other members. A free subscription does not count as paying.
+// Accepting an invitation by mail also proves the email.
 func TestWhatAResetLeavesAlone(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -113,8 +111,8 @@ func TestWhatAResetLeavesAlone(t *testing.T) {
 	})
 }
 
-// A platform admin's account is nobody's by an email: not at a provider, and not where
-// nobody has proved it.
+// A platform admin's account is never linked to a provider identity by email, and an account with an
+// unverified email cannot become an admin.
 func TestAdminsAreNeverLinked(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -138,12 +136,12 @@ func TestAdminsAreNeverLinked(t *testing.T) {
 	})
 }
 
-// A user has at most a hundred logins, of which a pair of tokens is one; the oldest goes.
+// A user has at most 100 logins, and a pair of tokens counts as one. The oldest login ends first.
 func TestAtMostAHundredLogins(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		first := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", nil)).Want(201)
-		first = s.Refresh(first.Str("refreshToken")).Want(200) // stays the login that it was
+		first = s.Refresh(first.Str("refreshToken")).Want(200) // a refresh continues the same login
 		f := s.Frontend()
 		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
 		f.Send("POST", "/api/v1/auth/login", apptest.AdaLogin).Want(200)
@@ -164,7 +162,7 @@ func TestAtMostAHundredLogins(t *testing.T) {
 	})
 }
 
-// An impersonation ends at once when its target leaves the tenant.
+// An impersonation ends immediately when its target leaves the tenant.
 func TestImpersonationEndsWithTheMembership(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -15,25 +15,25 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// identity is a person as a provider knows them.
+// identity describes a person as known to a provider.
 type identity struct {
-	subject       string // never changes and is never given to another person
+	subject       string // never changes and is never reassigned
 	email         string
 	emailVerified bool
 	name          string
-	picture       string // a URL, "" for none
+	picture       string // URL; may be empty
 }
 
-// admitTries is how often admit begins anew when another callback gets in its way.
-// The second try finds the identity that the other callback linked, or nobody where the
-// user has deleted their account meanwhile.
+// admitTries is the number of attempts of findOrCreateUser if a concurrent callback interferes. The
+// second attempt finds the identity that the other callback linked, or no identity if the user has
+// deleted their account.
 const admitTries = 3
 
-// findOrCreateUser finds or makes the user of an identity and returns a one-time code for
-// them. key is that of the browser in which the login began.
+// findOrCreateUser finds or creates the user of an identity and returns a one-time code that logs
+// the user in. key identifies the browser that started the login.
 func (s *Service) findOrCreateUser(ctx context.Context, provider string, who identity, key string) (code string, err error) {
-	// All of the code must be random, because it is a secret. The ids elsewhere are
-	// ordered by time and so partly known.
+	// The code is a secret, so all of it must be random. Other IDs are ordered by time and thus
+	// partly predictable.
 	code = uuid.New().String()
 	for range admitTries {
 		err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -52,14 +52,13 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 	return code, err
 }
 
-// resolve finds the user of an identity: the one that the identity is linked to,
-// else the one with its email, else a new one.
+// resolve returns the user of an identity: the linked user, else the user with the identity's
+// email, else a new user.
 //
-// Invariant: an identity belongs to one user, and nobody gets the account of an
-// email unless the provider confirms that the email is theirs. The user is locked
-// afterwards, so that whatever ends logins ends the code too, or comes before it. The
-// identity is read again under the lock, because it may have been removed; admit then
-// starts again.
+// Invariant: an identity belongs to one user, and an account is linked by email only if the
+// provider confirms the email. The user is locked, so that anything that ends logins also ends the
+// code or happens before it. resolve reads the identity again under the lock, because it may have
+// been removed; in that case findOrCreateUser starts again.
 func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (admitted, error) {
 	email, emailErr := mail.NormalizeAddress(who.email)
 	proved := emailErr == nil && who.emailVerified
@@ -101,26 +100,25 @@ func (s *Service) resolve(ctx context.Context, provider string, who identity, no
 	return admitted{userID: userID, identity: id, isNew: isNew}, s.importPicture(ctx, userID, who.picture)
 }
 
-// longestPicture is the longest URL of a picture, in bytes.
+// longestPicture is the maximum length of a picture URL, in bytes.
 const longestPicture = 2048
 
-// importPicture hands the URL of a picture to the importer. One that cannot be
-// downloaded is ignored: no login fails because of a picture.
+// importPicture passes the URL of a picture to the importer. It ignores invalid URLs: a login never
+// fails because of a picture.
 func (s *Service) importPicture(ctx context.Context, userID int64, picture string) error {
 	u, err := url.Parse(picture)
 	if s.deps.Avatars == nil || err != nil || len(picture) > longestPicture ||
 		u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
-		return nil //nolint:nilerr // see above
+		return nil //nolint:nilerr // an invalid URL is ignored
 	}
 	return s.deps.Avatars.Import(ctx, userID, picture)
 }
 
-// maxName is the longest name of a user, in characters.
+// maxName is the maximum length of a user's name, in characters.
 const maxName = 255
 
-// personName turns the name that a provider gives into one that the service
-// accepts: trimmed, without characters that no name has, cut to length. Without a name it is
-// the part of the email before the @.
+// personName converts the name from a provider into a valid name: trimmed, without invalid
+// characters, and at most maxName long. If it is empty, the name is the local part of the email.
 func personName(name, email string) string {
 	name = strings.Map(func(r rune) rune {
 		if shape.NotInName(r) || r == unicode.ReplacementChar {

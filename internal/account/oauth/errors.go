@@ -14,50 +14,48 @@ var (
 	errUnknownProvider = fault.New(fault.NotFound, "error.not_found")
 	errCode            = fault.NewCoded(fault.Malformed, fault.OAuthCodeExpired)
 
-	// errNotLinked means that no user has the identity.
+	// errNotLinked means that the identity is not linked to a user.
 	errNotLinked = errors.New("the identity is not linked to a user")
-	// errIdentityTaken means that another callback has just linked the identity.
+	// errIdentityTaken means that a concurrent callback has linked or changed the identity.
 	errIdentityTaken = errors.New("the identity was linked meanwhile")
 )
 
-// loginError is why a login at a provider failed, as the frontend is told in the
-// query parameter error of its callback page.
+// loginError is the reason why a delegated login failed. The frontend receives it in the error
+// parameter of its callback page.
 type loginError string
 
 // Error returns the reason.
 func (e loginError) Error() string { return string(e) }
 
-// Why a login at a provider failed (rules: account#delegated-login).
+// The reasons why a delegated login fails (rules: account#delegated-login).
 const (
-	// errAccessDenied: the person refused.
+	// errAccessDenied means that the user declined.
 	errAccessDenied loginError = "access_denied"
-	// errInvalidState: the login was not begun, or was begun in another browser or
-	// too long ago, or was finished before.
+	// errInvalidState means that the login was started in another browser or too long ago, was
+	// never started, or is already finished.
 	errInvalidState loginError = "invalid_state"
-	// errEmailUnverified: the provider does not confirm that the email is the
-	// person's, or the service does not accept it.
+	// errEmailUnverified means that the provider does not confirm the user's email, or that this
+	// service does not accept it.
 	errEmailUnverified loginError = "email_unverified"
-	// errLinkRefused: the email is that of an account to which no identity is ever
-	// linked by its email.
+	// errLinkRefused means that the account with the email must not be linked by email.
 	errLinkRefused loginError = "link_refused"
-	// errProvider: the provider cannot be reached, or its answer failed a check.
+	// errProvider means that the provider is unreachable or sent an invalid response.
 	errProvider loginError = "provider_error"
-	// errServer: this service failed.
+	// errServer means that this service failed.
 	errServer loginError = "server_error"
 )
 
-// providerError marks an error in what a provider answered as errProvider. The
-// frontend is told no more than that; the log has the text.
+// providerError wraps an error about a provider's response in errProvider. Only the log contains
+// the details, not the response to the frontend.
 func providerError(what string, err error) error {
 	return fmt.Errorf("%w: %s: %w", errProvider, what, err)
 }
 
-// longestReason limits how much of a provider's text the log repeats, in bytes.
+// longestReason limits the length of a provider's text in the log, in bytes.
 const longestReason = 300
 
-// describe returns what the log says of an error. Where a provider refused to hand
-// out tokens that is only its error code: the rest of its answer may contain
-// anything.
+// describe returns the text of an error for the log. If the token endpoint returned an error, the
+// text has only its status and error code, because the rest of the response may contain anything.
 func describe(err error) string {
 	var refusal *oauth2.RetrieveError
 	if errors.As(err, &refusal) {

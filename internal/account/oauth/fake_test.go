@@ -23,18 +23,18 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// fakeOIDC is a provider that says whatever a test wants it to say.
+// fakeOIDC is a provider whose responses a test controls.
 type fakeOIDC struct {
 	t      *testing.T
 	url    string
 	key    *ecdsa.PrivateKey
-	signer jose.SigningKey // the key, unless a test takes another
+	signer jose.SigningKey // with the key, unless a test replaces it
 
 	mu       sync.Mutex
-	claims   map[string]any // of the next ID token, over those that are right
+	claims   map[string]any // of the next ID token; they override the valid claims
 	userInfo map[string]any
 	down     bool
-	token    func(w http.ResponseWriter) bool // answers instead, if it says so
+	token    func(w http.ResponseWriter) bool // handles the token request if it returns true
 	form     url.Values                       // the last token request
 	asked    map[string]int                   // requests by path
 }
@@ -107,8 +107,8 @@ func (f *fakeOIDC) idToken() string {
 // fakeNow is the time of the tests with a fake provider.
 var fakeNow = time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// login goes through a login in which the provider's ID token has these claims
-// over those that are right; nil leaves one out.
+// login performs a login. claims override the valid claims of the provider's ID token, and nil
+// removes a claim.
 func (f *fakeOIDC) login(b *browser, claims map[string]any) url.Values {
 	f.t.Helper()
 	to, err := url.Parse(b.start("fake"))
@@ -128,7 +128,7 @@ func (f *fakeOIDC) login(b *browser, claims map[string]any) url.Values {
 	return b.callback(b.rig.url + oauth.Path + "fake/callback?" + query.Encode())
 }
 
-// dbEach runs a test against a fake provider on both databases.
+// dbEach runs a test with a fake provider on both databases.
 func dbEach(t *testing.T, f func(t *testing.T, fake *fakeOIDC, r *rig)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -141,7 +141,7 @@ func (f *fakeOIDC) provider(string) []oauth.Provider {
 	return []oauth.Provider{oauth.OIDCProvider("fake", f.url, "tenantry", "hush")}
 }
 
-// entra makes the fake one of Microsoft's kind.
+// entra configures the fake provider as Microsoft.
 func (f *fakeOIDC) entra(string) []oauth.Provider {
 	p := oauth.MicrosoftProvider("tenantry", "hush")
 	p.Name = "fake"

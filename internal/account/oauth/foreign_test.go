@@ -26,7 +26,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Providers that others wrote keep the service's reading of the standards honest.
+// Providers by other authors check our interpretation of the standards.
 
 func TestOAuthWithMockOIDC(t *testing.T) {
 	t.Parallel()
@@ -82,8 +82,8 @@ func query(t *testing.T, address, key string) string {
 
 var formAction = regexp.MustCompile(`<form [^>]*action="([^"]+)"`)
 
-// The certified provider of Node.js leaves email and name to its UserInfo
-// endpoint, demands PKCE and names itself in its answers.
+// The certified provider for Node.js serves email and name from its UserInfo endpoint, requires
+// PKCE and sends its issuer in its responses.
 func TestOAuthWithOIDCProvider(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -95,7 +95,7 @@ func TestOAuthWithOIDCProvider(t *testing.T) {
 		login := func(email string) url.Values {
 			b := r.browser()
 			at := b.start("node")
-			for range 12 { // login page, consent page and the redirects between
+			for range 12 { // login page, consent page and redirects
 				if strings.HasPrefix(at, r.url) {
 					return b.callback(at)
 				}
@@ -158,8 +158,8 @@ func startOIDCProvider(t *testing.T, redirectURI, secret string) string {
 	return strings.TrimSpace(line)
 }
 
-// installOIDCProvider installs the provider, as its lock file has it, once for
-// all test runs and returns its folder.
+// installOIDCProvider installs the provider from its lock file, once for all test runs, and returns
+// its directory.
 func installOIDCProvider(ctx context.Context) (string, error) {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -204,7 +204,7 @@ func installOIDCProvider(ctx context.Context) (string, error) {
 	if out, err := npm.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci: %w: %s", err, out)
 	}
-	// Of several runs that install at once, the first wins.
+	// If several runs install it concurrently, the first one wins.
 	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}

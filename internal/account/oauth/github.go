@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// gitHub is GitHub, which has OAuth but no OpenID Connect: its API says who
-// somebody is.
+// gitHub is the provider for GitHub. It supports OAuth but not OpenID Connect, so its REST API
+// identifies the user.
 type gitHub struct {
 	oauth  oauth2.Config
 	api    string
@@ -59,7 +59,7 @@ func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, e
 	if err := g.get(ctx, "/user/emails", token, &emails); err != nil {
 		return identity{}, providerError("emails", err)
 	}
-	// The id is the subject: a login can be renamed and then taken by another person.
+	// Use the ID as the subject: a user name can be changed and then taken by another person.
 	who := identity{subject: strconv.FormatInt(user.ID, 10), name: user.Name, picture: user.AvatarURL}
 	if who.name == "" {
 		who.name = user.Login
@@ -72,7 +72,7 @@ func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, e
 	return who, nil
 }
 
-// get reads a resource of the API into into.
+// get reads a resource of the API and decodes it into into.
 func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, g.api+path, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into
 	}
 	r.Header.Set("Accept", "application/vnd.github+json")
 	r.Header.Set("X-GitHub-Api-Version", "2022-11-28")
-	r.Header.Set("User-Agent", "tenantry") // GitHub refuses requests without one
+	r.Header.Set("User-Agent", "tenantry") // GitHub rejects requests without a User-Agent
 	token.SetAuthHeader(r)
 	resp, err := g.client.Do(r)
 	if err != nil {

@@ -24,7 +24,7 @@ func TestOAuthGitHub(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		token, user, emails any
-		want                string // an error, or name, email and picture
+		want                string // an error code, or name, email and picture
 	}{
 		"whole":               {nil, user, emails, "The Octocat octocat@example.com https://pics.test/583231"},
 		"without a name":      {nil, object{"id": 1, "login": "octocat", "name": nil}, emails, "octocat octocat@example.com "},
@@ -62,7 +62,7 @@ func TestOAuthGitHub(t *testing.T) {
 	}
 }
 
-// gitHubLike answers as GitHub does.
+// gitHubLike returns a handler that responds like GitHub.
 func gitHubLike(token, user, emails any) http.Handler {
 	if token == nil {
 		token = object{"access_token": "gho_fake", "token_type": "bearer", "scope": "read:user,user:email"}

@@ -9,24 +9,24 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Sessions shapes the answer of a login; *account.HTTP implements it.
+// Sessions creates the response of a login. *account.HTTP implements it.
 type Sessions interface {
-	// SessionOf returns the answer, and in cookie mode starts the session.
+	// SessionOf returns the response. In cookie mode it also sets the session cookie.
 	SessionOf(ctx context.Context, user account.User, tokens account.Tokens, grant account.Grant) (account.Session, error)
 }
 
-// HTTP has the handlers of delegated login.
+// HTTP implements the handlers for delegated login.
 type HTTP struct {
 	svc      *Service
 	accounts Sessions
 }
 
-// NewHTTP returns the handlers; accounts shapes the answer of exchange.
+// NewHTTP returns the handlers. accounts creates the response of Exchange.
 func NewHTTP(svc *Service, accounts Sessions) *HTTP {
 	return &HTTP{svc: svc, accounts: accounts}
 }
 
-// OAuthProviders is the answer of GET /auth/oauth/providers.
+// OAuthProviders is the response of GET /auth/oauth/providers.
 type OAuthProviders struct {
 	Providers []string `json:"providers"`
 }
@@ -36,15 +36,15 @@ func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Body[OAuthProviders]
 	return rest.NewBody(OAuthProviders{Providers: h.svc.Providers()}), nil
 }
 
-// cookieName is the cookie with the key with which a browser finishes the logins that it
-// began. Under https its name has hostPrefix: browsers accept it from this host only, so
-// another subdomain cannot plant the key of its own browser.
+// cookieName is the cookie that stores the browser's key, which is required to finish a login.
+// Under https its name has hostPrefix: browsers accept such a cookie from this host only, so
+// another subdomain cannot plant the key of another browser.
 const (
 	cookieName = "tenantry_oauth"
 	hostPrefix = "__Host-"
 )
 
-// key returns the browser's key of the two cookies, for http and for https.
+// key returns the browser's key from one of the two cookies: plain for http, host for https.
 func (h *HTTP) key(plain, host string) string {
 	if h.isSecure() {
 		return host
@@ -60,7 +60,7 @@ type redirectInput struct {
 	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
 }
 
-// Redirect handles GET /auth/oauth/{provider}/redirect. Its status is 302.
+// Redirect handles GET /auth/oauth/{provider}/redirect. It responds with status 302.
 func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*rest.NoBody, error) {
 	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.Key, in.HostKey), rest.RequestOf(ctx).Host())
 	if err != nil {
@@ -73,9 +73,9 @@ func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*rest.NoBody, e
 	return &rest.NoBody{}, nil
 }
 
-// cookie returns the cookie with the browser's key. SameSite=Lax: the browser sends
-// it when the provider redirects it back here, which is a plain navigation, but not
-// with requests that pages of other sites make.
+// cookie returns the cookie with the browser's key. With SameSite=Lax, the browser sends it when
+// the provider redirects back, which is a top-level navigation, but not with requests made by pages
+// of other sites.
 func (h *HTTP) cookie(key string) string {
 	cookie := http.Cookie{
 		Name: cookieName, Value: key, Path: strings.TrimSuffix(Path, "/"), MaxAge: int(flowLifetime.Seconds()),
@@ -97,10 +97,9 @@ type callbackInput struct {
 	Issuer   string `query:"iss"`
 }
 
-// Callback handles GET /auth/oauth/{provider}/callback. When the login failed, the
-// browser goes to the frontend all the same, which is told why in error:
-// access_denied, email_unverified, invalid_state, link_refused, provider_error or
-// server_error.
+// Callback handles GET /auth/oauth/{provider}/callback. If the login fails, it also redirects the
+// browser to the frontend, with one of these values in error: access_denied, email_unverified,
+// invalid_state, link_refused, provider_error or server_error.
 func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*rest.NoBody, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
@@ -120,7 +119,7 @@ type exchangeInput struct {
 	}
 }
 
-// OAuthSession is the answer of exchange.
+// OAuthSession is the response of Exchange.
 type OAuthSession struct {
 	User         account.SessionUser `json:"user"`
 	IsNewUser    bool                `json:"isNewUser"`
@@ -128,8 +127,8 @@ type OAuthSession struct {
 	RefreshToken string              `json:"refreshToken,omitempty"`
 }
 
-// Exchange handles POST /auth/oauth/exchange. In cookie mode the tokens are left
-// out: the session is in a cookie.
+// Exchange handles POST /auth/oauth/exchange. In cookie mode the response omits the tokens, because
+// the session is in a cookie.
 func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Body[OAuthSession], error) {
 	grant := account.GrantOf(ctx)
 	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, h.key(in.Key, in.HostKey), grant)

@@ -84,7 +84,7 @@ func TestAnswersAreLimited(t *testing.T) {
 	}
 }
 
-// answers is a transport whose answers have so many bytes.
+// answers is a transport whose responses have the given number of bytes.
 type answers int
 
 func (a answers) RoundTrip(*http.Request) (*http.Response, error) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// matchLoopbackName returns an address of this machine under the name by which a browser calls it: the
-// cookies of localhost and of 127.0.0.1 are not each other's, and a login that begins under one
-// name would end under the other without its cookie. Any other address stays as it is.
+// matchLoopbackName replaces the host name of a loopback address with the loopback name that the
+// browser uses. Cookies of localhost and 127.0.0.1 are separate, so a login that starts under one
+// name and ends under the other would lose its cookie. Other addresses are returned unchanged.
 func matchLoopbackName(address, host string) string {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -31,8 +31,8 @@ func matchLoopbackName(address, host string) string {
 	return u.String()
 }
 
-// Callbacks returns where a provider may lead browsers back to: one address, and on a
-// developer's machine the same under each of its names.
+// Callbacks returns the redirect URIs of a provider. There is one, and on a developer's machine one
+// for each loopback name.
 func Callbacks(publicURL, provider string) []string {
 	own := publicURL + Path + provider + "/callback"
 	all := []string{own}
@@ -44,7 +44,7 @@ func Callbacks(publicURL, provider string) []string {
 	return all
 }
 
-// isLoopback reports whether a name is one of this machine's own.
+// isLoopback reports whether a host name refers to this machine.
 func isLoopback(name string) bool {
 	addr, err := netip.ParseAddr(name)
 	return name == "localhost" || err == nil && addr.IsLoopback()

@@ -64,8 +64,8 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 	})
 }
 
-// Rule 2 (c): somebody new gets an account, verified, with a first tenant; rule 2
-// (a): the same person gets it again, whatever has become of the email.
+// Rule 2 (c): a new user gets a verified account with a first tenant. Rule 2 (a): later logins of
+// the same person get the same account, even if its email has changed.
 func TestOAuthRegistersAndKnowsAgain(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
@@ -113,8 +113,7 @@ func TestOAuthLinksByEmail(t *testing.T) {
 	})
 }
 
-// Whoever registered somebody else's email and waits is locked out when its owner
-// comes.
+// A person who registered an email of another person loses access when its owner logs in.
 func TestOAuthTakesAnUnverifiedAccountFromItsRegistrant(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
@@ -216,20 +215,20 @@ func TestOAuthRefusals(t *testing.T) {
 		if got := b.callback(at); got.Get("error") != "invalid_state" {
 			t.Errorf("after ten minutes: %v", got)
 		}
-		if n := r.count(`SELECT count(*) FROM users`); n != 1 { // of "replayed state", whose first use was good
+		if n := r.count(`SELECT count(*) FROM users`); n != 1 { // from the first, valid use in "replayed state"
 			t.Errorf("%d users", n)
 		}
 	})
 }
 
-// browserLike is another browser in the same test.
+// browserLike returns another browser in the same test.
 func (r *rig) browserLike(b *browser) *browser {
 	other := r.browser()
 	other.t = b.t
 	return other
 }
 
-// with returns an address with another value for one of its parameters.
+// with returns an address with the value of one parameter replaced.
 func with(t *testing.T, address, key, value string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -242,7 +241,7 @@ func with(t *testing.T, address, key, value string) string {
 	return u.String()
 }
 
-// A flow that another browser tried is not used up by that.
+// A flow that another browser tries to finish remains valid.
 func TestOAuthFlowBelongsToItsBrowser(t *testing.T) {
 	t.Parallel()
 	onSandbox(t, func(t *testing.T, r *rig, _ *clock.Fixed) {
@@ -342,7 +341,7 @@ func TestOAuthConcurrentCallbacksMakeOneUser(t *testing.T) {
 	})
 }
 
-// atOnce runs f n times at once.
+// atOnce calls f n times concurrently.
 func atOnce[T any](n int, f func(i int) T) []T {
 	results := make([]T, n)
 	begin := make(chan struct{})
@@ -377,7 +376,7 @@ func TestOAuthPrune(t *testing.T) {
 	})
 }
 
-// What fails while the user is made leaves nothing behind.
+// A failure while the user is created leaves no rows.
 func TestOAuthIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	dbEach(t, func(t *testing.T, f *fakeOIDC, r *rig) {
@@ -402,7 +401,7 @@ func TestOAuthInCookieMode(t *testing.T) {
 		if got := r.exchange(code, "Origin: https://app.example.com"); got.status != 419 {
 			t.Errorf("without a CSRF token: %d %s", got.status, got.text)
 		}
-		r.exchange(code).session(t) // the refused request did not use it up
+		r.exchange(code).session(t) // the rejected request did not use up the code
 	})
 }
 

@@ -23,13 +23,13 @@ type oidcProvider struct {
 	client   *http.Client
 	clock    clock.Clock
 
-	// The discovery document is read at the first login and kept until the process
-	// ends. The provider's keys are read again whenever one is unknown.
+	// The discovery document is read at the first login and cached for the life of the process. The
+	// keys of the provider are read again whenever a key ID is unknown.
 	known   atomic.Pointer[discovery]
 	pending singleflight.Group
 }
 
-// discovery is what a provider's discovery document says.
+// discovery holds the configuration from a provider's discovery document.
 type discovery struct {
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
@@ -37,8 +37,8 @@ type discovery struct {
 	userInfo bool
 }
 
-// discover returns what the provider's discovery document says. Callers that wait
-// at the same time share one request, which goes on when one of them gives up.
+// discover returns the provider's configuration. Concurrent callers share one request, which
+// continues if one of them gives up.
 func (p *oidcProvider) discover(ctx context.Context) (*discovery, error) {
 	if d := p.known.Load(); d != nil {
 		return d, nil
@@ -65,8 +65,8 @@ func (p *oidcProvider) fetchDiscovery(ctx context.Context) (*discovery, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	base := p.config.Issuer
 	if p.config.DiscoveryURL != "" {
-		// The address is configured, not taken from a caller, and the issuer of each ID
-		// token is compared with the configured one.
+		// This is safe: the address is configured, not supplied by a caller, and the issuer of each
+		// ID token is compared with the configured issuer.
 		ctx = oidc.InsecureIssuerURLContext(ctx, p.config.Issuer)
 		base = p.config.DiscoveryURL
 	}
@@ -85,7 +85,7 @@ func (p *oidcProvider) fetchDiscovery(ctx context.Context) (*discovery, error) {
 	return &discovery{
 		provider: provider,
 		verifier: provider.Verifier(&oidc.Config{
-			ClientID: p.config.ClientID, Now: p.clock.Now, SkipIssuerCheck: p.config.EntraTenants, // see entraIssuer
+			ClientID: p.config.ClientID, Now: p.clock.Now, SkipIssuerCheck: p.config.EntraTenants, // entraIssuer checks it
 		}),
 		oauth: oauth2.Config{
 			ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, RedirectURL: p.callback,
@@ -95,8 +95,8 @@ func (p *oidcProvider) fetchDiscovery(ctx context.Context) (*discovery, error) {
 	}, nil
 }
 
-// Discover reads a provider's discovery document, as the first login does. A provider
-// without one, such as GitHub, is not asked.
+// Discover reads a provider's discovery document, as the first login would. For a provider without
+// one, such as GitHub, it does nothing.
 func Discover(ctx context.Context, p Provider, c clock.Clock) error {
 	if p.Issuer == "" {
 		return nil
@@ -105,9 +105,9 @@ func Discover(ctx context.Context, p Provider, c clock.Clock) error {
 	return err
 }
 
-// authStyle is how the client secret is sent: in the only way of the two that the
-// provider lists, else by trying which one it accepts. Some list more than they
-// accept.
+// authStyle returns how to send the client secret. If the provider lists exactly one of the two
+// methods, it uses that method. Otherwise the library tries both, because some providers list more
+// methods than they accept.
 func authStyle(methods []string) oauth2.AuthStyle {
 	basic, post := slices.Contains(methods, "client_secret_basic"), slices.Contains(methods, "client_secret_post")
 	switch {
@@ -163,7 +163,7 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 	return who, nil
 }
 
-// check checks what the library leaves to its caller.
+// check performs the checks that the library leaves to its caller.
 func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce string) error {
 	switch {
 	case !equalSecrets(t.Nonce, nonce):
@@ -180,9 +180,9 @@ func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce s
 	return nil
 }
 
-// askUser reads the claims that an ID token may leave out from the UserInfo
-// endpoint. Email and email_verified come from the same answer: that a document
-// confirms its own email says nothing about the email of another document.
+// askUser reads the claims that an ID token may omit from the UserInfo endpoint. It takes email and
+// email_verified from the same document: if one document confirms its email, that says nothing
+// about the email in the other.
 func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.Token, who identity) (identity, error) {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.
 	return more, nil
 }
 
-// oidcClaims are the claims that a login reads.
+// oidcClaims holds the claims that a login reads.
 type oidcClaims struct {
 	AuthorizedParty string     `json:"azp"`
 	Email           string     `json:"email"`
@@ -212,8 +212,8 @@ type oidcClaims struct {
 	DomainOwnerKnown looseTruth `json:"xms_edov"`
 }
 
-// looseTruth is a boolean that some providers write as a string or a number.
-// Everything but true and 1 is false.
+// looseTruth is a boolean that some providers encode as a string or a number. Only true and 1 are
+// true.
 type looseTruth bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -231,20 +231,19 @@ func (p *oidcProvider) identityOf(c oidcClaims) identity {
 	return who
 }
 
-// Microsoft's email claim is whatever a tenant's administrator wrote, and there is
-// no email_verified. The email is known to be the person's own where xms_edov says
-// that the owner of its domain is verified, and for personal accounts (Microsoft
-// identity platform, "Migrate away from using email claims for user identification
-// or authorization" and "Optional claims reference").
+// The email claim of Microsoft is arbitrary text set by the tenant's administrator, and Microsoft
+// does not send email_verified. The email belongs to the user only if xms_edov confirms that the
+// owner of the domain is verified, or if the account is personal (Microsoft identity platform,
+// "Migrate away from using email claims for user identification or authorization" and "Optional
+// claims reference").
 const (
-	// entraTenant stands for the tenant's id in the issuer.
+	// entraTenant is the placeholder for the tenant ID in the issuer.
 	entraTenant = "{tenantid}"
-	// entraPersonal is the tenant of all personal accounts.
+	// entraPersonal is the ID of the tenant of all personal accounts.
 	entraPersonal = "9188040d-6c67-4c5b-b112-36a304b66dad"
 )
 
-// entraIssuer reports whether the issuer of an ID token is that of the tenant that
-// the token names.
+// entraIssuer reports whether the issuer of an ID token matches the tenant that the token names.
 func entraIssuer(template, issuer, tenant string) bool {
 	id, err := uuid.Parse(tenant)
 	return err == nil && id.String() == tenant && issuer == strings.ReplaceAll(template, entraTenant, tenant)

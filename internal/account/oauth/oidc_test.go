@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// fakeRig has a fake provider on SQLite: what a provider says is judged before
-// the database is asked.
+// fakeRig returns a rig with a fake provider on SQLite only, because a provider's response is
+// checked before the database is queried.
 func fakeRig(t *testing.T, kind func(*fakeOIDC) func(string) []oauth.Provider) (*fakeOIDC, *rig) {
 	t.Helper()
 	f := newFakeOIDC(t)
@@ -31,7 +31,7 @@ func entra(f *fakeOIDC) func(string) []oauth.Provider { return f.entra }
 
 var verified = map[string]any{"email": "ada@example.com", "email_verified": true}
 
-// and adds claims to those of somebody with a verified email.
+// and adds claims to the claims of a user with a verified email.
 func and(claims map[string]any) map[string]any {
 	all := map[string]any{"email": "ada@example.com", "email_verified": true}
 	for k, v := range claims {
@@ -109,7 +109,7 @@ func TestOAuthIDTokensThatAreNotBelieved(t *testing.T) {
 	}
 }
 
-// The token request has what proves that it comes from whoever began the login.
+// The token request proves that it comes from the client that started the login.
 func TestOAuthTokenRequest(t *testing.T) {
 	t.Parallel()
 	f, r := fakeRig(t, plain)
@@ -126,7 +126,7 @@ func TestOAuthClaims(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		claims, userInfo map[string]any
-		want             string // an error, or the user's name and picture
+		want             string // an error code, or the user's name and picture
 	}{
 		"in the ID token":     {and(map[string]any{"name": "Ada", "picture": "https://pics.test/1"}), nil, "Ada https://pics.test/1"},
 		"in the user info":    {nil, map[string]any{"sub": "1", "email": "ada@example.com", "email_verified": true, "name": "Ada", "picture": "https://pics.test/2"}, "Ada https://pics.test/2"},
@@ -158,7 +158,7 @@ func TestOAuthClaims(t *testing.T) {
 	}
 }
 
-// A linked user gets the picture too; one who is known does not get it again.
+// Linking an identity imports the picture. Later logins do not.
 func TestOAuthPictureComesWithTheLink(t *testing.T) {
 	t.Parallel()
 	dbEach(t, func(t *testing.T, f *fakeOIDC, r *rig) {
@@ -171,7 +171,7 @@ func TestOAuthPictureComesWithTheLink(t *testing.T) {
 	})
 }
 
-// Two callbacks of one identity at once, whose emails differ, make one user.
+// Concurrent callbacks of one identity with different emails create one user.
 func TestOAuthIdentityHasOneUser(t *testing.T) {
 	t.Parallel()
 	dbEach(t, func(t *testing.T, _ *fakeOIDC, r *rig) {
@@ -192,8 +192,8 @@ func TestOAuthIdentityHasOneUser(t *testing.T) {
 	})
 }
 
-// A provider that is down sends the browser back; once it is up again, logins
-// work, and what it said of itself is asked for once.
+// If a provider is down, the browser is redirected with an error. Once it is up, logins work, and
+// its discovery document is read once.
 func TestOAuthProviderThatIsDown(t *testing.T) {
 	t.Parallel()
 	f, r := fakeRig(t, plain)

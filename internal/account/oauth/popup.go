@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// The page is for a frontend that has none of its own: it ends a login at a provider
+// The callback page is for frontends that do not have their own. It completes a delegated login
 // that runs in a popup.
 var (
 	//go:embed popup.html
@@ -25,7 +25,8 @@ var (
 	popupTexts embed.FS
 )
 
-// popupPolicy lets the page run its own script and show the logo, and nothing else.
+// popupPolicy returns a Content-Security-Policy that only allows the page's own script and the
+// logo.
 func popupPolicy(logo string) string {
 	policy := "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
 	if u, err := url.Parse(logo); err == nil && u.Host != "" {
@@ -34,14 +35,13 @@ func popupPolicy(logo string) string {
 	return policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// Popup serves the frontend's callback page, to which Finish sends the browser,
-// and its script, below the same path. The page hands the code, or the error, to the window that
-// opened it, as a message {type: "oauth-callback", code} that only a page of
-// frontendURL's origin can receive, and closes itself (rules:
-// account#delegated-login). The origin is fixed here: nothing in the page's address
-// changes it. The page speaks the language that the browser asks for and looks like the
-// operator's product. Where the service has no frontend but its own pages, a login that did not
-// begin in a popup ends here too: the page exchanges the code and goes on to the billing page.
+// Popup serves the callback page of the frontend, to which Finish redirects the browser, and its
+// script. The page posts a message {type: "oauth-callback", code} or the error to the window that
+// opened it, and closes itself (rules: account#delegated-login). Only pages of frontendURL's origin
+// can receive the message: the origin is fixed here and does not depend on the address of the page.
+// The page uses the language of the browser and the operator's brand. If own is set, the service's
+// own pages are the frontend, and logins outside a popup end here too: the page exchanges the code
+// and continues to the billing page.
 func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) (http.Handler, error) {
 	frontendURL, path := strings.TrimRight(pages.URL, "/"), pages.Path(frontend.OAuthCallback)
 	u, err := url.Parse(frontendURL)
@@ -79,7 +79,7 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 	mux := http.NewServeMux()
 	mux.Handle("GET "+path, popupFile("text/html; charset=utf-8", policy, func(r *http.Request) []byte {
 		html := shown[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
-		// On a developer's machine the window that waits may be under another of its names.
+		// On a developer's machine the opener may use another loopback name.
 		origin := u.Scheme + "://" + u.Host
 		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+matchLoopbackName(origin, r.Host)+`"`))
 	}))

@@ -76,7 +76,7 @@ func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 	}
 }
 
-// The page has the operator's name, logo and color; without them it is as plain as ever.
+// The page shows the operator's name, logo and color, if they are configured.
 func TestOAuthPopupHasTheBrand(t *testing.T) {
 	t.Parallel()
 	const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; "
@@ -118,7 +118,7 @@ func TestOAuthPopupHasTheBrand(t *testing.T) {
 	}
 }
 
-// The script runs here in Node.js, on as much of a browser as it looks at.
+// The script runs in Node.js with stubs for the browser APIs that it uses.
 func TestOAuthPopupScript(t *testing.T) {
 	t.Parallel()
 	testkit.Program(t, "node")

@@ -10,43 +10,41 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Provider says how to reach an identity provider. Make one with
-// OIDCProvider, GoogleProvider, MicrosoftProvider or GitHubProvider.
+// Provider configures an identity provider. Create one with OIDCProvider, GoogleProvider,
+// MicrosoftProvider or GitHubProvider.
 type Provider struct {
-	Name         string // in URLs and in the database: it must never change
+	Name         string // used in URLs and in the database; must never change
 	ClientID     string
 	ClientSecret string
 
-	// Issuer is the OpenID Connect issuer; "" for GitHub, which has none.
+	// Issuer is the OpenID Connect issuer; "" for GitHub.
 	Issuer string
-	// DiscoveryURL is the base of the issuer's discovery document where that is
-	// not found below it; "" is the issuer.
+	// DiscoveryURL is the base URL of the discovery document if it differs from the issuer.
 	DiscoveryURL string
-	// EntraTenants means that each tenant of Microsoft Entra is an issuer of its
-	// own; Issuer contains {tenantid} where the tenant's id belongs.
+	// EntraTenants means that each Microsoft Entra tenant is a separate issuer. Issuer contains the
+	// placeholder {tenantid}.
 	EntraTenants bool
 
-	// GitHub has the endpoints of GitHub; nil for any other provider.
+	// GitHub holds the endpoints of GitHub; nil for other providers.
 	GitHub *GitHubEndpoints
 }
 
-// GitHubEndpoints are the URLs of GitHub's OAuth and of its API.
+// GitHubEndpoints holds the URLs of GitHub's OAuth endpoints and API.
 type GitHubEndpoints struct{ AuthURL, TokenURL, APIURL string }
 
-// OIDCProvider returns the provider for any OpenID Connect issuer.
+// OIDCProvider returns the configuration of an OpenID Connect provider.
 func OIDCProvider(name, issuer, clientID, clientSecret string) Provider {
 	return Provider{Name: name, Issuer: issuer, ClientID: clientID, ClientSecret: clientSecret}
 }
 
-// GoogleProvider returns the provider for Google.
+// GoogleProvider returns the configuration of Google.
 func GoogleProvider(clientID, clientSecret string) Provider {
 	return OIDCProvider("google", "https://accounts.google.com", clientID, clientSecret)
 }
 
-// MicrosoftProvider returns the provider for Microsoft, for work and personal
-// accounts alike. The application must have the optional claims email and xms_edov
-// in its ID tokens: without them only the emails of personal accounts count as
-// verified.
+// MicrosoftProvider returns the configuration of Microsoft, for work and personal accounts. The
+// application must request the optional claims email and xms_edov in its ID tokens. Without them,
+// only the emails of personal accounts count as verified.
 func MicrosoftProvider(clientID, clientSecret string) Provider {
 	p := OIDCProvider("microsoft", "https://login.microsoftonline.com/"+entraTenant+"/v2.0", clientID, clientSecret)
 	p.DiscoveryURL = "https://login.microsoftonline.com/common/v2.0"
@@ -54,7 +52,7 @@ func MicrosoftProvider(clientID, clientSecret string) Provider {
 	return p
 }
 
-// GitHubProvider returns the provider for GitHub.
+// GitHubProvider returns the configuration of GitHub.
 func GitHubProvider(clientID, clientSecret string) Provider {
 	return Provider{Name: "github", ClientID: clientID, ClientSecret: clientSecret, GitHub: &GitHubEndpoints{
 		AuthURL:  "https://github.com/login/oauth/authorize",
@@ -63,12 +61,12 @@ func GitHubProvider(clientID, clientSecret string) Provider {
 	}}
 }
 
-// identityProvider is a provider where people can log in.
+// identityProvider is the client of a provider.
 type identityProvider interface {
-	// authURL is the address of the consent page for a flow.
+	// authURL returns the address of the consent page for a flow.
 	authURL(ctx context.Context, f flow) (string, error)
-	// identify finds out who has consented. An answer that fails a check is
-	// errProvider.
+	// identify returns the user who has consented. It returns errProvider if the response fails a
+	// check.
 	identify(ctx context.Context, reply Reply, f flow) (identity, error)
 }
 
@@ -79,12 +77,12 @@ func (p Provider) connect(callback string, client *http.Client, c clock.Clock) i
 	return &oidcProvider{config: p, callback: callback, client: client, clock: c}
 }
 
-// authCodeURL is the consent page's address with the challenge of PKCE.
+// authCodeURL returns the address of the consent page, with the PKCE challenge.
 func authCodeURL(c *oauth2.Config, f flow, more ...oauth2.AuthCodeOption) string {
 	return f.withCallback(c).AuthCodeURL(f.state, append(more, oauth2.S256ChallengeOption(f.verifier))...)
 }
 
-// withCallback returns the configuration that leads back to where the login began.
+// withCallback returns the configuration with the redirect URI of the flow.
 func (f flow) withCallback(c *oauth2.Config) *oauth2.Config {
 	own := *c
 	if f.callback != "" {
@@ -94,15 +92,15 @@ func (f flow) withCallback(c *oauth2.Config) *oauth2.Config {
 }
 
 const (
-	// providerTimeout limits one request to a provider, its answer included.
+	// providerTimeout limits the duration of a request to a provider, including the response.
 	providerTimeout = 10 * time.Second
-	// maxProviderBody is the longest answer of a provider, in bytes.
+	// maxProviderBody is the maximum size of a provider's response, in bytes.
 	maxProviderBody = 1 << 20
 )
 
-// NewClient returns the client for requests to identity providers. It gives
-// up after ten seconds, reads no more than 1 MiB of an answer and follows no
-// redirects: they could lead a client secret to another server.
+// NewClient returns the client for requests to identity providers. It times out after 10 seconds,
+// reads at most 1 MiB of a response and does not follow redirects, which could send the client
+// secret to another server.
 func NewClient() *http.Client {
 	return &http.Client{
 		Timeout:   providerTimeout,
@@ -113,7 +111,7 @@ func NewClient() *http.Client {
 	}
 }
 
-// limitedAnswers makes reading an answer fail where it is too long.
+// limitedAnswers is a transport that limits the size of responses to maxProviderBody.
 type limitedAnswers struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -2,8 +2,8 @@
 INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7);
 
--- When a state comes back twice, only one of the two finds the flow. A state that
--- comes from another browser or provider does not delete it.
+-- If a state comes back twice, only one of the two finds the flow. A state from another browser or
+-- provider does not delete the flow.
 -- name: TakeOAuthFlow :one
 DELETE FROM oauth_flows
 WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > sqlc.arg(now)

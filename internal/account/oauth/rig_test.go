@@ -34,10 +34,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/idp"
 )
 
-// oauthFrontend is where logins end; nothing answers there.
+// oauthFrontend is the URL of the frontend, which no server handles.
 const oauthFrontend = "https://app.example.com/web"
 
-// rig is the service's delegated login over real HTTP, on its own database.
+// rig serves delegated login over HTTP, with its own database.
 type rig struct {
 	t        *testing.T
 	db       *sqldb.DB
@@ -49,8 +49,7 @@ type rig struct {
 	pictures *pictures
 }
 
-// newRig serves delegated login; providers makes the providers of the
-// service's URL.
+// newRig serves delegated login. providers returns the providers for the URL of the service.
 func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string) []oauth.Provider) *rig {
 	t.Helper()
 	r := &rig{t: t, db: db, clock: c, log: &lockedLog{}, pictures: &pictures{}}
@@ -110,7 +109,7 @@ func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]ten
 
 func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
 
-// pictures notes what is handed to the importer, if the transaction holds.
+// pictures records the picture URLs that are passed to the importer in committed transactions.
 type pictures struct {
 	mu   sync.Mutex
 	urls map[int64]string
@@ -130,11 +129,11 @@ func (p *pictures) Import(ctx context.Context, userID int64, url string) error {
 	return p.err
 }
 
-// onSandbox runs a test against the sandbox's provider on both databases.
+// onSandbox runs a test with the sandbox's provider on both databases.
 func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 	t.Helper()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		now := clock.NewFixed(time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)) // not the machine's time
+		now := clock.NewFixed(time.Date(2031, 3, 1, 12, 0, 0, 0, time.UTC)) // not the current time
 		r := newRig(t, db, now, func(url string) []oauth.Provider {
 			return []oauth.Provider{sandboxProvider(t, now, url)}
 		})
@@ -165,7 +164,7 @@ func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider
 	return oauth.OIDCProvider("sandbox", p.Issuer(), "tenantry", "s%&cret+of the client")
 }
 
-// browser is one person's browser.
+// browser is a browser with its own cookies.
 type browser struct {
 	t      *testing.T
 	rig    *rig
@@ -184,11 +183,11 @@ func (r *rig) browser() *browser {
 	}}
 }
 
-// page is an answer, read whole.
+// page is a complete response.
 type page struct {
 	status   int
 	header   http.Header
-	location string // made absolute
+	location string // absolute
 	text     string
 }
 
@@ -229,7 +228,7 @@ func (b *browser) post(address string, form url.Values) page {
 	return b.do(r)
 }
 
-// start asks for a login and returns the consent page's address.
+// start starts a login and returns the address of the consent page.
 func (b *browser) start(provider string) string {
 	b.t.Helper()
 	p := b.get(b.rig.url + oauth.Path + provider + "/redirect")
@@ -241,7 +240,7 @@ func (b *browser) start(provider string) string {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"/?>`)
 
-// consent fills in the sandbox's form and returns the callback's address.
+// consent submits the sandbox's consent form and returns the address of the callback.
 func (b *browser) consent(at string, fields url.Values) string {
 	b.t.Helper()
 	form := b.get(at)
@@ -262,7 +261,7 @@ func (b *browser) consent(at string, fields url.Values) string {
 	return back.location
 }
 
-// callback follows the provider's answer and returns what the frontend is told.
+// callback follows the provider's redirect and returns the parameters sent to the frontend.
 func (b *browser) callback(address string) url.Values {
 	b.t.Helper()
 	p := b.get(address)
@@ -277,12 +276,12 @@ func (b *browser) callback(address string) url.Values {
 	return values
 }
 
-// somebody is a person with a verified email.
+// somebody returns the consent form of a person with a verified email.
 func somebody(email string) url.Values {
 	return url.Values{"email": {email}, "name": {"Ada Lovelace"}, "email_verified": {"true"}}
 }
 
-// login goes all the way and returns the answer of exchange.
+// login performs a complete login and returns the response of the exchange.
 func (b *browser) login(provider string, fields url.Values) session {
 	b.t.Helper()
 	told := b.callback(b.consent(b.start(provider), fields))
@@ -309,7 +308,7 @@ func (p page) session(t *testing.T) session {
 	return s
 }
 
-// exchange trades a code as an external client does.
+// exchange exchanges a code as an external client does.
 func (r *rig) exchange(code string, headers ...string) page {
 	r.t.Helper()
 	body, err := json.Marshal(map[string]string{"code": code})
@@ -328,7 +327,7 @@ func (r *rig) exchange(code string, headers ...string) page {
 	return r.browser().do(req)
 }
 
-// me tells the status of GET /auth/me with a token.
+// me returns the status of GET /auth/me with a token.
 func (r *rig) me(token string) int {
 	r.t.Helper()
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodGet, r.url+"/api/v1/auth/me", nil)
@@ -339,7 +338,7 @@ func (r *rig) me(token string) int {
 	return r.browser().do(req).status
 }
 
-// count runs a query that gives one number.
+// count returns the number that a query selects.
 func (r *rig) count(query string, args ...any) int {
 	r.t.Helper()
 	var n int

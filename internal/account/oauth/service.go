@@ -1,5 +1,5 @@
-// Package oauth is delegated login: people log in at an identity provider and get
-// an account here (rules: account#delegated-login).
+// Package oauth implements delegated login: people log in at an identity provider and get an
+// account (rules: account#delegated-login).
 package oauth
 
 import (
@@ -24,59 +24,60 @@ import (
 )
 
 const (
-	// flowLifetime is how long a person may take at the identity provider.
+	// flowLifetime is the time limit for a login at the identity provider.
 	flowLifetime = 10 * time.Minute
-	// codeLifetime is how long the frontend has to exchange a one-time code.
+	// codeLifetime is how long a one-time code is valid.
 	codeLifetime = 60 * time.Second
 )
 
-// Path is where delegated login lies, below the service's public URL. The redirect
-// URI to register at a provider is PublicURL + Path + its name + "/callback".
+// Path is the path of delegated login below the service's public URL. The redirect URI to register
+// at a provider is PublicURL + Path + its name + "/callback".
 const Path = "/api/v1/auth/oauth/"
 
-// Accounts are the accounts that people get; *account.Service implements it.
+// Accounts is the part of the account service that delegated login uses. *account.Service
+// implements it.
 type Accounts interface {
 	// Lock locks a user until the transaction of ctx ends.
 	Lock(ctx context.Context, userID int64) error
-	// FindOrCreateVerified finds or makes the account of a verified email, and locks its user.
+	// FindOrCreateVerified finds or creates the account with a verified email, and locks its user.
 	FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
-	// KeepLocale keeps the language that the request asks for, for a user who has none.
+	// KeepLocale stores the language of the request if the user has not chosen one.
 	KeepLocale(ctx context.Context, userID int64) error
-	// Record adds an entry about a user's own account to the audit trail.
+	// Record adds an audit entry about a user's own account.
 	Record(ctx context.Context, userID int64, action string, before, after any) error
-	// LogIn locks a user, calls use, and issues what grant asks for.
+	// LogIn locks a user, calls use, and issues the credentials of grant.
 	LogIn(ctx context.Context, userID int64, grant account.Grant, use func(context.Context, *account.Grant) error) (account.User, account.Tokens, error)
 }
 
-// AvatarImporter takes over a person's picture from an identity provider.
+// AvatarImporter imports a user's picture from an identity provider.
 type AvatarImporter interface {
-	// Import has the picture at url fetched for the user, in the background. It is
-	// called in a transaction and must have no effect if that is rolled back.
+	// Import schedules the download of the picture at url for the user. It runs in the transaction
+	// of ctx and must have no effect if the transaction is rolled back.
 	Import(ctx context.Context, userID int64, url string) error
 }
 
-// Deps is what delegated login needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB           *sqldb.DB
 	Clock        clock.Clock
 	Accounts     Accounts
 	Providers    []Provider
-	PublicURL    string         // without a slash at the end
-	CallbackPage string         // of the frontend, where logins end
-	Avatars      AvatarImporter // nil imports no pictures
-	Client       *http.Client   // for requests to the providers; nil is NewClient
+	PublicURL    string         // without a trailing slash
+	CallbackPage string         // page of the frontend that receives the result
+	Avatars      AvatarImporter // nil disables the import of pictures
+	Client       *http.Client   // for requests to the providers; nil means NewClient
 	Log          *slog.Logger
 }
 
-// Service is delegated login: authorization code with PKCE, state and nonce.
+// Service implements delegated login with authorization code, PKCE, state and nonce.
 type Service struct {
 	deps      Deps
 	store     store
 	providers map[string]identityProvider
 }
 
-// NewService returns delegated login. It fails when two providers have the same
-// name. It sends no provider a request before somebody logs in there.
+// NewService returns a new Service. It returns an error if two providers have the same name. It
+// does not contact the providers.
 func NewService(d Deps) (*Service, error) {
 	if d.Client == nil {
 		d.Client = NewClient()
@@ -91,7 +92,7 @@ func NewService(d Deps) (*Service, error) {
 	return s, nil
 }
 
-// Providers lists the names of the configured providers, sorted.
+// Providers returns the names of the configured providers, sorted.
 func (s *Service) Providers() []string {
 	names := make([]string, 0, len(s.providers))
 	for name := range s.providers {
@@ -101,18 +102,17 @@ func (s *Service) Providers() []string {
 	return names
 }
 
-// flow is the secrets of one login under way.
+// flow holds the secrets of a login in progress.
 type flow struct {
 	state, nonce, verifier string
-	callback               string // where the provider leads back to; it is not stored
+	callback               string // redirect URI; not stored
 }
 
-// Start begins a login. url leads to the provider's consent page, or, when the
-// provider cannot be reached, back to the frontend with an error. key is to be
-// kept in a cookie of the browser: only the browser that has it can finish the
-// login. known is the key that the browser has already, or ""; keeping it lets
-// logins in two windows of one browser go on side by side. host is what the browser calls the
-// service.
+// Start starts a login. It returns the URL of the provider's consent page, or the frontend's URL
+// with an error if the provider is unreachable. The caller must store key in a cookie: only the
+// browser that has it can finish the login. known is the browser's existing key, or "". Keeping the
+// existing key allows concurrent logins in two windows. host is the host name by which the browser
+// addresses the service.
 func (s *Service) Start(ctx context.Context, provider, known, host string) (url, key string, err error) {
 	p, ok := s.providers[provider]
 	if !ok {
@@ -128,21 +128,21 @@ func (s *Service) Start(ctx context.Context, provider, known, host string) (url,
 	return url, key, s.store.insertFlow(ctx, provider, f, key, s.deps.Clock.Now())
 }
 
-// isBrowserKey reports whether a cookie has the form of a key: 26 characters of
-// base32, as rand.Text makes them.
+// isBrowserKey reports whether a cookie has the format of a key: 26 characters of base32, as
+// returned by rand.Text.
 func isBrowserKey(text string) bool {
 	return len(text) == 26 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
 
-// Reply is what the provider sends the browser back with.
+// Reply holds the parameters that the provider returns through the browser.
 type Reply struct {
 	Code, State string
-	Error       string // instead of a code
-	Issuer      string // who sent the reply (RFC 9207); "" where the provider leaves it out
+	Error       string // set instead of a code
+	Issuer      string // issuer of the reply (RFC 9207); may be empty
 }
 
-// Finish ends a login and returns where the browser goes: to the frontend, with a
-// one-time code or an error. It fails only for an unknown provider.
+// Finish ends a login and returns the frontend's URL with a one-time code or an error. It only
+// returns an error if the provider is unknown.
 func (s *Service) Finish(ctx context.Context, provider string, reply Reply, key, host string) (string, error) {
 	p, ok := s.providers[provider]
 	if !ok {
@@ -173,10 +173,9 @@ func (s *Service) finish(ctx context.Context, provider string, p identityProvide
 	return s.findOrCreateUser(ctx, provider, who, key)
 }
 
-// Exchange trades a one-time code for a login. Unknown, used and expired codes are
-// one refusal (OAUTH_CODE_EXPIRED). A session is only for the browser in which the login
-// began, whose key this is: nobody gets logged in as somebody else by a code that a link
-// brought.
+// Exchange exchanges a one-time code for a login. Unknown, used and expired codes return the same
+// error (OAUTH_CODE_EXPIRED). A session is only issued to the browser with this key, which started
+// the login. Otherwise a link with an attacker's code could log a victim in as the attacker.
 func (s *Service) Exchange(ctx context.Context, code, key string, grant account.Grant) (user account.User, isNew bool, tokens account.Tokens, err error) {
 	parsed, err := uuid.Parse(code)
 	if err != nil {
@@ -199,10 +198,10 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 			grant.Provider, err = s.store.markUsed(ctx, who.identity, s.deps.Clock.Now())
 			return err
 		})
-		if account.IsGone(err) { // with their codes
+		if account.IsGone(err) { // the codes were deleted with the account
 			err = errCode
 		}
-		if err == nil && isNew { // the browser may not have said what the frontend says
+		if err == nil && isNew { // the browser may not have sent the language that the frontend sends
 			err = s.deps.Accounts.KeepLocale(ctx, who.userID)
 		}
 		return err
@@ -210,22 +209,22 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 	return user, isNew, tokens, err
 }
 
-// Prune deletes logins that were not finished in time.
+// Prune deletes logins that were not completed in time.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.store.deleteExpired(ctx, s.deps.Clock.Now())
 }
 
-// frontend returns the URL of the frontend's callback page.
+// frontend returns the URL of the frontend's callback page with the query.
 func (s *Service) frontend(host string, query url.Values) string {
 	return matchLoopbackName(s.deps.CallbackPage, host) + "?" + query.Encode()
 }
 
-// callback returns where a provider leads a browser back to.
+// callback returns the redirect URI of a provider.
 func (s *Service) callback(provider, host string) string {
 	return matchLoopbackName(s.deps.PublicURL+Path+provider+"/callback", host)
 }
 
-// fail logs why a login failed and returns what the frontend is told of it.
+// fail logs why a login failed and returns the parameters for the frontend.
 func (s *Service) fail(ctx context.Context, provider string, err error) url.Values {
 	reason, level := errServer, slog.LevelError
 	if errors.As(err, &reason) {

@@ -11,13 +11,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// store keeps secrets as hashes only, except what a provider must be sent later.
+// store stores secrets as hashes only, unless they must be sent to a provider later.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *oauthsql.Queries { return oauthsql.New(s.db.Conn(ctx)) }
 
-// insertFlow stores a login at a provider that begins at now, in the browser with
-// a key.
+// insertFlow stores the start of a login at a provider. key identifies the browser.
 func (s store) insertFlow(ctx context.Context, provider string, f flow, key string, now time.Time) error {
 	err := s.q(ctx).InsertOAuthFlow(ctx, oauthsql.InsertOAuthFlowParams{
 		StateHash: account.HashSecret(f.state), BrowserHash: account.HashSecret(key), Provider: provider,
@@ -26,9 +25,8 @@ func (s store) insertFlow(ctx context.Context, provider string, f flow, key stri
 	return sqldb.Wrap(err, "insert login flow")
 }
 
-// takeFlow returns and deletes the flow that a state belongs to. It fails with
-// errInvalidState unless the flow began in the browser with this key, at this
-// provider, and has not expired.
+// takeFlow deletes and returns the flow with a state. It returns errInvalidState unless the flow
+// was started in the browser with this key, at this provider, and has not expired.
 func (s store) takeFlow(ctx context.Context, provider, state, key string, now time.Time) (flow, error) {
 	row, err := s.q(ctx).TakeOAuthFlow(ctx, oauthsql.TakeOAuthFlowParams{
 		StateHash: account.HashSecret(state), BrowserHash: account.HashSecret(key), Provider: provider, Now: now,
@@ -36,14 +34,15 @@ func (s store) takeFlow(ctx context.Context, provider, state, key string, now ti
 	return flow{state: state, nonce: row.Nonce, verifier: row.Verifier}, sqldb.WrapAbsent(err, "take login flow", errInvalidState)
 }
 
-// linked returns an identity and the user that it is linked to, or errNotLinked.
+// linked returns an identity and the user that it is linked to. It returns errNotLinked if the
+// identity does not exist.
 func (s store) linked(ctx context.Context, provider, subject string) (id uuid.UUID, userID int64, err error) {
 	row, err := s.q(ctx).UserByOAuthIdentity(ctx, oauthsql.UserByOAuthIdentityParams{Provider: provider, Subject: subject})
 	return row.ID, row.UserID, sqldb.WrapAbsent(err, "read linked identity", errNotLinked)
 }
 
-// link links an identity to a user and returns its ID; errIdentityTaken where it is linked
-// already.
+// link links an identity to a user and returns its ID. It returns errIdentityTaken if the identity
+// is already linked.
 func (s store) link(ctx context.Context, provider, subject, email string, userID int64, now time.Time) (uuid.UUID, error) {
 	id := sqldb.NewID()
 	added, err := s.q(ctx).InsertOAuthIdentity(ctx, oauthsql.InsertOAuthIdentityParams{
@@ -60,19 +59,19 @@ func (s store) setEmail(ctx context.Context, id uuid.UUID, email string) error {
 	return sqldb.Wrap(err, "set email of identity")
 }
 
-// markUsed stores when an identity logged in and returns its provider; errCode where the
-// identity was removed, with its codes.
+// markUsed stores the last-used time of an identity and returns its provider. It returns errCode if
+// the identity was removed, along with its codes.
 func (s store) markUsed(ctx context.Context, id uuid.UUID, now time.Time) (provider string, err error) {
 	provider, err = s.q(ctx).MarkIdentityUsed(ctx, oauthsql.MarkIdentityUsedParams{ID: id, LastUsedAt: &now})
 	return provider, sqldb.WrapAbsent(err, "mark identity as used", errCode)
 }
 
-// admitted is who a one-time code stands for.
+// admitted describes the user that a one-time code logs in.
 type admitted struct {
 	userID   int64
 	identity uuid.UUID
-	isNew    bool // the account was made by this login
-	// browserHash is the hash of the key of the browser in which the login began.
+	isNew    bool // this login created the account
+	// browserHash is the hash of the key of the browser that started the login.
 	browserHash string
 }
 
@@ -84,14 +83,15 @@ func (s store) insertCode(ctx context.Context, code string, a admitted, now time
 	return sqldb.Wrap(err, "insert login code")
 }
 
-// code returns who a code stands for; errCode where there is none that works at now.
+// code returns the user that a code logs in. It returns errCode if the code is unknown or has
+// expired.
 func (s store) code(ctx context.Context, code string, now time.Time) (admitted, error) {
 	row, err := s.q(ctx).OAuthCode(ctx, oauthsql.OAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
 	return admitted{userID: row.UserID, identity: row.IdentityID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
 		sqldb.WrapAbsent(err, "read login code", errCode)
 }
 
-// takeCode deletes a code; errCode where it is gone.
+// takeCode deletes a code. It returns errCode if the code no longer exists.
 func (s store) takeCode(ctx context.Context, code string) error {
 	n, err := s.q(ctx).DeleteOAuthCode(ctx, account.HashSecret(code))
 	if err == nil && n == 0 {
@@ -100,7 +100,7 @@ func (s store) takeCode(ctx context.Context, code string) error {
 	return sqldb.Wrap(err, "take login code")
 }
 
-// deleteExpired deletes flows and codes that have expired at now.
+// deleteExpired deletes flows and codes that have expired.
 func (s store) deleteExpired(ctx context.Context, now time.Time) error {
 	if err := s.q(ctx).DeleteExpiredOAuthFlows(ctx, now); err != nil {
 		return sqldb.Wrap(err, "delete expired login flows")

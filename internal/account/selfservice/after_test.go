@@ -18,8 +18,7 @@ import (
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`)
 
-// delegate logs in at the sandbox's identity provider, and returns the answer with the
-// token.
+// delegate logs in at the sandbox's identity provider and returns the response with the token.
 func delegate(s *apptest.Server, email string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/oauth/exchange", "", apptest.Object{"code": delegatedCode(s, email)}).Want(200)
@@ -57,7 +56,7 @@ func delegatedCode(s *apptest.Server, email string) string {
 	return end.Query().Get("code")
 }
 
-// resetMail asks for a reset and returns the token that is mailed.
+// resetMail requests a password reset and returns the mailed token.
 func resetMail(s *apptest.Server, email string) (token string) {
 	s.T.Helper()
 	s.Call("POST", "/api/v1/auth/forgot-password", "", apptest.Object{"email": email}).Want(200)
@@ -72,14 +71,14 @@ func resetMail(s *apptest.Server, email string) (token string) {
 	return token
 }
 
-// keptOf is the export of a user's account.
+// keptOf returns the export of a user's data.
 func keptOf(s *apptest.Server, token string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("GET", "/api/v1/user/export", token, nil).Want(200)
 }
 
-// Nothing from before an account was deleted opens anything, not even once its email has
-// registered anew, and the new account has nothing of the old.
+// Credentials and links of a deleted account never work, even after its email is registered again.
+// The new account starts without data of the old one.
 func TestNothingOutlivesTheAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,7 +127,7 @@ func TestNothingOutlivesTheAccount(t *testing.T) {
 	})
 }
 
-// wantFresh wants that the account of Robert has nothing of the one that had his email.
+// wantFresh checks that Robert's account lacks the data of the previous account with his email.
 func wantFresh(s *apptest.Server, token string, formerID int64) {
 	s.T.Helper()
 	kept := keptOf(s, token).WantAt("account.name", "Robert").WantAt("account.locale", nil).WantAt("account.email_verified_at", nil)
@@ -143,8 +142,8 @@ func wantFresh(s *apptest.Server, token string, formerID int64) {
 	}
 }
 
-// A user who has no password needs none, and the next login at the provider is a new
-// account's.
+// A user without a password can delete the account without one. The next login at the provider
+// creates a new account.
 func TestDeletingADelegatedAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -164,8 +163,8 @@ func TestDeletingADelegatedAccount(t *testing.T) {
 	})
 }
 
-// A refused deletion changes nothing, and what refuses it is over once the others have
-// left and the subscription has ended, not when its end is only planned.
+// A rejected deletion changes nothing. It succeeds once the other members have left and the
+// subscription has ended, but not while its cancellation is only scheduled.
 func TestDeletingAnOwnersAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -198,7 +197,7 @@ func TestDeletingAnOwnersAccount(t *testing.T) {
 	})
 }
 
-// Everything that is kept is shown as it is, and nothing that anybody could log in with.
+// The export contains all personal data and no credentials.
 func TestExportHasEverythingButSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -252,8 +251,8 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 	})
 }
 
-// The changes and the invitations of somebody with many are sent page by page, each once, also
-// where they end with a page and where many are of the same moment.
+// Long lists are exported page by page and each entry once, including when the list ends with a
+// full page and when many entries have the same time.
 func TestExportOfMuch(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

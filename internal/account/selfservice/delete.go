@@ -12,38 +12,38 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Memberships are the tenants that users are in.
+// Memberships manages the memberships of users in tenants.
 type Memberships interface {
-	// CloseOwnedTenant deletes the tenant of a user if it is theirs alone, and returns the one that
-	// they are in, which is locked, and whether they owned it; Nil for none.
+	// CloseOwnedTenant deletes the user's tenant if the user is its owner and only member. It
+	// returns the locked tenant of the user, or Nil for a user without a tenant, and whether the
+	// user owned it.
 	CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
-	// Deleted takes a user out of a tenant that is not theirs.
+	// Deleted removes a user from a tenant that they do not own.
 	Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error
 }
 
-// Avatars are the pictures of users.
+// Avatars manages the avatars of users.
 type Avatars interface {
 	Clear(ctx context.Context, userID int64) error
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit log.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// errJoined means that a user has joined a tenant since their place was looked up.
+// errJoined means that the user has joined a tenant since their membership was read.
 var errJoined = errors.New("the user has joined a tenant")
 
-// joinTries is how often a deletion is tried again for a user who joins a tenant meanwhile.
+// joinTries is the number of attempts if the user joins a tenant concurrently.
 const joinTries = 3
 
-// Delete deletes a caller's account: everything that authenticates them and all that is
-// kept about them, but for what the law asks for (rules: account#deletion). OWNS_TENANT
-// refuses the owner of a tenant that has other members or a subscription.
+// Delete deletes the caller's account: all credentials and all personal data, except data that must
+// be kept by law (rules: account#deletion). It returns OWNS_TENANT for the owner of a tenant that
+// has other members or a subscription.
 //
-// Invariant: the tenant is locked before the user. Whoever gives the user a place in a
-// tenant locks the user first and refuses one who is deleted, so that nobody who is gone
-// is a member.
+// Invariant: a deleted user is never a member. Delete locks the tenant before the user. Operations
+// that add a user to a tenant lock the user first and reject a deleted user.
 func (s *Service) Delete(ctx context.Context, caller *authz.Caller, password string) error {
 	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Service) delete(ctx context.Context, caller *authz.Caller, proof accoun
 	})
 }
 
-// erase empties what is kept of a user, who is locked.
+// erase deletes the personal data of a user. The caller has locked the user.
 func (s *Service) erase(ctx context.Context, self account.Self) error {
 	placed, err := s.store.isInTenant(ctx, self.ID)
 	if err == nil && placed {

@@ -55,7 +55,7 @@ func TestDeletingTheAccount(t *testing.T) {
 		if n := s.CountRows("SELECT count(*) FROM users WHERE id = $1 AND name = '' AND email NOT LIKE '%bob%' AND password_hash IS NULL AND avatar_hash IS NULL", id); n != 1 {
 			t.Error("the row says who it was")
 		}
-		// What Bob has made stays, without him.
+		// The keys that Bob created remain, without his name.
 		s.Call("GET", ada.Path("/usage"), secret, nil).Want(200)
 		keys := s.Call("GET", ada.Path("/api-keys"), ada.Token, nil).Want(200)
 		if keys.At("data.0.created_by") != nil {
@@ -67,13 +67,13 @@ func TestDeletingTheAccount(t *testing.T) {
 			}
 		}
 
-		// The email is free, and what it registers is new.
+		// The email can be registered again, which creates a new account.
 		again := s.RegisterAlone("Bob again", "bob@example.com")
 		if s.UserID(again) == id {
 			t.Error("the account lives again")
 		}
 
-		// A tenant that is the user's alone goes too.
+		// A tenant without other members is deleted with its owner.
 		s.Call("DELETE", ada.Path("/team/invitations/"+s.Call("GET", ada.Path("/team/invitations"), ada.Token, nil).Str("data.0.id")), ada.Token, nil).Want(200)
 		s.BuyPlan(ada, "starter")
 		deleteAccount(s, ada.Token).As("with a subscription").WantRefused(409, "OWNS_TENANT")
@@ -87,8 +87,8 @@ func TestDeletingTheAccount(t *testing.T) {
 	})
 }
 
-// Whoever deletes the account while they join or make a tenant is in none afterwards, and
-// no tenant is left without its owner.
+// A user who deletes the account while joining or creating a tenant is not a member afterwards, and
+// no tenant loses its owner.
 func TestDeletingWhileJoining(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -120,7 +120,7 @@ func TestDeletingWhileJoining(t *testing.T) {
 				t.Fatalf("round %d: %d owners", round, n)
 			}
 			if s.CountRows("SELECT count(*) FROM users WHERE id = $1 AND deleted_at IS NOT NULL", id) == 0 {
-				deleteAccount(s, token) // it was refused while the user was an owner
+				deleteAccount(s, token) // rejected while the user was an owner
 			}
 			if s.CountRows("SELECT count(*) FROM users WHERE id = $1 AND deleted_at IS NULL", heirID) == 1 {
 				s.Call("POST", ada.Path("/transfer-ownership"), heir, apptest.Object{"user_id": s.UserID(ada.Token), "current_password": password})

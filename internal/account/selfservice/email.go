@@ -13,12 +13,12 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// linkLifetime is how long a link that proves an email works.
+// linkLifetime is how long a verification link is valid.
 const linkLifetime = 24 * time.Hour
 
-// ChangeEmail begins the change of a caller's email: a link goes to the new address, if it
-// is free, and a notice to the present one. The caller cannot tell whether it is free. Of
-// several changes the newest counts.
+// ChangeEmail starts a change of the caller's email. It mails a link to the new address if no
+// account uses it, and a notice to the current address. The response does not reveal whether the
+// new address is in use. A later change replaces an earlier one.
 func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, password string) error {
 	address, err := mail.NormalizeAddress(email)
 	proof, proofErr := s.deps.Accounts.VerifyPassword(ctx, caller, password)
@@ -46,8 +46,8 @@ func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, 
 	})
 }
 
-// AskVerification mails a caller a link that proves their present email. It reports
-// whether the email needs it.
+// AskVerification mails a verification link to the caller's current email. It reports whether the
+// email needed verification.
 func (s *Service) AskVerification(ctx context.Context, caller *authz.Caller) (needed bool, err error) {
 	err = s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
 		if needed = !self.Verified; !needed {
@@ -62,8 +62,8 @@ func (s *Service) AskVerification(ctx context.Context, caller *authz.Caller) (ne
 	return needed, err
 }
 
-// mailLink mails a link that proves an address. Anybody can have mail sent to any address
-// this way, so that there is at most one a minute for each; the answer stays the same.
+// mailLink mails a verification link. Users can request mail to arbitrary addresses, so at most one
+// per minute is sent to each address. The response does not depend on it.
 func (s *Service) mailLink(ctx context.Context, user account.User, address, locale string) error {
 	if !s.deps.Limiter.Allow(ctx, limit.AccountMail, address).Allowed {
 		return nil
@@ -76,18 +76,18 @@ func (s *Service) mailLink(ctx context.Context, user account.User, address, loca
 	return s.deps.Notices.VerifyEmail(ctx, locale, address, user.Name, user.Email, token)
 }
 
-// VerifyEmail uses a link: the user's email is proved to be theirs, and becomes the one
-// that the link was mailed to. Unknown, used and expired tokens get the same refusal, as
-// does one for an address that somebody else has registered meanwhile.
+// VerifyEmail uses a link. It marks the email that the link was mailed to as verified, and makes it
+// the user's email. Unknown, used and expired tokens return the same error, as does a link for an
+// address that another user has registered since.
 //
-// A link of an email change also needs a login of the account or its password (422 on
-// current_password). Otherwise anyone could ask for a change to the address of another
-// person, who follows the link and takes the account for their own. The change ends what
-// belonged to the former email.
+// A link for a change of email also needs a login of the account or its password (422 on
+// current_password). Otherwise an attacker could request a change to the address of another person,
+// who follows the link and adopts the account. The change ends everything that belonged to the
+// former email.
 //
-// Invariant: what ends links locks the user, and so does this before it uses one. So of a
-// new password and a link at the same moment, either the link was used before or it is
-// refused.
+// Invariant: operations that end links lock the user, and so does VerifyEmail before it uses a
+// link. If a password change and a link run concurrently, the link is either used first or
+// rejected.
 func (s *Service) VerifyEmail(ctx context.Context, token, password string) error {
 	hash, now := account.HashSecret(token), s.deps.Clock.Now()
 	userID, isChange, err := s.store.verification(ctx, hash, now)
@@ -99,13 +99,13 @@ func (s *Service) VerifyEmail(ctx context.Context, token, password string) error
 	} else {
 		err = s.verifyPresent(ctx, userID, hash)
 	}
-	if sqldb.IsUnique(err) { // somebody has registered it at the same moment
+	if sqldb.IsUnique(err) { // another user has registered it concurrently
 		return errToken
 	}
 	return err
 }
 
-// verifyPresent uses a link that was mailed to the present email of a user.
+// verifyPresent uses a link that was mailed to the user's current email.
 func (s *Service) verifyPresent(ctx context.Context, userID int64, hash string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		self, err := s.deps.Accounts.LockSelf(ctx, userID)
@@ -126,7 +126,7 @@ func (s *Service) verifyPresent(ctx context.Context, userID int64, hash string) 
 	})
 }
 
-// completeChange uses a link that was mailed to the new email of a user.
+// completeChange uses a link that was mailed to the user's new email.
 func (s *Service) completeChange(ctx context.Context, userID int64, hash, password string) error {
 	owner, err := s.deps.Accounts.VerifyOwner(ctx, userID, password)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Service) completeChange(ctx context.Context, userID int64, hash, passwo
 	})
 }
 
-// Prune deletes links that do not work any more.
+// Prune deletes expired links.
 func (s *Service) Prune(ctx context.Context) error {
 	return s.store.deleteExpiredVerifications(ctx, s.deps.Clock.Now())
 }

@@ -15,8 +15,8 @@ var link = regexp.MustCompile(`/verify-email\?token=([A-Za-z0-9]{64})`)
 
 var resetLink = regexp.MustCompile(`/reset-password\?\S*token=([A-Za-z0-9]+)`)
 
-// links returns the tokens of the links that were mailed to an address, the newest first,
-// once there are n of them.
+// links returns the tokens of the links mailed to an address, newest first. It waits until there
+// are n.
 func links(s *apptest.Server, to string, n int) []string {
 	s.T.Helper()
 	var tokens []string
@@ -35,7 +35,7 @@ func links(s *apptest.Server, to string, n int) []string {
 	return tokens
 }
 
-// awaitMails waits until an address has got n mails, and returns their subjects.
+// awaitMails waits until n mails were sent to an address, and returns their subjects.
 func awaitMails(s *apptest.Server, to string, n int) []any {
 	s.T.Helper()
 	var subjects []any
@@ -137,14 +137,14 @@ func TestChangingTheEmail(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).WantRefused(401, "INVALID_CREDENTIALS")
 		verify(s, token).WantRefused(400, "")
 
-		// Who registers the address first has it.
+		// If another user registers the address first, the link is rejected.
 		changeEmail(s, ada.Token, "raced@example.com").Want(202)
 		token = links(s, "raced@example.com", 1)[0]
 		s.Register("raced@example.com", false)
 		confirm(s, ada.Token, token).WantRefused(400, "")
 		me(s, ada.Token).Want(200).WantAt("user.email", "new@example.com")
 
-		// A new password ends a change that waits, and so does a reset.
+		// A new password invalidates a pending change, and so does a reset.
 		changeEmail(s, ada.Token, "later@example.com").Want(202)
 		token = links(s, "later@example.com", 1)[0]
 		s.Call("PUT", "/api/v1/user/password", ada.Token, apptest.Object{
@@ -201,7 +201,7 @@ func TestChangingThePassword(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": "ada@example.com", "password": "battery staple"}).Want(200)
 		awaitMails(s, "ada@example.com", 1)
 
-		// An account without a password has none to show.
+		// An account without a password needs none.
 		apptest.Exec(t, s.DB(), "UPDATE users SET password_hash = NULL WHERE email = 'ada@example.com'")
 		change(apptest.WithChanges(body, apptest.Object{"current_password": apptest.Absent, "password": password, "password_confirmation": password})).Want(204)
 		s.LogIn("ada@example.com")
@@ -229,7 +229,7 @@ func TestPresentPasswordsAreLimited(t *testing.T) {
 	}, func(s *settings.Settings) { s.RateLimits = map[string]int{"account_password": 5} })
 }
 
-// Mails with links are one a minute for an address, and the answer stays the same.
+// An address gets at most one link per minute, and the response stays the same.
 func TestLinksAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -238,7 +238,7 @@ func TestLinksAreLimited(t *testing.T) {
 			s.Call("POST", "/api/v1/user/email/verification", ada.Token, nil).Want(202)
 			changeEmail(s, ada.Token, "new@example.com").Want(202)
 		}
-		awaitMails(s, "ada@example.com", 4) // a link and three notices
+		awaitMails(s, "ada@example.com", 4) // one link and three notices
 		links(s, "ada@example.com", 1)
 		links(s, "new@example.com", 1)
 	}, func(s *settings.Settings) { s.RateLimits = map[string]int{"account_mail": 1} })

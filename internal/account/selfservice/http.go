@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers.
+// HTTP implements the handlers for the caller's own account.
 type HTTP struct {
 	svc      *Service
 	accounts *account.HTTP
@@ -58,12 +58,12 @@ func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.NoB
 	return &rest.NoBody{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.FromContext(ctx), in.Body.CurrentPassword, in.Body.Password)
 }
 
-// CheckPassword is the check behind rest.Checks for ChangePassword.
+// CheckPassword validates the passwords before ChangePassword runs. See rest.Checks.
 func (h *HTTP) CheckPassword(ctx context.Context, in *passwordInput) error {
 	return fault.Join(h.verifyPassword(ctx, in.Body.CurrentPassword), account.CheckNewPassword(in.Body.Password))
 }
 
-// verifyPassword refuses a missing or wrong password of the caller.
+// verifyPassword returns a validation error if the caller's password is missing or wrong.
 func (h *HTTP) verifyPassword(ctx context.Context, password string) error {
 	_, err := h.svc.deps.Accounts.VerifyPassword(ctx, authz.FromContext(ctx), password)
 	return err
@@ -76,10 +76,10 @@ type emailInput struct {
 	}
 }
 
-// linkSent is the message of a request that mails a link.
+// linkSent is the message key of responses to requests that mail a link.
 const linkSent = "account.email_link_sent"
 
-// ChangeEmail handles POST /user/email: 202 whether or not the address is free.
+// ChangeEmail handles POST /user/email. It returns 202 whether or not an account uses the address.
 func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Body[rest.Note], error) {
 	if err := h.svc.ChangeEmail(ctx, authz.FromContext(ctx), in.Body.Email, in.Body.CurrentPassword); err != nil {
 		return nil, err
@@ -87,12 +87,12 @@ func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Body[rest
 	return rest.Message(linkSent), nil
 }
 
-// CheckEmail is the check behind rest.Checks for ChangeEmail.
+// CheckEmail verifies the password before ChangeEmail runs. See rest.Checks.
 func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
 	return h.verifyPassword(ctx, in.Body.CurrentPassword)
 }
 
-// AskVerification handles POST /user/email/verification. A verified email needs no link.
+// AskVerification handles POST /user/email/verification. It sends no link if the email is verified.
 func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (*rest.AcceptedNote, error) {
 	isNeeded, err := h.svc.AskVerification(ctx, authz.FromContext(ctx))
 	if err != nil || !isNeeded {

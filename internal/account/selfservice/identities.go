@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Identity is an account at a provider that can log in.
+// Identity is an account at an identity provider that is linked to a user.
 type Identity struct {
 	ID         uuid.UUID
 	Provider   string
@@ -23,17 +23,17 @@ type Identity struct {
 	LastUsedAt *time.Time
 }
 
-// Identities lists the identities of a user, the oldest first.
+// Identities returns the identities of a user, oldest first.
 func (s *Service) Identities(ctx context.Context, userID int64) ([]Identity, error) {
 	return s.store.identities(ctx, userID)
 }
 
-// RemoveIdentity removes an identity of a caller and ends the logins that came through it.
-// It fails with LAST_LOGIN_METHOD if the account could not log in without it. The next
-// delegated login treats the identity as a new one.
+// RemoveIdentity removes an identity of the caller and ends the logins through it. It returns
+// LAST_LOGIN_METHOD if the account could not log in without it. A later delegated login treats the
+// identity as new.
 //
-// Invariant: the user is locked while the identities are counted, so two removals at the
-// same time do not remove the last two.
+// Invariant: the user is locked while the identities are counted, so concurrent calls cannot remove
+// the last two.
 func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
 	known, err := s.store.identities(ctx, caller.UserID)
 	if err == nil && !slices.ContainsFunc(known, func(i Identity) bool { return i.ID == id }) {
@@ -81,7 +81,7 @@ func (s store) deleteIdentity(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).DeleteIdentity(ctx, id), "delete identity")
 }
 
-// UserIdentity is an account at a provider that can log in as the caller.
+// UserIdentity is an identity in the API.
 type UserIdentity struct {
 	ID         uuid.UUID   `json:"id"`
 	Provider   string      `json:"provider"`

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A link of an email change works only together with a login of the same account or its
-// password, so nobody gets another person to confirm a change for them.
+// A link for a change of email needs a login of the account or its password, so that an attacker
+// cannot make another person confirm the change.
 func TestChangingTheEmailNeedsTheOwner(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -49,8 +49,8 @@ func TestChangingTheEmailNeedsTheOwner(t *testing.T) {
 	})
 }
 
-// An identity whose email differs ends with a change of the email, and every identity ends
-// with a reset: otherwise the former owner of the account could still log in with it.
+// A change of email removes identities with a different email, and a reset removes all identities.
+// Otherwise the former owner of the account could still log in.
 func TestIdentitiesEndWithTheirEmail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -63,7 +63,7 @@ func TestIdentitiesEndWithTheirEmail(t *testing.T) {
 			t.Error("the identity of the former email still logs in")
 		}
 
-		// The new email is verified, so its identity is linked.
+		// The new email is verified, so an identity with that email is linked.
 		linked := delegate(s, "new@example.com")
 		if int64(linked.At("user.id").(float64)) != id {
 			t.Fatalf("another account: %s", linked.Text)
@@ -77,8 +77,8 @@ func TestIdentitiesEndWithTheirEmail(t *testing.T) {
 	})
 }
 
-// Whoever becomes a platform admin loses the identities: an account at a provider, which may be
-// less guarded, must not lead to the administration.
+// A new platform admin loses all identities: an account at a provider, which may be less protected,
+// must not give access to the platform.
 func TestGrantingAdminRemovesIdentities(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -130,7 +130,7 @@ func TestIdentities(t *testing.T) {
 		s.Advance(10 * time.Minute)
 		remove(deb, apptest.Object{}).As("an old login").WantRefused(403, "RECENT_LOGIN_REQUIRED")
 
-		// With a password the account can remove it, and the logins through it end.
+		// An account with a password can remove the identity, which ends its logins.
 		s.Call("PUT", "/api/v1/user/password", deb, apptest.Object{"password": password, "password_confirmation": password}).Want(204)
 		through := delegate(s, "deb@example.com")
 		deb = s.LogIn("deb@example.com")
@@ -145,7 +145,7 @@ func TestIdentities(t *testing.T) {
 	})
 }
 
-// What happens to an account is in the trail of its tenant and in its export, without secrets.
+// Account events are recorded in the tenant's audit log and in the user's export, without secrets.
 func TestAccountsLeaveEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -182,8 +182,8 @@ func TestAccountsLeaveEntries(t *testing.T) {
 	}, func(s *settings.Settings) { s.RateLimits = map[string]int{"login_account": 3} })
 }
 
-// The holder of an old refresh token cannot lock the owner out of delegated login: it ends
-// only the login that it descends from.
+// The holder of an old refresh token cannot lock the owner out of delegated login: reuse only ends
+// the login of that token.
 func TestReplayLeavesCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -196,7 +196,7 @@ func TestReplayLeavesCodes(t *testing.T) {
 	})
 }
 
-// Every broken field is reported at once, the present password included.
+// All invalid fields are reported together, including the current password.
 func TestEveryBrokenField(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

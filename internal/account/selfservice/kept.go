@@ -12,9 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Export is everything that is kept about a user: nothing of others, and nothing that
-// somebody could log in with. Export adds the lists that can be long: invitations that the
-// user has sent, and what the user has changed.
+// Export holds the personal data of a user, without data of other people and without credentials.
+// Service.Export adds the lists that can be long: sent invitations and audit entries.
 type Export struct {
 	ExportedAt    shape.Time            `json:"exported_at"`
 	Account       ExportAccount         `json:"account"`
@@ -28,7 +27,7 @@ type Export struct {
 	Impersonation []ExportImpersonation `json:"impersonations"`
 }
 
-// ExportAccount is the user's own row.
+// ExportAccount is the account of the user.
 type ExportAccount struct {
 	ID              int64       `json:"id"`
 	Name            string      `json:"name"`
@@ -36,13 +35,13 @@ type ExportAccount struct {
 	EmailVerifiedAt *shape.Time `json:"email_verified_at"`
 	Locale          *string     `json:"locale"`
 	HasPassword     bool        `json:"has_password"`
-	Avatar          *string     `json:"avatar"` // its path
+	Avatar          *string     `json:"avatar"` // path
 	IsPlatformAdmin bool        `json:"is_platform_admin"`
 	CreatedAt       shape.Time  `json:"created_at"`
 	UpdatedAt       shape.Time  `json:"updated_at"`
 }
 
-// ExportMembership is a tenant that the user is in, or was in until it was deleted.
+// ExportMembership is a membership of the user, including memberships in deleted tenants.
 type ExportMembership struct {
 	ID        uuid.UUID   `json:"id"`
 	Name      string      `json:"name"`
@@ -51,7 +50,7 @@ type ExportMembership struct {
 	DeletedAt *shape.Time `json:"deleted_at"`
 }
 
-// ExportIdentity is who the user is at an identity provider.
+// ExportIdentity is an identity of the user at an identity provider.
 type ExportIdentity struct {
 	Provider   string      `json:"provider"`
 	Subject    string      `json:"subject"`
@@ -60,20 +59,20 @@ type ExportIdentity struct {
 	LastUsedAt *shape.Time `json:"last_used_at"`
 }
 
-// ExportBrowser is a browser that gets the user's push messages.
+// ExportBrowser is a browser that receives the user's push messages.
 type ExportBrowser struct {
 	Endpoint  string     `json:"endpoint"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// ExportLink is a link that was mailed and works still.
+// ExportLink is a mailed link that is still valid.
 type ExportLink struct {
 	Email     string     `json:"email"`
 	CreatedAt shape.Time `json:"created_at"`
 	ExpiresAt shape.Time `json:"expires_at"`
 }
 
-// ExportInvitation is an invitation of the user.
+// ExportInvitation is an invitation that the user has received.
 type ExportInvitation struct {
 	Tenant    string     `json:"tenant"`
 	Status    string     `json:"status"`
@@ -81,22 +80,22 @@ type ExportInvitation struct {
 	ExpiresAt shape.Time `json:"expires_at"`
 }
 
-// ExportSentInvitation is an invitation by the user, without whom it was for.
+// ExportSentInvitation is an invitation that the user has sent, without its recipient.
 type ExportSentInvitation struct {
 	ID        uuid.UUID  `json:"id"`
 	Status    string     `json:"status"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// ExportKey is an API key that the user has made.
+// ExportKey is an API key that the user has created.
 type ExportKey struct {
 	ID        uuid.UUID  `json:"id"`
 	Name      string     `json:"name"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// ExportChange is something that the user has changed, without its contents, which may be
-// others'.
+// ExportChange is an audit entry of the user, without the changed values, which may be data of
+// other people.
 type ExportChange struct {
 	Action     string     `json:"action"`
 	Resource   string     `json:"resource"`
@@ -107,14 +106,14 @@ type ExportChange struct {
 	CreatedAt  shape.Time `json:"created_at"`
 }
 
-// ExportImpersonation is when an administrator began or stopped to act as the user.
+// ExportImpersonation records when an admin started or stopped impersonating the user.
 type ExportImpersonation struct {
 	Action    string     `json:"action"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// Export returns everything that is kept about a user as a JSON document, whose last keys,
-// invitations_sent and audit_log, are read while it is sent.
+// Export returns the personal data of a user as a JSON document. Its last keys, invitations_sent
+// and audit_log, are read page by page while the document is sent.
 func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, error) {
 	kept, err := s.loadExport(ctx, userID)
 	if err != nil {
@@ -126,7 +125,7 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 	}
 	head = bytes.TrimSuffix(head, []byte("\n}"))
 	lists := []longList{s.store.sentInvitations(userID), s.store.changes(userID)}
-	first := true // nothing of the list was written yet
+	first := true // nothing of the current list has been written
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
 		entries, more, err := lists[0].next(ctx)
 		if err != nil {
@@ -160,7 +159,7 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 	}), nil
 }
 
-// loadExport returns what is kept about a user, but for their changes.
+// loadExport loads the personal data of a user except the long lists.
 func (s *Service) loadExport(ctx context.Context, userID int64) (Export, error) {
 	kept, err := s.store.loadExport(ctx, userID)
 	if err != nil {

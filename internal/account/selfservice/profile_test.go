@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// me is the profile of a token's user.
+// me returns the profile of a token's user.
 func me(s *apptest.Server, token string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("GET", "/api/v1/auth/me", token, nil)
@@ -65,7 +65,7 @@ func TestLogins(t *testing.T) {
 			t.Errorf("it expires after %s", got)
 		}
 
-		// A refresh continues the login, from where it is asked for.
+		// A refresh continues the login and updates its user agent.
 		id := list.Str("data.1.id")
 		s.Advance(10 * time.Minute)
 		r := s.NewRequest("POST", "/api/v1/auth/refresh", "", apptest.Object{"refresh_token": first.Str("refreshToken")})
@@ -82,7 +82,7 @@ func TestLogins(t *testing.T) {
 			return sessions(pair.Str("accessToken")).TimeAt("data.1.last_used_at").Sub(used) >= 2*time.Minute
 		})
 
-		// Only one's own can be ended, at once and once.
+		// Users can only end their own logins, with immediate effect.
 		end := func(token, id string) apptest.Reply {
 			t.Helper()
 			return s.Call("DELETE", "/api/v1/user/sessions/"+id, token, nil)
@@ -111,7 +111,7 @@ func TestLogins(t *testing.T) {
 	})
 }
 
-// Whoever acts as somebody else may read, and change nothing.
+// An impersonated account can be read but not changed.
 func TestOwnAccountWhileImpersonating(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

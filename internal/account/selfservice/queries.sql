@@ -1,5 +1,5 @@
--- What may authenticate a user, the oldest first, with what has expired: it tells when its
--- login was used.
+-- The unrevoked credentials of a user, oldest first. Expired credentials are included, because they
+-- determine when their login was last used.
 -- name: Credentials :many
 SELECT c.family, c.kind, c.ip, c.user_agent, c.login_at, c.created_at, c.last_used_at, c.expires_at
 FROM credentials c
@@ -51,7 +51,7 @@ DELETE FROM former_memberships WHERE user_id = $1;
 -- name: ForgetMaker :exec
 UPDATE api_keys SET created_by = NULL WHERE created_by = $1;
 
--- Those that wait are for whoever has the address.
+-- Pending invitations remain valid for the next owner of the address.
 -- name: DeleteInvitationsTo :exec
 DELETE FROM invitations WHERE email = $1 AND status <> 'pending';
 
@@ -104,7 +104,7 @@ WHERE i.email = $1
 ORDER BY i.created_at, i.id;
 
 -- name: KeptSent :many
--- A page of the invitations that a user has sent, the oldest first, after one of them.
+-- A page of the invitations that a user has sent, oldest first, after a given invitation.
 SELECT id, status, created_at FROM invitations
 WHERE inviter_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
     AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::uuid)
@@ -114,7 +114,7 @@ ORDER BY created_at, id LIMIT sqlc.arg(most);
 SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id;
 
 -- name: KeptEntries :many
--- A page of what a user has changed, the oldest first, after an entry.
+-- A page of the audit entries of a user, oldest first, after a given entry.
 SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
 WHERE actor_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
     AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::bigint)

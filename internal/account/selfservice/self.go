@@ -1,5 +1,5 @@
-// Package selfservice is what users do with their own account: its name, language, password and
-// email, its logins, what is kept about it, and its end (rules: account#own-account).
+// Package selfservice lets users manage their own account: name, language, password, email, logins,
+// the export of their data, and the deletion of the account (rules: account#own-account).
 package selfservice
 
 import (
@@ -16,22 +16,20 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Notices sends the mails about an account, in the locale of the reader.
+// Notices sends mail about an account, in the language of the recipient.
 type Notices interface {
-	// VerifyEmail mails the link that proves an email. account is the present email of the
-	// account that asks.
+	// VerifyEmail mails a verification link. account is the current email of the account.
 	VerifyEmail(ctx context.Context, locale, to, name, account, token string) error
-	// EmailChange tells the owner of an account, at the present address, that another is
-	// to take its place.
+	// EmailChange notifies the user at the current email that a change was requested.
 	EmailChange(ctx context.Context, locale, to, name string) error
 }
 
-// Limiter decides whether one more of a group may pass for a key.
+// Limiter decides whether a request of a group is within the limit of a key.
 type Limiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
 }
 
-// Deps is what the service needs.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB          *sqldb.DB
 	Clock       clock.Clock
@@ -43,22 +41,22 @@ type Deps struct {
 	Audit       Audit
 }
 
-// Service does what users ask for about themselves.
+// Service implements the requests of users about their own account.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a new Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// ProfileChange is what changes of a profile; nil stays as it is.
+// ProfileChange holds the changes of a profile. nil leaves a field unchanged.
 type ProfileChange struct {
 	Name   *string
-	Locale **string // to nil for none
+	Locale **string // a pointer to nil clears it
 }
 
-// ChangeProfile changes a caller's name and language.
+// ChangeProfile changes the caller's name and language.
 func (s *Service) ChangeProfile(ctx context.Context, caller *authz.Caller, change ProfileChange) error {
 	return s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
 		if change.Name != nil {
@@ -72,24 +70,24 @@ func (s *Service) ChangeProfile(ctx context.Context, caller *authz.Caller, chang
 	})
 }
 
-// Login is a login that lives: all credentials that descend from it.
+// Login is an active login with all its credentials.
 type Login struct {
-	ID         uuid.UUID // the family of its credentials
+	ID         uuid.UUID // family of the credentials
 	Kind       string    // session or token
-	IP         string    // of the last request that was given a credential
+	IP         string    // of the last request that issued a credential
 	UserAgent  string
 	CreatedAt  time.Time
-	LastUsedAt time.Time // to the minute
-	ExpiresAt  time.Time // if it is not used any more
+	LastUsedAt time.Time // truncated to the minute
+	ExpiresAt  time.Time // unless the login is used again
 }
 
-// credential is what may authenticate a user, alive or expired.
+// credential is an unrevoked credential, which may have expired.
 type credential struct {
 	login     Login
 	expiresAt time.Time
 }
 
-// Logins lists the logins of a user that live, the newest first.
+// Logins returns the active logins of a user, newest first.
 func (s *Service) Logins(ctx context.Context, userID int64) ([]Login, error) {
 	now := s.deps.Clock.Now()
 	credentials, err := s.store.credentials(ctx, userID, now)
@@ -99,7 +97,7 @@ func (s *Service) Logins(ctx context.Context, userID int64) ([]Login, error) {
 	return loginsOf(credentials, now), nil
 }
 
-// loginsOf joins credentials, the oldest first, to the logins that they descend from.
+// loginsOf groups credentials, which must be ordered by creation time, into logins.
 func loginsOf(credentials []credential, now time.Time) []Login {
 	var logins []Login
 	for _, c := range credentials {

@@ -20,7 +20,8 @@ func (s store) changeProfile(ctx context.Context, user account.User, now time.Ti
 	return sqldb.Wrap(err, "change profile")
 }
 
-// credentials lists what may authenticate a user at now, and what has expired of it.
+// credentials returns the unrevoked credentials of a user, including expired ones of families that
+// are still active.
 func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]credential, error) {
 	rows, err := s.q(ctx).Credentials(ctx, selfservicesql.CredentialsParams{UserID: userID, Now: now})
 	all := make([]credential, len(rows))
@@ -40,13 +41,13 @@ func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]
 	return all, sqldb.Wrap(err, "list credentials")
 }
 
-// isEmailTaken reports whether an email has an account.
+// isEmailTaken reports whether an account uses the email.
 func (s store) isEmailTaken(ctx context.Context, email string) (bool, error) {
 	n, err := s.q(ctx).EmailTaken(ctx, email)
 	return n > 0, sqldb.Wrap(err, "look email up")
 }
 
-// putVerification stores a link that proves an email. It replaces an older one.
+// putVerification stores a verification link for an email. It replaces an older link.
 func (s store) putVerification(ctx context.Context, userID int64, email, hash string, now time.Time) error {
 	err := s.q(ctx).PutVerification(ctx, selfservicesql.PutVerificationParams{
 		UserID: userID, Email: email, TokenHash: hash, ExpiresAt: now.Add(linkLifetime), CreatedAt: now,
@@ -59,15 +60,15 @@ func (s store) deleteOtherVerifications(ctx context.Context, userID int64, kept 
 	return sqldb.Wrap(err, "delete other verifications of email")
 }
 
-// verification returns whose link a token is, and whether it changes the email of the
-// user; errToken where it does not work.
+// verification returns the user of a link, and whether the link changes the user's email. It
+// returns errToken if the link is unknown or has expired.
 func (s store) verification(ctx context.Context, hash string, now time.Time) (userID int64, isChange bool, err error) {
 	row, err := s.q(ctx).Verification(ctx, selfservicesql.VerificationParams{TokenHash: hash, Now: now})
 	return row.UserID, row.IsChange, sqldb.WrapAbsent(err, "read verification of email", errToken)
 }
 
-// takeVerification deletes a link and returns its email; errToken where it does not work
-// any more.
+// takeVerification deletes a link and returns its email. It returns errToken if the link was used
+// or has expired.
 func (s store) takeVerification(ctx context.Context, userID int64, hash string, now time.Time) (string, error) {
 	email, err := s.q(ctx).TakeVerification(ctx, selfservicesql.TakeVerificationParams{TokenHash: hash, UserID: userID, Now: now})
 	return email, sqldb.WrapAbsent(err, "take verification of email", errToken)
@@ -77,8 +78,7 @@ func (s store) deleteExpiredVerifications(ctx context.Context, now time.Time) er
 	return sqldb.Wrap(s.q(ctx).DeleteExpiredVerifications(ctx, now), "delete expired verifications of email")
 }
 
-// changeEmail gives a user another email, which is proved; errToken where it has an
-// account.
+// changeEmail sets a new, verified email. It returns errToken if an account uses the email.
 func (s store) changeEmail(ctx context.Context, userID int64, email string, now time.Time) error {
 	n, err := s.q(ctx).ChangeEmail(ctx, selfservicesql.ChangeEmailParams{ID: userID, Email: email, Now: &now})
 	if err == nil && n == 0 {

@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// isInTenant reports whether a user is in a tenant.
+// isInTenant reports whether the user is a member of a tenant.
 func (s store) isInTenant(ctx context.Context, userID int64) (bool, error) {
 	n, err := s.q(ctx).MembersOf(ctx, userID)
 	return n > 0, sqldb.Wrap(err, "look for the tenant of a user")
 }
 
-// erase deletes what belongs to a user, and empties their row. The email that it gets is
-// none that anybody can have, so that theirs can register anew.
+// erase deletes the data of a user and clears their row. It replaces the email with an invalid one,
+// so that the address can be registered again.
 func (s store) erase(ctx context.Context, user account.User, now time.Time) error {
 	q := s.q(ctx)
 	for _, remove := range []func() error{
@@ -42,7 +42,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 	return nil
 }
 
-// mapRows reads what is kept of one kind, and shows it.
+// mapRows converts rows of the export to views.
 func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	views := make([]V, len(list))
 	for i, row := range list {
@@ -51,7 +51,7 @@ func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	return views, sqldb.Wrap(err, "read what is kept about a user")
 }
 
-// loadExport reads what is kept about a user, but for their logins.
+// loadExport loads the personal data of a user except their logins and the long lists.
 func (s store) loadExport(ctx context.Context, userID int64) (k Export, err error) {
 	q := s.q(ctx)
 	u, err := q.KeptUser(ctx, userID)
@@ -104,7 +104,7 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 	return k, err
 }
 
-// loadExportedActivity reads what a user has done.
+// loadExportedActivity loads the user's received invitations, API keys and impersonations.
 func (s store) loadExportedActivity(ctx context.Context, k *Export) error {
 	q, userID := s.q(ctx), k.Account.ID
 	received, err := q.KeptInvitations(ctx, k.Account.Email)
@@ -128,17 +128,17 @@ func (s store) loadExportedActivity(ctx context.Context, k *Export) error {
 	return err
 }
 
-// exportPageSize is how many entries of a long list are read at a time.
+// exportPageSize is the number of entries of a long list that are read at a time.
 const exportPageSize = 500
 
-// longList is a list of the export that is read while it is sent. next returns the entries
-// after those that it returned before, and whether there may be more.
+// longList is a list of the export that is read while it is sent. next returns the next page, and
+// whether there may be more.
 type longList struct {
 	name string
 	next func(ctx context.Context) (entries []any, more bool, err error)
 }
 
-// sentInvitations is what a user has invited to, the oldest first.
+// sentInvitations returns the invitations that a user has sent, oldest first.
 func (s store) sentInvitations(userID int64) longList {
 	p := selfservicesql.KeptSentParams{InviterID: userID, Most: exportPageSize}
 	return longList{"invitations_sent", func(ctx context.Context) ([]any, bool, error) {
@@ -154,7 +154,7 @@ func (s store) sentInvitations(userID int64) longList {
 	}}
 }
 
-// changes is what a user has changed, the oldest first.
+// changes returns the audit entries of a user, oldest first.
 func (s store) changes(userID int64) longList {
 	p := selfservicesql.KeptEntriesParams{ActorID: &userID, Most: exportPageSize}
 	return longList{"audit_log", func(ctx context.Context) ([]any, bool, error) {

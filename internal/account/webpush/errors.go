@@ -18,8 +18,8 @@ func errTooManyBrowsers() error {
 	}}}
 }
 
-// validationError turns what push.Subscription.Validate found wrong into a
-// validation error that names the fields.
+// validationError converts an error of push.Subscription.Validate to a validation error with the
+// names of the fields.
 func validationError(err error) error {
 	var broken fault.Fields
 	if errors.Is(err, push.ErrEndpoint) {

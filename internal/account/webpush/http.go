@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of push subscriptions.
+// HTTP implements the handlers for push subscriptions.
 type HTTP struct{ svc *Service }
 
 // NewHTTP returns the handlers.
 func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 
-// PushSubscription is a browser that gets the caller's messages.
+// PushSubscription is a browser that receives the caller's messages.
 type PushSubscription struct {
 	ID        uuid.UUID  `json:"id"`
 	Endpoint  string     `json:"endpoint"`
@@ -64,7 +64,7 @@ func (h *HTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[Pu
 	return rest.OK(b.view()), nil
 }
 
-// CheckSubscribe is the check behind rest.Checks for Subscribe.
+// CheckSubscribe validates the subscription before Subscribe runs. See rest.Checks.
 func (h *HTTP) CheckSubscribe(_ context.Context, in *subscribeInput) error {
 	return validationError(in.subscription().Validate())
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// rig is push subscriptions behind the HTTP layer.
+// rig serves push subscriptions over HTTP.
 type rig struct {
 	*accounttest.Rig
 	pushes *webpush.Service
@@ -27,7 +27,7 @@ func each(t *testing.T, f func(t *testing.T, r *rig)) {
 	})
 }
 
-// newRig returns a rig that sends messages by client.
+// newRig returns a rig that sends messages with client.
 func newRig(t *testing.T, db *sqldb.DB, client *safehttp.Client) *rig {
 	t.Helper()
 	r := &rig{Rig: accounttest.New(t, db)}

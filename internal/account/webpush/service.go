@@ -1,5 +1,5 @@
-// Package webpush has the browsers in which users get push messages, and sends
-// the messages (rules: account#push-messages).
+// Package webpush manages the browsers in which users receive push messages, and sends the messages
+// (rules: account#push-messages).
 package webpush
 
 import (
@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	// maxSubscriptions is how many browsers of one user get messages.
+	// maxSubscriptions is the maximum number of browsers per user.
 	maxSubscriptions = 20
-	// JobSend is the kind of the jobs that send one message to one browser.
+	// JobSend is the kind of job that sends one message to one browser.
 	JobSend = "push.send"
 )
 
-// Sender sends a message; *push.Sender is one.
+// Sender sends a message. *push.Sender implements it.
 type Sender interface {
-	// Send has the push service of to keep m for as long as ttl.
+	// Send sends m to a subscription. The push service stores it for up to ttl.
 	Send(ctx context.Context, keys push.Keys, to push.Subscription, m push.Message, ttl time.Duration) error
 }
 
-// Deps is what push messages need.
+// Deps holds the dependencies of the Service.
 type Deps struct {
 	DB     *sqldb.DB
 	Clock  clock.Clock
@@ -40,25 +40,25 @@ type Deps struct {
 	Log    *slog.Logger
 }
 
-// Service has the push subscriptions of users.
+// Service manages the push subscriptions of users.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a new Service.
 func NewService(d Deps) *Service {
 	return &Service{deps: d, store: store{d.DB}}
 }
 
-// PublicKey returns the key that browsers subscribe with, in base64url.
+// PublicKey returns the public key for subscriptions, in base64url.
 func (s *Service) PublicKey(ctx context.Context) (string, error) {
 	keys, err := s.keys(ctx)
 	return keys.Public, err
 }
 
-// keys returns the key pair of the service. The first call makes it. When several
-// instances do so at once, one of the pairs is stored and all of them return it.
+// keys returns the key pair of the service and creates it on the first call. If several instances
+// create one concurrently, one pair is stored and all of them return it.
 func (s *Service) keys(ctx context.Context) (push.Keys, error) {
 	keys, err := s.store.keys(ctx)
 	if !errors.Is(err, errNoKeys) {
@@ -73,7 +73,7 @@ func (s *Service) keys(ctx context.Context) (push.Keys, error) {
 	return s.store.keys(ctx)
 }
 
-// browser is a subscription as its user sees it.
+// browser is a subscription of a user.
 type browser struct {
 	id        uuid.UUID
 	endpoint  string
@@ -84,15 +84,15 @@ func (s *Service) list(ctx context.Context, userID int64) ([]browser, error) {
 	return s.store.list(ctx, userID)
 }
 
-// subscribe stores a browser's subscription. One with the same endpoint is the
-// same browser: it gets the new keys and belongs to this user from now on.
+// subscribe stores a browser's subscription. A subscription with the same endpoint is the same
+// browser: it gets the new keys and belongs to this user from then on.
 func (s *Service) subscribe(ctx context.Context, userID int64, sub push.Subscription) (b browser, err error) {
 	if err := validationError(sub.Validate()); err != nil {
 		return browser{}, err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The lock keeps two requests at once from exceeding the limit together. A login that
-		// ended meanwhile must not leave a browser that gets messages.
+		// The lock prevents concurrent requests from exceeding the limit together. The recheck
+		// ensures that a login that has ended leaves no browser that receives messages.
 		if err := s.store.lockUser(ctx, userID); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (s *Service) subscribe(ctx context.Context, userID int64, sub push.Subscrip
 	return b, err
 }
 
-// unsubscribe deletes a subscription of the user, if there is one.
+// unsubscribe deletes a subscription of the user, if it exists.
 func (s *Service) unsubscribe(ctx context.Context, userID int64, endpoint string) error {
 	return s.store.delete(ctx, userID, endpoint)
 }
@@ -125,9 +125,9 @@ type sendJob struct {
 	ExpiresAt      time.Time    `json:"expires_at"`
 }
 
-// Notify sends a message to every browser of a user, in the background, once the
-// transaction of ctx has committed. A message that could not be delivered within
-// push.DefaultTTL is dropped. One that is too long is push.ErrRefused.
+// Notify sends a message to all browsers of a user in the background, after the transaction of ctx
+// has committed. It drops messages that cannot be delivered within push.DefaultTTL. It returns
+// push.ErrRefused if the message is too long.
 func (s *Service) Notify(ctx context.Context, userID int64, m push.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
@@ -148,9 +148,8 @@ func (s *Service) Notify(ctx context.Context, userID int64, m push.Message) erro
 	})
 }
 
-// HandleSend is the handler of JobSend. It looks the subscription up again: the
-// browser may have unsubscribed, or belong to another user by now, who must not
-// read the message.
+// HandleSend handles JobSend. It reads the subscription again, because the browser may have
+// unsubscribed or may belong to another user, who must not see the message.
 func (s *Service) HandleSend(ctx context.Context, job jobs.Job) error {
 	var j sendJob
 	if err := job.Decode(&j); err != nil {
@@ -174,7 +173,7 @@ func (s *Service) HandleSend(ctx context.Context, job jobs.Job) error {
 	err = s.deps.Sender.Send(ctx, keys, to, j.Message, left)
 	switch {
 	case errors.Is(err, push.ErrGone), errors.Is(err, safehttp.ErrForbidden):
-		// A forbidden endpoint lies in a private network; nothing is ever sent there.
+		// A forbidden endpoint is in a private network and will never be reachable.
 		s.deps.Log.InfoContext(ctx, "push subscription dropped", "subscription", j.SubscriptionID, "error", err)
 		return s.store.deleteLost(ctx, j.SubscriptionID, to)
 	case errors.Is(err, push.ErrRefused):

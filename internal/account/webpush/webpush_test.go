@@ -32,7 +32,7 @@ import (
 
 const pushPath = "/api/v1/push-subscriptions"
 
-// newPushKeys makes what a browser subscribes with.
+// newPushKeys returns the keys of a browser's subscription.
 func newPushKeys(t testing.TB) (p256dh, auth string) {
 	t.Helper()
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
@@ -48,7 +48,7 @@ func subscriptionBody(endpoint, p256dh, auth string) string {
 	return fmt.Sprintf(`{"endpoint": %q, "expirationTime": null, "keys": {"p256dh": %q, "auth": %q}}`, endpoint, p256dh, auth)
 }
 
-// browser is a subscription in an answer.
+// browser is a subscription in a response.
 type browser struct {
 	ID        string `json:"id"`
 	Endpoint  string `json:"endpoint"`
@@ -97,7 +97,7 @@ func TestPushSubscriptions(t *testing.T) {
 		if got := r.browsers("2"); len(got) != 0 {
 			t.Errorf("another user sees %v", got)
 		}
-		// Deleting what is another's, or is not there, is no error and deletes nothing.
+		// Deleting an unknown subscription or another user's succeeds and deletes nothing.
 		for _, c := range []struct {
 			token, endpoint string
 			left            int
@@ -146,7 +146,7 @@ func TestPushSubscriptionRefusals(t *testing.T) {
 	})
 }
 
-// A browser that subscribes again is the same browser, whoever uses it now.
+// A browser that subscribes again is the same browser, even with another user.
 func TestSameEndpointMoves(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -173,7 +173,7 @@ func TestAtMostTwentyBrowsers(t *testing.T) {
 		p256dh, auth := newPushKeys(t)
 		var wg sync.WaitGroup
 		var made, refusals atomic.Int32
-		for i := range most + 5 { // at once, so that the count is held
+		for i := range most + 5 { // concurrently, to test the limit
 			wg.Go(func() {
 				w := r.JSON("POST", pushPath, "1", subscriptionBody(fmt.Sprintf("https://push.example.com/%d", i), p256dh, auth))
 				switch w.Code {
@@ -192,7 +192,7 @@ func TestAtMostTwentyBrowsers(t *testing.T) {
 		if made.Load() != most || refusals.Load() != 5 || len(list) != most {
 			t.Errorf("%d made, %d refused, %d there", made.Load(), refusals.Load(), len(list))
 		}
-		r.subscribe("1", list[0].Endpoint) // one that is there already
+		r.subscribe("1", list[0].Endpoint) // an existing subscription
 		other := r.subscribe("2", "https://push.example.com/of-another")
 		accounttest.WantRefusal(t, r.JSON("POST", pushPath, "1", subscriptionBody(other.Endpoint, p256dh, auth)), 422, "endpoint")
 		r.JSON("DELETE", pushPath, "1", fmt.Sprintf(`{"endpoint": %q}`, list[0].Endpoint))
@@ -208,7 +208,7 @@ func TestOneKeyPair(t *testing.T) {
 			url := dbtest.URL(t, dialect)
 			var wg sync.WaitGroup
 			var keys sync.Map
-			for range 4 { // instances
+			for range 4 { // number of instances
 				db := dbtest.Open(t, url)
 				queue := jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()})
 				pushes := webpush.NewService(webpush.Deps{DB: db, Clock: clock.System(), Jobs: queue, Log: slog.New(slog.DiscardHandler)})
@@ -239,7 +239,7 @@ func TestOneKeyPair(t *testing.T) {
 	}
 }
 
-// pushService counts what is sent to each path, and answers what it is told to.
+// pushService counts the messages sent to each path and returns the configured statuses.
 type pushService struct {
 	url    string
 	roots  *x509.CertPool
@@ -302,7 +302,7 @@ func TestNotify(t *testing.T) {
 		r.subscribe("2", s.url+"/of-another")
 		r.Work()
 		r.notify(1)
-		r.notify(3) // nobody
+		r.notify(3) // no subscription
 		if dead, retrying := r.Settle(); dead+retrying != 0 {
 			t.Errorf("%d dead, %d retrying", dead, retrying)
 		}
@@ -352,7 +352,7 @@ func TestOutcomesOfPushes(t *testing.T) {
 	})
 }
 
-// What was meant for one user is not shown to who uses the browser now.
+// A message for one user is not sent to the browser's next user.
 func TestPushesToWhoIsGone(t *testing.T) {
 	t.Parallel()
 	eachPush(t, func(t *testing.T, r *rig, s *pushService) {

@@ -119,7 +119,8 @@ func TestWhoManagesKeys(t *testing.T) {
 		admin, _ := s.Join(ada, "Di", "di@example.com", "admin")
 		s.Call("GET", ada.Path("/api-keys"), admin, nil).Want(200)
 
-		// A key stays when its maker leaves, who is named no more once the account is gone.
+		// A key remains when its creator leaves. Once the account is deleted, the key no longer
+		// names them.
 		by := s.Call("POST", ada.Path("/api-keys"), keeper, usageWrite).Want(201)
 		s.Call("DELETE", ada.Path("/team/members/"+apptest.IDText(by.At("data.created_by.id").(float64))), ada.Token, nil).Want(200)
 		record(s, ada, by.Str("data.secret")).Want(201)
@@ -163,7 +164,7 @@ func TestRotatingKeys(t *testing.T) {
 		record(s, ada, second.Str("data.secret")).WantRefused(401, "")
 		record(s, ada, third.Str("data.secret")).Want(201)
 
-		// An overlap prolongs no life.
+		// An overlap does not extend the life of a key.
 		s.Advance(30*apptest.Day - 2*time.Hour)
 		ada.Token = s.LogIn("ada@example.com")
 		fourth := rotate(third.Str("data.id"), apptest.Object{"overlap_minutes": 10_080}).Want(201)
@@ -229,8 +230,8 @@ func TestRevokingKeys(t *testing.T) {
 	})
 }
 
-// The limit holds although many are made at once, and neither a rotation nor a key that
-// has ended counts against it.
+// Concurrent requests cannot exceed the limit. At the limit a key can still be rotated. Ended keys
+// do not count.
 func TestAtMostFiftyKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -264,7 +265,7 @@ func TestAtMostFiftyKeys(t *testing.T) {
 	})
 }
 
-// What people do to keys is in the trail of their tenant, without a secret.
+// The tenant's audit log records changes of keys, without secrets.
 func TestTrailOfKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// holdBack sends a request but for the end of its body, and returns a function that sends the rest
-// and returns the status of the answer.
+// holdBack sends a request except for the end of its body. finish sends the rest and returns the
+// status of the response.
 func holdBack(s *apptest.Server, method, path, token string, body any) (finish func() int) {
 	s.T.Helper()
 	text, err := json.Marshal(body)
@@ -35,7 +35,7 @@ func holdBack(s *apptest.Server, method, path, token string, body any) (finish f
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	time.Sleep(300 * time.Millisecond) // The guards run meanwhile.
+	time.Sleep(300 * time.Millisecond) // Give the permission checks time to run.
 	return func() int {
 		if _, err := conn.Write(text[1:]); err != nil {
 			s.T.Fatal(err)
@@ -49,7 +49,7 @@ func holdBack(s *apptest.Server, method, path, token string, body any) (finish f
 	}
 }
 
-// A right that was taken away while a client held the body back no longer acts.
+// A permission that is revoked while the client is still sending the body no longer applies.
 func TestRightsAreCheckedAgainAfterASlowBody(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -62,7 +62,7 @@ func TestRightsAreCheckedAgainAfterASlowBody(t *testing.T) {
 		}
 		check := func(what string, want int, finish func() int) {
 			t.Helper()
-			if got := finish(); got != want && got != http.StatusRequestTimeout { // 408 on a very busy machine
+			if got := finish(); got != want && got != http.StatusRequestTimeout { // 408 on a slow machine
 				t.Errorf("%s: %d, want %d", what, got, want)
 			}
 		}
@@ -125,7 +125,7 @@ func TestRightsAreCheckedAgainAfterASlowBody(t *testing.T) {
 	})
 }
 
-// Of two admins who remove each other at the same moment, the second is no longer a member.
+// If two admins remove each other concurrently, the second request fails with status 403.
 func TestTwoAdminsRemoveEachOther(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -151,7 +151,7 @@ func TestTwoAdminsRemoveEachOther(t *testing.T) {
 	})
 }
 
-// A key gets only scopes that its maker could use in person, and only such keys are rotated.
+// Callers can only create and rotate keys whose scopes they could use in person.
 func TestScopesOfTheMaker(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -191,7 +191,7 @@ func TestScopesOfTheMaker(t *testing.T) {
 	})
 }
 
-// The list has pages of 100 keys, and rotations with an overlap are bound by the number of keys.
+// A page has at most 100 keys. Rotations with an overlap count toward the key limit.
 func TestPagesOfKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -226,8 +226,8 @@ func TestPagesOfKeys(t *testing.T) {
 	})
 }
 
-// The keys of a tenant together have five times the limit of one key, and a batch counts its
-// events.
+// All keys of a tenant share a rate limit of five times the limit of one key. A batch counts as its
+// number of events.
 func TestLimitsOfAllKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// opened are the routes of each scope (rules: api-keys#scopes). Every other route is
-// closed to keys.
+// opened maps each scope to the routes that it allows (rules: api-keys#scopes). Keys cannot call
+// any other route.
 var opened = map[string][]string{
 	"usage.write":       {"POST /usage", "POST /usage/batch"},
 	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export"},
@@ -28,8 +28,8 @@ var opened = map[string][]string{
 	"tenants.read":      {"GET /api/v1/admin/tenants", "GET /api/v1/admin/tenants/{tenant}"},
 }
 
-// TestScopesOfEveryRoute walks the route table with keys: one with all scopes but the
-// route's, and one with the route's alone, of the tenant and of the platform.
+// TestScopesOfEveryRoute calls every route with two keys of the tenant and two of the platform: one
+// with only the route's scope, and one with every scope except it.
 func TestScopesOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -98,7 +98,7 @@ func TestScopesOfEveryRoute(t *testing.T) {
 	})
 }
 
-// What is no key, or is one in another place than the header, authenticates nobody.
+// Invalid keys and keys outside the Authorization header do not authenticate a request.
 func TestWhereKeysAreAccepted(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -107,7 +107,7 @@ func TestWhereKeysAreAccepted(t *testing.T) {
 		path := ada.Path("/usage")
 		s.Call("GET", path, secret, nil).Want(200)
 		swapped := secret[:20] + string(secret[21]) + string(secret[20]) + secret[22:]
-		other := "tnk_" + strings.Repeat("0", 42) + "1pgNSS" // of the right form or not, nobody has it
+		other := "tnk_" + strings.Repeat("0", 42) + "1pgNSS" // well formed, but unknown
 		for _, wrong := range []string{secret[:51], secret + "x", strings.ToLower(secret), swapped, other, "tnk_", secret[4:]} {
 			if wrong != secret {
 				s.Call("GET", path, wrong, nil).As(wrong).WantRefused(401, "")
@@ -182,7 +182,7 @@ func TestKeysOfThePlatform(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, secret, nil).Want(200).WantAt("data.id", ada.Tenant)
 		s.Call("GET", "/api/v1/admin/tenants/search-with-roles", secret, nil).WantRefused(403, "insufficient_scope")
 
-		// Nobody sees the keys of somebody else.
+		// A tenant and the platform cannot see each other's keys.
 		mine, _ := makeKey(s, ada, "usage.write")
 		s.Call("GET", platformKeys, admin, nil).Want(200).WantAt("data", []any{apptest.WithChanges(made.At("data").(map[string]any), apptest.Object{
 			"secret": apptest.Absent, "last_used_at": s.Call("GET", platformKeys, admin, nil).At("data.0.last_used_at"),
@@ -217,7 +217,7 @@ func TestKeysOfThePlatform(t *testing.T) {
 	})
 }
 
-// There is no number of keys that the platform can have at most.
+// The platform has no key limit.
 func TestManyKeysOfThePlatform(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, sqldb.SQLite)
@@ -243,7 +243,7 @@ func TestRateLimitsCountByKey(t *testing.T) {
 	}, func(s *settings.Settings) { s.RateLimits = map[string]int{"default": 8} })
 }
 
-// A key whose tenant is gone is dead.
+// A key stops working when its tenant is deleted.
 func TestKeysGoWithTheirTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

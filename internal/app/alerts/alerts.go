@@ -1,6 +1,6 @@
-// Package alerts tells a tenant that a soft quota is nearly or wholly used: by mail to
-// its billing address, or to its owner without one, and by push message to the owner and
-// the admins (rules: usage#alerts).
+// Package alerts notifies a tenant when a soft quota is almost or completely used. It sends mail to
+// the billing address, or to the owner if there is none, and push messages to the owner and the
+// admins (rules: usage#alerts).
 package alerts
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Alerts needs what it asks and what it sends with.
+// Alerts sends alerts about quotas.
 type Alerts struct {
 	Tenants interface {
 		Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
@@ -30,17 +30,17 @@ type Alerts struct {
 		Notify(ctx context.Context, userID int64, m push.Message) error
 	}
 	Messages    *i18n.Catalog
-	BillingPage string // of the frontend
+	BillingPage string // URL of the frontend's billing page
 }
 
-// QuotaAlert queues the mail and the push messages in the transaction of ctx.
+// QuotaAlert enqueues the mail and the push messages in the transaction of ctx.
 func (q Alerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 	t, err := q.Tenants.Get(ctx, a.TenantID)
 	if err != nil {
 		return fmt.Errorf("quota alert: read tenant: %w", err)
 	}
 	if t.DeletedAt != nil {
-		return nil // nobody uses it any more
+		return nil // the tenant is deleted
 	}
 	members, err := q.Tenants.Members(ctx, a.TenantID)
 	if err != nil {
@@ -65,7 +65,7 @@ func (q Alerts) QuotaAlert(ctx context.Context, a usage.Alert) error {
 		}
 	}
 	if to == "" {
-		return nil // the tenant has no owner any more
+		return nil // the tenant no longer has an owner
 	}
 	return q.Letters.QuotaAlert(ctx, locale, to, letterOf(locale, t, a))
 }
@@ -97,7 +97,7 @@ func (q Alerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message
 			"tenant": t.Name, "meter": i18n.Pick(a.MeterNames, locale), "percent": i18n.NewFormatter(locale).Percent(a.Threshold),
 		}),
 		URL: q.BillingPage,
-		// The alert at 100 percent replaces the one at 80 in the browser.
+		// In the browser, the alert at 100 percent replaces the alert at 80 percent.
 		Tag: "quota-" + a.Meter.Code,
 	}
 }

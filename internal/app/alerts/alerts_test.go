@@ -19,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// bulletin notes what the alerts hand over, and is the tenant that it reads.
+// bulletin is a fake tenant that records the alerts.
 type bulletin struct {
 	tenant  tenant.Tenant
 	members []tenant.Member

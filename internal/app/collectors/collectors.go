@@ -1,6 +1,5 @@
-// Package collectors registers the metrics that are read from the database and from its files
-// when somebody asks for the metrics. Reading them costs about the same however much there
-// is in the database: what can be many is counted up to 10,000.
+// Package collectors registers the metrics that each scrape reads from the database and from its
+// files. A scrape costs about the same for any amount of data, because counts stop at 10,000.
 package collectors
 
 import (
@@ -19,10 +18,10 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// timeout bounds the queries of one reading, of each source.
+// timeout bounds the queries of one source in one scrape.
 const timeout = 5 * time.Second
 
-// Sources are what is read.
+// Sources are the sources of the metrics.
 type Sources struct {
 	DB       *sqldb.DB
 	Jobs     *jobs.Queue
@@ -32,7 +31,7 @@ type Sources struct {
 	Log      *slog.Logger
 }
 
-// Register adds the metrics of the sources.
+// Register registers the metrics of the sources.
 func Register(m *metrics.Metrics, s Sources) {
 	s.jobs(m)
 	s.inbox(m)
@@ -44,7 +43,8 @@ func Register(m *metrics.Metrics, s Sources) {
 	}
 }
 
-// collect adds families of one source. What cannot be read is absent, and the log says why.
+// collect registers the metrics of one source. If read fails, it logs the error and omits the
+// metrics.
 func (s Sources) collect(m *metrics.Metrics, source string, families []metrics.Family, read func(ctx context.Context, put metrics.Put) error) {
 	m.Read(families, func(put metrics.Put) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -82,7 +82,7 @@ func (s Sources) jobs(m *metrics.Metrics) {
 			put("tenantry_job_lag_seconds", d.Lag.Seconds(), d.Kind)
 			known[d.Kind] = true
 		}
-		// A kind with nothing due is 0, so that a graph of it ends where the queue does.
+		// A kind without due jobs reports 0, so its graph returns to zero.
 		for _, kind := range s.Jobs.Kinds() {
 			if !known[kind] {
 				put("tenantry_job_due", 0, kind)
@@ -171,7 +171,7 @@ func (s Sources) pools(m *metrics.Metrics) {
 	})
 }
 
-// file is about what SQLite has on its disk.
+// file registers the metrics of SQLite's files.
 func (s Sources) file(m *metrics.Metrics, path string) {
 	s.collect(m, "the database file", []metrics.Family{
 		{Name: "tenantry_db_file_bytes", Help: "Size of the database file."},

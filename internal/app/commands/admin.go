@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// AdminParams describes a new platform admin. No permissions means all of them.
+// AdminParams describes a new platform admin. Empty Permissions grants all permissions.
 type AdminParams struct {
 	Name, Email, Password string
 	Permissions           []string
@@ -29,8 +29,8 @@ func CreateAdmin(ctx context.Context, s settings.Settings, p AdminParams, out io
 	})
 }
 
-// GrantAdmin makes an existing account a platform admin, or changes the
-// permissions of one. No permissions means all of them.
+// GrantAdmin makes an existing account a platform admin, or changes the permissions of an admin.
+// Empty permissions grants all permissions.
 func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissions []string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.GrantAdmin(ctx, email, permissions)
@@ -42,7 +42,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 	})
 }
 
-// RevokeAdmin makes a platform admin an ordinary account and ends its logins.
+// RevokeAdmin turns a platform admin into an ordinary account and ends its sessions.
 func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
@@ -90,7 +90,7 @@ func withAccounts(ctx context.Context, s settings.Settings, command func(*accoun
 	return err
 }
 
-// printResult writes what was done, or returns err if it failed.
+// printResult writes a message, or returns err if it is not nil.
 func printResult(out io.Writer, err error, format string, args ...any) error {
 	if err != nil {
 		return err

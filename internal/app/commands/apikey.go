@@ -16,8 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// CreateAPIKey makes an API key of the platform and writes its secret, which cannot be
-// read again.
+// CreateAPIKey creates a platform API key and writes its secret, which cannot be shown again.
 func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes []string, out io.Writer) (err error) {
 	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {

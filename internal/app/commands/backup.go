@@ -19,8 +19,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Backup writes the SQLite database of s to a new file, also while a server writes to it
-// (rules: settings#backups).
+// Backup copies the SQLite database of s to a new file. A server can write to the database at the
+// same time (rules: settings#backups).
 func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer) error {
 	source, err := databaseFile(s, "use pg_dump for PostgreSQL, as docs/operations.md describes")
 	if err != nil {
@@ -47,15 +47,16 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 	if _, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\n", file, megabytes(size.Size())); err != nil {
 		return err
 	}
-	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // the backup is good all the same
+	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // not an error of the backup
 		_, err = fmt.Fprintf(out, "The metrics will not show it: %v.\n", err)
 		return err
 	}
 	return nil
 }
 
-// Restore puts a backup in place of the SQLite database of s. One that is there is kept
-// beside it with force, and refuses the restore without (rules: settings#backups).
+// Restore replaces the SQLite database of s with a backup. If a database exists, Restore returns an
+// error unless force is set; with force it keeps the old database next to the restored one
+// (rules: settings#backups).
 func Restore(ctx context.Context, s settings.Settings, file string, force bool, out io.Writer) error {
 	target, err := databaseFile(s, "use pg_restore for PostgreSQL, as docs/operations.md describes")
 	if err != nil {
@@ -83,10 +84,10 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	if exists && !force {
 		return fmt.Errorf("there is a database at %s: with --force it is kept beside the restored one", target)
 	}
-	// The copy is whole and known to be readable before the old one is moved.
+	// Move the old database only after the copy is complete and verified.
 	fresh := target + ".restored"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // of a restore that was killed
+		return err // left by a restore that was killed
 	}
 	if err := dbfile.Copy(ctx, file, fresh); err != nil {
 		return fmt.Errorf("restore: %w", err)
@@ -110,7 +111,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	return err
 }
 
-// isKnown refuses a copy of a file that a later version of the service has made.
+// isKnown returns an error if a later version of the service wrote the restored copy of file.
 func isKnown(ctx context.Context, s settings.Settings, file, restored string) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: sqldb.FileURL(restored), Log: NewLog(io.Discard, s)})
 	if err != nil {
@@ -120,11 +121,11 @@ func isKnown(ctx context.Context, s settings.Settings, file, restored string) (e
 	if _, err := db.MigrationStatus(ctx); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return os.Remove(restored + ".migrate.lock") // which reading the status has made
+	return os.Remove(restored + ".migrate.lock") // created by MigrationStatus
 }
 
-// lockServers keeps servers from the data meanwhile: serve, which locks the database, and
-// dev, which locks its sandbox.
+// lockServers prevents servers from using the data until release is called: serve locks the
+// database, dev locks its sandbox.
 func lockServers(ctx context.Context, s settings.Settings, database string) (release func(), err error) {
 	releaseDatabase, err := datadir.Lock(ctx, database)
 	if err != nil {
@@ -142,11 +143,10 @@ func lockServers(ctx context.Context, s settings.Settings, database string) (rel
 	return func() { releaseSandbox(); releaseDatabase() }, nil
 }
 
-// setAside moves a database, with what belongs to it, to a name beside it, which it
-// returns.
+// setAside renames a database and its log files, and returns the new name.
 func setAside(path string) (string, error) {
 	kept := path + clock.System().Now().UTC().Format(".before-20060102T150405.000")
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the database last, which needs the others
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the database last, because it needs the others
 		if err := os.Rename(path+suffix, kept+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return "", err
 		}
@@ -154,7 +154,7 @@ func setAside(path string) (string, error) {
 	return kept, nil
 }
 
-// databaseFile returns the SQLite file of s; otherwise is what to do with another database.
+// databaseFile returns the SQLite file of s. For other databases its error recommends otherwise.
 func databaseFile(s settings.Settings, otherwise string) (string, error) {
 	u, err := url.Parse(s.DatabaseURL.Reveal())
 	if err != nil || u.Scheme != "sqlite" {

@@ -16,12 +16,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// in are the settings of a data folder.
+// in returns settings with a data folder.
 func in(folder string) settings.Settings {
 	return settings.Settings{Data: folder, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(folder, settings.DatabaseFile)))}
 }
 
-// change runs a statement on the database of a folder.
+// change runs a statement on the database of s.
 func change(t *testing.T, s settings.Settings, statement string) {
 	t.Helper()
 	db, err := commands.Open(t.Context(), s)
@@ -34,7 +34,7 @@ func change(t *testing.T, s settings.Settings, statement string) {
 	}
 }
 
-// names lists the admins of a database.
+// names returns the names of the admins in a database.
 func names(t *testing.T, database string) string {
 	t.Helper()
 	db := dbtest.Open(t, sqldb.FileURL(database))
@@ -61,8 +61,8 @@ func named(name string) string {
 	return `INSERT INTO users (name, email, created_at, updated_at) VALUES ('` + name + `', '` + name + `@example.com', '2026-01-01 00:00:00+00:00', '2026-01-01 00:00:00+00:00')`
 }
 
-// A restore that is refused changes nothing, whatever the reason; one that was killed is in
-// nobody's way; one that is forced keeps the former database with what is in its log.
+// A rejected restore changes nothing. A restore that was killed does not block the next one. A
+// forced restore preserves the old database, including its log.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	source, target := in(t.TempDir()), in(t.TempDir())
@@ -106,7 +106,7 @@ func TestRestore(t *testing.T) {
 	if err := commands.Restore(t.Context(), target, at("good"), false, &out); err == nil || !strings.Contains(err.Error(), "--force") {
 		t.Errorf("over a database: %v", err)
 	}
-	if err := os.WriteFile(database+".restored", []byte("half a file"), 0o600); err != nil { // of one that was killed
+	if err := os.WriteFile(database+".restored", []byte("half a file"), 0o600); err != nil { // left by a restore that was killed
 		t.Fatal(err)
 	}
 	out.Reset()
@@ -125,7 +125,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// A backup that is interrupted leaves nothing, and neither does one of no database.
+// An interrupted backup leaves no file, and neither does a backup of a missing database.
 func TestBackupIsWholeOrNotThere(t *testing.T) {
 	t.Parallel()
 	source, folder := in(t.TempDir()), t.TempDir()

@@ -19,15 +19,15 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// CatalogExport says how the catalog is written.
+// CatalogExport configures an export of the catalog.
 type CatalogExport struct {
-	File string // "" means the command's output
-	// OmitLinks leaves out the payment provider's ids of prices.
+	File string // "" writes to the command's output
+	// OmitLinks omits the payment provider's price ids.
 	OmitLinks bool
 }
 
-// ExportCatalog writes the catalog and the meters of the database as a file for
-// ImportCatalog. Equal catalogs are the same bytes.
+// ExportCatalog writes the catalog and the meters as a file for ImportCatalog. Equal catalogs
+// result in identical files.
 func ExportCatalog(ctx context.Context, s settings.Settings, p CatalogExport, out io.Writer) error {
 	return withPriceList(ctx, s, func(list *pricelist.Service) error {
 		exported, err := list.Export(ctx)
@@ -45,28 +45,27 @@ func ExportCatalog(ctx context.Context, s settings.Settings, p CatalogExport, ou
 			_, err = out.Write(text)
 			return err
 		}
-		return os.WriteFile(p.File, text, 0o644) //nolint:gosec // A price list is no secret.
+		return os.WriteFile(p.File, text, 0o644) //nolint:gosec // A price list is not secret.
 	})
 }
 
-// CatalogImport says what is imported, and how.
+// CatalogImport configures an import of the catalog.
 type CatalogImport struct {
 	File   string
-	DryRun bool // only show what would change
-	Prune  bool // delete what the file does not name
-	// Notes gets what is to be known beside the changes; nil discards.
+	DryRun bool // only show the changes
+	Prune  bool // delete objects that are not in the file
+	// Notes receives notes other than the changes; nil discards them.
 	Notes io.Writer
-	// Confirm asks whether to make the changes that are shown.
+	// Confirm asks the user whether to make the changes.
 	Confirm func() (bool, error)
 }
 
 var errNotConfirmed = errors.New("not confirmed: nothing was changed")
 
-// ImportCatalog brings the catalog and the meters of a file into the database. It
-// first shows what would change, one line each, then asks, and then changes it all in
-// one transaction or nothing. With a key of the payment provider the links that it would
-// set are checked there before. Each mistake in the file is a *settings.Error that
-// names its line and field.
+// ImportCatalog imports the catalog and the meters from a file. It shows each change on a line,
+// asks for confirmation, and makes all changes in one transaction. If a key of the payment provider
+// is set, it checks the new links at the provider first. For each mistake in the file the error
+// contains a *settings.Error with the line and field.
 func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, out io.Writer) error {
 	wanted, err := readCatalog(p.File)
 	if err != nil {
@@ -102,8 +101,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 	})
 }
 
-// Counted writes how many there are of something, which is given in the singular and
-// has a regular plural.
+// Counted returns a count and a noun. what is the singular; the plural must be regular.
 func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -120,8 +118,8 @@ func readCatalog(file string) (pricelist.Catalog, error) {
 	return c, explain(file, err)
 }
 
-// explain rewrites an error for whoever wrote the file: each mistake in the file
-// becomes a *settings.Error, and a refusal its message in English.
+// explain rewrites an error for the author of the file: a mistake in the file becomes a
+// *settings.Error, and a rejection becomes its message in English.
 func explain(file string, err error) error {
 	if err == nil {
 		return nil
@@ -156,9 +154,9 @@ func explain(file string, err error) error {
 	return fmt.Errorf("%s: %s", refusal.Record, text)
 }
 
-// withPriceList runs a command on the catalog of the database. Its changes are in
-// the audit trail without an actor. Services that run on the same database show them
-// within a minute, because they keep the public catalog for that long.
+// withPriceList runs a command on the catalog of the database. The audit trail records its changes
+// without an actor. Running services show the changes within a minute, because they cache the
+// public catalog for that long.
 func withPriceList(ctx context.Context, s settings.Settings, command func(*pricelist.Service) error) (err error) {
 	db, err := OpenExisting(ctx, s)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// catalogFile keeps the catalog of one database as a file.
+// catalogFile imports and exports the catalog of a database.
 type catalogFile struct {
 	t        *testing.T
 	settings settings.Settings
@@ -33,7 +33,7 @@ func (f catalogFile) export(omitLinks bool) string {
 	return out.String()
 }
 
-// try imports a text and returns what was shown. Each change of how changes it.
+// try imports text and returns the output. how changes the parameters.
 func (f catalogFile) try(text string, how ...func(*commands.CatalogImport)) (string, error) {
 	f.t.Helper()
 	p := commands.CatalogImport{File: filepath.Join(f.t.TempDir(), "catalog.yaml"), Confirm: func() (bool, error) { return true, nil }}
@@ -64,8 +64,8 @@ func fileOf(t *testing.T, database string) catalogFile {
 	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), DatabasePatience: dbtest.ConnTimeout, LogFormat: settings.LogText}}
 }
 
-// What is exported of one database is exported of another that imported it, byte
-// for byte, whichever databases they are.
+// An export is identical, byte for byte, to an export of another database that imported it, even of
+// a different dialect.
 func TestCatalogRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, from := range dbtest.Dialects(t) {
@@ -94,13 +94,13 @@ func TestCatalogRoundTrip(t *testing.T) {
 			if strings.Contains(without, "price_main") || strings.Contains(without, "price_calls") || !strings.Contains(without, "EUR: 1900") {
 				t.Errorf("without links:\n%s", without)
 			}
-			// A file that does not speak of links leaves them.
+			// A file without links preserves the links.
 			source.imports(without, "nothing to change\n")
 		})
 	}
 }
 
-// shop is a small catalog beside the demo's, for a service that runs.
+// shop is a small catalog to add to the demo catalog of a running service.
 const shop = `
 features:
   - {code: beta, name: {en: Beta}}
@@ -118,7 +118,7 @@ meters:
   - {code: mails, name: Mails, aggregation_type: sum, reset_interval: daily, quota_enforcement: none, prices: {EUR: {unit_price_cents: 0.25, psp_price_id: price_mails}, USD: 1}}
 `
 
-// edit replaces parts of a text, each of which must be there.
+// edit replaces parts of a text, each of which must occur.
 func edit(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -130,8 +130,8 @@ func edit(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-// A file is imported while the service runs: its changes are shown, made, and in
-// the trail without an actor; ids stay.
+// A file can be imported while the service runs. The command shows and makes the changes, which the
+// audit trail records without an actor. Ids do not change.
 func TestCatalogImport(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -177,8 +177,8 @@ func TestCatalogImport(t *testing.T) {
 			}
 		}
 
-		// What a price stands for cannot change at the provider: it is unlinked,
-		// unless the file names its link.
+		// The properties of a linked price cannot change at the provider, so the change unlinks the
+		// price unless the file has its link.
 		f.imports(edit(t, shop, "{price_cents: 800, psp_price_id: price_gbp}", "801", "{unit_price_cents: 0.25, psp_price_id: price_mails}", "0.75", "fr: De base", "es: Básico"), `
 ~ feature beta: is_active false → true
 ~ plan basic: name.en "Base" → "Basic"
@@ -214,7 +214,7 @@ func TestCatalogImport(t *testing.T) {
 	})
 }
 
-// planNamed is the administration's list of plans with one slug's only.
+// planNamed returns the admin list of plans, filtered by slug.
 func planNamed(s *apptest.Server, t *testing.T, slug string) apptest.Reply {
 	t.Helper()
 	return s.Call("GET", "/api/v1/admin/plans?filter[search]="+slug, s.Admin(), nil).Want(200)
@@ -230,7 +230,7 @@ func TestCatalogImportPrunes(t *testing.T) {
 		}
 		f.imports(edit(t, shop, "EUR: 900, ", "", ", team-members: 5", "", ", USD: 1}", "}"), "nothing to change\n")
 		f.imports(demo, "nothing to change\n")
-		// Prices and entitlements of what the file names go as well.
+		// With prune, prices and entitlements of the file's plans are deleted as well.
 		merged := edit(t, shop, "EUR: 900, ", "", ", team-members: 5", "", ", USD: 1}", "}")
 		_, err := f.try(merged, prune)
 		if err == nil || !strings.Contains(err.Error(), "plan starter: ") { // Acme subscribes to it
@@ -246,7 +246,7 @@ func TestCatalogImportPrunes(t *testing.T) {
 		if got := f.export(false); got != demo {
 			t.Errorf("after pruning (-want +got)\n%s", cmp.Diff(demo, got))
 		}
-		// The names are free again.
+		// The names can be used again.
 		if _, err := f.try(shop); err != nil {
 			t.Error(err)
 		}
@@ -280,7 +280,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, err, tt.want)
 			}
 		}
-		// What a rule forbids is told in words.
+		// A violated rule results in a readable message.
 		for want, file := range map[string]string{
 			"currency EUR: ": "currencies: [{code: EUR, name: Euro, symbol: €, minor_units: 3}]",
 			"plan starter: ": edit(t, before, "pricing_type: flat", "pricing_type: seat"),
@@ -290,7 +290,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 				t.Errorf("%sis not refused: %v", want, err)
 			}
 		}
-		// Nobody confirmed.
+		// The user did not confirm.
 		_, err := f.try(shop, func(p *commands.CatalogImport) { p.Confirm = func() (bool, error) { return false, nil } })
 		if !errors.Is(err, commands.ErrNotConfirmed) {
 			t.Errorf("not confirmed: %v", err)
@@ -298,7 +298,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 		if got := f.export(false); got != before {
 			t.Errorf("a refusal has changed something (-want +got)\n%s", cmp.Diff(before, got))
 		}
-		// What was shown is not what would be changed any more.
+		// The catalog changes after the changes were shown.
 		_, err = f.try(shop, func(p *commands.CatalogImport) {
 			p.Confirm = func() (bool, error) {
 				s.Call("POST", "/api/v1/admin/features", s.Admin(), map[string]any{"code": "beta", "name": map[string]any{"en": "Beta"}}).Want(201)

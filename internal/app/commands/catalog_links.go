@@ -15,15 +15,15 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// fileLink is a link of a file, by its place there.
+// fileLink is a link in a file, with its path there.
 type fileLink struct {
 	path string
 	check.Link
 }
 
-// checkLinks asks the provider about the links that an import would set. The error joins
-// one for each that is wrong (rules: catalog#the-catalog-as-a-file). Links that are stored so already are
-// left alone: they may have become wrong since, and would keep everything else out.
+// checkLinks checks at the provider the links that an import would set. It joins an error for each
+// wrong link (rules: catalog#the-catalog-as-a-file). It skips links that are already stored: they
+// may have become wrong since, and must not block other changes.
 func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list *pricelist.Service, wanted pricelist.Catalog) error {
 	stored, err := list.Export(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 	return errors.Join(wrong...)
 }
 
-// linkChecker returns a client that counts in the currencies as they are after the import.
+// linkChecker returns a client that uses the currencies as they are after the import.
 func linkChecker(s settings.Settings, stored, wanted pricelist.Catalog) (*psp.Client, error) {
 	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: NewLog(io.Discard, s)}
 	if s.StripeURL != nil {
@@ -81,7 +81,7 @@ func linkChecker(s settings.Settings, stored, wanted pricelist.Catalog) (*psp.Cl
 	return client, nil
 }
 
-// linksOf lists the links of a catalog in the order of its file.
+// linksOf returns the links of a catalog in file order.
 func linksOf(c pricelist.Catalog) []fileLink {
 	var links []fileLink
 	add := func(path string, link pricelist.Link, l check.Link) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// With the provider's key an import checks the links that it would set, and sets none
-// where one is wrong. Without it, it says so.
+// With the provider's key, an import checks the links that it would set, and sets no link if one is
+// wrong. Without the key it prints a note.
 func TestCatalogImportChecksLinks(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -51,7 +51,7 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 		if _, err := f.try(linked(mails)); err != nil {
 			t.Fatal(err)
 		}
-		// What was linked before keeps nothing else out.
+		// A link that was set before and is now wrong does not block other changes.
 		s.AtProvider("POST", "/prices/"+pounds, "active", "false")
 		if shown, err := f.try(edit(t, linked(mails), "en: Basic", "en: Plain")); err != nil || !strings.Contains(shown, "1 change made") {
 			t.Errorf("%v, shown is %s", err, shown)
@@ -61,7 +61,7 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// problems are the lines of an error.
+// problems returns the lines of an error.
 func problems(err error) []string {
 	if err == nil {
 		return nil

@@ -1,8 +1,8 @@
 package commands_test
 
-// richCatalog has what a file can have, in the order and the form of an export:
-// translations, quotes, emoji, several lines, metadata, currencies without and with
-// three decimals, links and an interval of its own.
+// richCatalog uses every field of the format, in the order and form of an export: translations,
+// quotes, emoji, multi-line texts, metadata, currencies with no and with three decimals, links, and
+// a custom interval.
 const richCatalog = `currencies:
   - code: EUR
     name: Euro

@@ -1,4 +1,4 @@
 package commands
 
-// What the tests outside of the package compare errors with.
+// ErrNotConfirmed exports errNotConfirmed to external tests.
 var ErrNotConfirmed = errNotConfirmed

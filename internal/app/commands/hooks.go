@@ -14,16 +14,16 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook/listen"
 )
 
-// HookListener says where webhooks are taken, and what becomes of them.
+// HookListener configures where webhooks are received and forwarded.
 type HookListener struct {
 	Addr      string
-	Secrets   []string // of the endpoint; none: signatures are not checked
-	ForwardTo string   // a URL; "" for nowhere
+	Secrets   []string // signing secrets of the endpoint; if empty, signatures are not checked
+	ForwardTo string   // URL; "" does not forward
 	JSON      bool
 }
 
-// ListenForHooks takes webhooks and writes them to out until ctx ends. What is wrong with the
-// listener are errors of settings.
+// ListenForHooks receives webhooks and writes them to out until ctx ends. It returns settings
+// errors for invalid fields of h.
 func ListenForHooks(ctx context.Context, h HookListener, out io.Writer) error {
 	config := listen.Config{Secrets: h.Secrets, JSON: h.JSON, Out: out, Clock: clock.System()}
 	var wrong []error

@@ -18,14 +18,14 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// JobList says which dead jobs are listed, and how.
+// JobList selects dead jobs and the output format.
 type JobList struct {
 	Kind  string // "" for all
 	Limit int
 	JSON  bool
 }
 
-// deadJob is a dead job as JSON.
+// deadJob is the JSON of a dead job.
 type deadJob struct {
 	ID        uuid.UUID       `json:"id"`
 	Kind      string          `json:"kind"`
@@ -38,7 +38,7 @@ type deadJob struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// ListJobs writes the jobs that are not tried again, the latest first: as a table, or as JSON.
+// ListJobs writes the jobs that are no longer retried, latest first, as a table or as JSON.
 func ListJobs(ctx context.Context, s settings.Settings, p JobList, out io.Writer) error {
 	if p.Limit < 1 {
 		return &settings.Error{Name: "--limit", Reason: "must be at least 1"}
@@ -77,7 +77,7 @@ func writeJobs(out io.Writer, dead []jobs.DeadJob) error {
 	return encoder.Encode(map[string]any{"jobs": list})
 }
 
-// oneLine returns the first line of an error that may come from outside, fit for a terminal.
+// oneLine returns the first line of an untrusted error, without control characters.
 func oneLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	return strings.Map(func(r rune) rune {
@@ -90,22 +90,23 @@ func oneLine(text string) string {
 
 // JobChoice selects dead jobs.
 type JobChoice struct {
-	IDs  []string // if empty: all of Kind
+	IDs  []string // empty for all of Kind
 	Kind string   // "" for all
 }
 
-// RetryJobs lets the running service try dead jobs again. Those of a kind that cannot be are
-// left as they are.
+// RetryJobs queues dead jobs again for the running service. Without IDs it skips jobs that cannot
+// be retried.
 func RetryJobs(ctx context.Context, s settings.Settings, p JobChoice, out io.Writer) error {
 	return decideJobs(ctx, s, p, out, "queued again", (*jobs.Queue).Retry)
 }
 
-// DropJobs deletes dead jobs. What they were to do is never done.
+// DropJobs deletes dead jobs. Their work is never done.
 func DropJobs(ctx context.Context, s settings.Settings, p JobChoice, out io.Writer) error {
 	return decideJobs(ctx, s, p, out, "dropped", (*jobs.Queue).Drop)
 }
 
-// decideJobs decides each job on its own, and says of each that was named why it could not be.
+// decideJobs applies decide to each job separately. It returns an error for each job in p.IDs that
+// fails.
 func decideJobs(
 	ctx context.Context, s settings.Settings, p JobChoice, out io.Writer, done string,
 	decide func(*jobs.Queue, context.Context, uuid.UUID) error,
@@ -137,7 +138,7 @@ func decideJobs(
 				failed = append(failed, fmt.Errorf("%s: %w", id, err))
 			case errors.Is(err, jobs.ErrPayloadDeleted):
 				emptied++
-			case !errors.Is(err, jobs.ErrNotDead): // which somebody else has decided meanwhile
+			case !errors.Is(err, jobs.ErrNotDead): // another process has already decided it
 				return err
 			}
 		}

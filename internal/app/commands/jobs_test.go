@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// deadJob is what the command tells of a dead job.
+// deadJob is the command's JSON of a dead job.
 type deadJob struct {
 	ID        uuid.UUID
 	Kind      string
@@ -33,7 +33,7 @@ type deadJob struct {
 	Payload   json.RawMessage
 }
 
-// deadJobs asks the command for the dead jobs of a kind.
+// deadJobs runs the command for the dead jobs of a kind.
 func deadJobs(s *apptest.Server, kind string, limit int) []deadJob {
 	s.T.Helper()
 	var out bytes.Buffer
@@ -47,8 +47,8 @@ func deadJobs(s *apptest.Server, kind string, limit int) []deadJob {
 	return list.Jobs
 }
 
-// Jobs that have given up are listed with what they failed of. One whose cause is mended is
-// done by the running service once it is retried; one that lost its payload can only be dropped.
+// Dead jobs are listed with their last error. After the cause is fixed, a retried job succeeds in
+// the running service. A job without its payload can only be dropped.
 func TestDeadJobs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -60,7 +60,7 @@ func TestDeadJobs(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Texts, where both expect objects.
+		// The payloads are strings, but both jobs expect objects.
 		enqueue(account.JobForgot, "ada", jobs.Key("k"))
 		enqueue(mail.JobSend, "with a token")
 		apptest.Eventually(t, "two deaths", func() bool { return len(deadJobs(s, "", 9)) == 2 })
@@ -111,8 +111,8 @@ func TestDeadJobs(t *testing.T) {
 	})
 }
 
-// An error comes from outside, and may have anything in it: a row has it on one line, without
-// what a terminal would obey.
+// Errors can contain untrusted text. A row shows it on one line, without terminal control
+// characters.
 func TestDeadJobsAsATable(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

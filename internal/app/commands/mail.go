@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// ListMails writes the mails that the service sends: one a line, or as JSON.
+// ListMails writes the mails that the service sends, one per line or as JSON.
 func ListMails(out io.Writer, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)
@@ -34,15 +34,15 @@ func ListMails(out io.Writer, asJSON bool) error {
 	return w.Flush()
 }
 
-// MailPreview says which mail is shown, and how.
+// MailPreview selects a mail and its format.
 type MailPreview struct {
 	Name   string
 	Locale string
 	Format string // html, text or subject
 }
 
-// PreviewMail writes a mail with sample data. What it does not know are errors of settings,
-// which say what there is.
+// PreviewMail writes a mail with sample data. For an unknown name, locale or format it returns
+// settings errors that list the valid values.
 func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io.Writer) error {
 	var wrong []error
 	if err := letters.CheckName(m.Name); err != nil {

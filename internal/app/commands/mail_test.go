@@ -51,7 +51,7 @@ func TestListMails(t *testing.T) {
 	}
 }
 
-// Every mail has every form in every language.
+// Every mail has every format in every language.
 func TestPreviewMail(t *testing.T) {
 	t.Parallel()
 	s, err := settings.MailFlags{}.Settings()

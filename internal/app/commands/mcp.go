@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// ServeMCP lets an assistant ask a running service over standard input and output, until
-// ctx or the input ends.
+// ServeMCP serves an AI assistant over standard input and output, until ctx or the input ends. It
+// answers from a running service.
 func ServeMCP(ctx context.Context, s settings.MCP, version string) error {
 	return mcp.Serve(ctx, mcp.Config{URL: s.URL, Key: s.Key.Reveal(), AllowWrites: s.AllowWrites, Version: version})
 }

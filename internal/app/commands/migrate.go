@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Migrate applies all pending migrations and writes the state of each to out. With
-// statusOnly it applies none.
+// Migrate applies pending migrations and writes the state of each migration to out. With statusOnly
+// it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
 	if statusOnly {
 		if err := RequireDatabase(s); err != nil {

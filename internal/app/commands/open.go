@@ -1,5 +1,5 @@
-// Package commands has the commands that need nothing but the database. They may run
-// beside a server.
+// Package commands implements the commands that only need the database. They can run at the same
+// time as a server.
 package commands
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Open opens the database for a server and brings it up to date. It creates a SQLite database that
-// does not exist.
+// Open opens the database for a server and applies pending migrations. It creates a missing SQLite
+// database.
 func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{
 		URL: s.DatabaseURL.Reveal(), Conns: s.DatabaseConns, Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s),
@@ -34,8 +34,8 @@ func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	return db, nil
 }
 
-// OpenExisting is Open for commands, which work on data that is there: in the wrong folder they
-// return an error instead of creating a database that no server uses.
+// OpenExisting is Open for commands, which need existing data. In the wrong folder it returns an
+// error instead of creating a database that no server uses.
 func OpenExisting(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	if err := RequireDatabase(s); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func OpenExisting(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 func RequireDatabase(s settings.Settings) error {
 	u, err := url.Parse(s.DatabaseURL.Reveal())
 	if err != nil || u.Scheme != "sqlite" {
-		return nil //nolint:nilerr // The settings were checked, and another database reports its own errors.
+		return nil //nolint:nilerr // The settings are valid, and other databases report their own errors.
 	}
 	file := sqldb.FilePath(u)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func RequireDatabase(s settings.Settings) error {
 	return nil
 }
 
-// databaseError names the setting of the database, if it has one, in an error of the database.
+// databaseError adds the name of the database setting to a database error, if it is set.
 func databaseError(s settings.Settings, err error) error {
 	if s.DatabaseURL.Reveal() == sqldb.FileURL(filepath.Join(s.Data, settings.DatabaseFile)) {
 		return err // the path in the error is in the data folder
@@ -65,11 +65,12 @@ func databaseError(s settings.Settings, err error) error {
 	return fmt.Errorf("the database of TENANTRY_DATABASE_URL: %w", err)
 }
 
-// Closing closes the database when a function returns, and joins the error to *err.
+// Closing closes the database when a function returns, and joins the error to *err. Use it with
+// defer.
 func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// NewLog returns a logger that writes to w in the level and format of s. Warnings with an expected
-// message are logged at INFO.
+// NewLog returns a logger that writes to w with the level and format of s. It logs warnings with an
+// expected message at level INFO.
 func NewLog(w io.Writer, s settings.Settings, expected ...string) *slog.Logger {
 	return logging.New(w, logConfig(s, expected))
 }

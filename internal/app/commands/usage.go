@@ -15,25 +15,25 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// RebuildParams are the parameters of RebuildUsage.
+// RebuildParams configures RebuildUsage.
 type RebuildParams struct {
-	Tenant    string // the id of one tenant; "" for all
+	Tenant    string // id of the only tenant; "" for all tenants
 	DryRun    bool   // only list the differences
-	FromStart bool   // begin with the first stream even where a run was interrupted
-	// Progress is where lines on the way are written.
+	FromStart bool   // start with the first stream even if a run was interrupted
+	// Progress receives progress lines.
 	Progress io.Writer
 }
 
-// progressEvery is how often there is a line about the progress.
+// progressEvery is the interval between progress lines.
 const progressEvery = 2 * time.Second
 
 // ErrCountersDiffer reports that a dry run found wrong counters.
 var ErrCountersDiffer = errors.New("counters differ from their events")
 
-// RebuildUsage recalculates every usage counter from its events, and lists and
-// corrects each difference. None is expected. It may run while the service does. A
-// dry run that finds differences returns ErrCountersDiffer. A run for all tenants that was
-// interrupted is gone on with by the next.
+// RebuildUsage recalculates every usage counter from its events. It lists and corrects each
+// difference; normally the counters are correct. It can run at the same time as the service. A dry
+// run returns ErrCountersDiffer if it finds differences. A run for all tenants continues an
+// interrupted one.
 func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out io.Writer) (err error) {
 	var tenantID *uuid.UUID
 	if p.Tenant != "" {

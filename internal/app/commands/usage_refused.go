@@ -16,8 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// ListRefusedUsage writes a table of the billable usage that the payment provider
-// refused.
+// ListRefusedUsage writes a table of the billable usage that the payment provider rejected.
 func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) error {
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -31,18 +30,18 @@ func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) e
 	})
 }
 
-// RefusedParams selects refused usage.
+// RefusedParams selects rejected usage.
 type RefusedParams struct {
-	IDs []string // of the events; empty for all
+	IDs []string // event ids; empty for all
 }
 
-// RetryRefusedUsage lets the running service submit refused usage to the payment
-// provider again, which helps once the reason for the refusal is gone.
+// RetryRefusedUsage queues rejected usage again. The running service submits it to the payment
+// provider. Fix the reason for the rejection first.
 func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%s queued again\n", (*billing.Rejections).Retry)
 }
 
-// DiscardRefusedUsage gives up refused usage: it will not be billed.
+// DiscardRefusedUsage discards rejected usage. It will never be billed.
 func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%s discarded\n", (*billing.Rejections).Discard)
 }

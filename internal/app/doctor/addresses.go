@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// addresses looks at how browsers reach the service and its frontend.
+// addresses checks how browsers reach the service and its frontend.
 func (d *doctor) addresses(ctx context.Context) {
 	public, frontend := d.Settings.PublicURL, d.Settings.FrontendURL
 	if public == nil {
@@ -28,7 +28,7 @@ func (d *doctor) addresses(ctx context.Context) {
 	d.cookies(public, frontend)
 }
 
-// checkReachable asks the service through its public URL.
+// checkReachable sends a request to the service's public URL.
 func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -36,7 +36,7 @@ func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
 	const fix = "Start the service, and let the proxy or load balancer at TENANTRY_PUBLIC_URL lead to it."
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return // a wrong setting
+		return // reported as an invalid setting
 	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -52,7 +52,7 @@ func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
 	d.ok("public url", "%s leads to the service", address)
 }
 
-// cookies says whether browsers send the cookies of a login from the frontend's pages.
+// cookies checks whether browsers send session cookies from the frontend's pages.
 func (d *doctor) cookies(public, frontend *url.URL) {
 	domain := d.Settings.CookieDomain
 	switch {
@@ -71,7 +71,7 @@ func (d *doctor) cookies(public, frontend *url.URL) {
 	}
 }
 
-// site returns what browsers take for one site.
+// site returns the site of a URL, as browsers define it.
 func site(u *url.URL) string {
 	host := u.Hostname()
 	if net.ParseIP(host) != nil {

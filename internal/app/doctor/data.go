@@ -18,23 +18,23 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Below these a disk is a warning or an error.
+// Less free disk space than this, in bytes, is a warning or an error.
 const (
 	littleRoom = 2 << 30
 	noRoom     = 256 << 20
 )
 
-// Above these the clocks of this machine and of the database differ too much.
+// A larger difference between the clocks of this machine and the database is a warning or an error.
 const (
 	skewWarning = 2 * time.Second
 	skewError   = time.Minute
 )
 
-// folder looks at the data folder and its disk.
+// folder checks the data folder and its disk.
 func (d *doctor) folder() {
 	path := d.Settings.Data
 	if path == "" {
-		return // a wrong setting
+		return // reported as an invalid setting
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,11 +77,11 @@ func (d *doctor) disk(path string) {
 	}
 }
 
-// database looks at the database without changing it.
+// database checks the database without changing it.
 func (d *doctor) database(ctx context.Context) {
 	address := d.Settings.DatabaseURL.Reveal()
 	if address == "" {
-		return // a wrong setting
+		return // reported as an invalid setting
 	}
 	file := ""
 	if u, err := url.Parse(address); err == nil && u.Scheme == "sqlite" {
@@ -112,7 +112,7 @@ func (d *doctor) database(ctx context.Context) {
 	d.server(ctx, file)
 }
 
-// schema compares the schema with the program's.
+// schema compares the schema version of the database with the program's.
 func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 	migrations, err := db.MigrationStatus(ctx)
 	switch {
@@ -160,7 +160,7 @@ func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
 	}
 }
 
-// server says whether a server runs on the data folder, which is no fault. One of a sandbox
+// server reports whether a server uses the data folder, which is not a problem. A sandbox server
 // locks the sandbox.
 func (d *doctor) server(ctx context.Context, file string) {
 	if d.Sandbox {

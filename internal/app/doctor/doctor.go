@@ -1,6 +1,5 @@
-// Package doctor finds what is wrong with an installation before its users do, and says
-// what to do. It changes nothing but for a mail that it is asked to send
-// (rules: settings#doctor).
+// Package doctor finds problems of an installation and recommends fixes. It changes nothing, except
+// that it sends a test mail on request (rules: settings#doctor).
 package doctor
 
 import (
@@ -16,25 +15,24 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// Config is what is looked at.
+// Config is the installation to check.
 type Config struct {
 	Settings settings.Settings
-	// SettingsError joins what is wrong with the settings; those that are wrong are missing
-	// in Settings.
+	// SettingsError joins the errors of invalid settings, which are empty in Settings.
 	SettingsError error
-	// Unknown are variables in the environment that are no settings.
+	// Unknown are environment variables that match no setting.
 	Unknown []settings.UnknownVariable
-	// Sandbox says that the data folder is a sandbox's, which needs nothing from outside.
+	// Sandbox reports that the data folder belongs to a sandbox, which needs no external service.
 	Sandbox bool
 	// Logins are the identity providers.
 	Logins []oauth.Provider
-	// SendTo is the address that a test mail is sent to; "" sends none.
+	// SendTo is the recipient of a test mail; "" sends none.
 	SendTo string
-	// Provider makes the checks of the payment provider; nil where its key is missing.
+	// Provider checks the payment provider; nil without a key.
 	Provider func(ctx context.Context) ([]check.Finding, error)
 }
 
-// checkTimeout bounds each check that asks somebody.
+// checkTimeout bounds each check that uses the network.
 const checkTimeout = 10 * time.Second
 
 // doctor collects findings.
@@ -43,7 +41,7 @@ type doctor struct {
 	findings []check.Finding
 }
 
-// Run makes all checks, in the order in which they depend on each other.
+// Run runs all checks. A check comes after the checks that it depends on.
 func Run(ctx context.Context, cfg Config) []check.Finding {
 	d := &doctor{Config: cfg}
 	d.settings()
@@ -74,7 +72,7 @@ func (d *doctor) note(name string, status check.Status, detail, fix string) {
 	d.findings = append(d.findings, f)
 }
 
-// settings lists each wrong setting.
+// settings reports each invalid setting.
 func (d *doctor) settings() {
 	wrong := splitErrors(d.SettingsError)
 	for _, err := range wrong {
@@ -93,7 +91,7 @@ func (d *doctor) settings() {
 	}
 }
 
-// splitErrors returns the single errors of what errors.Join has joined.
+// splitErrors returns the errors that errors.Join has joined.
 func splitErrors(err error) []error {
 	if err == nil {
 		return nil
@@ -121,7 +119,7 @@ func (d *doctor) mail(ctx context.Context) {
 		if d.Sandbox {
 			d.ok("mail", "not needed: mails stay in the sandbox's mailbox")
 		}
-		return // else the settings are wrong, which was said
+		return // otherwise the settings are invalid, which is already reported
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
@@ -150,7 +148,7 @@ func (d *doctor) mail(ctx context.Context) {
 	d.ok("mail", "%s has accepted a mail to %s", server.Host, d.SendTo)
 }
 
-// logins asks each identity provider for what it says about itself.
+// logins requests the discovery document of each identity provider.
 func (d *doctor) logins(ctx context.Context) {
 	for _, p := range d.Logins {
 		name := "login " + p.Name

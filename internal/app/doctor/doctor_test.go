@@ -25,7 +25,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// find makes all checks and returns those of a name.
+// find runs all checks and returns the findings with a name.
 func find(t *testing.T, cfg doctor.Config, name string) []check.Finding {
 	t.Helper()
 	var found []check.Finding
@@ -40,7 +40,8 @@ func find(t *testing.T, cfg doctor.Config, name string) []check.Finding {
 	return found
 }
 
-// wantFound wants one finding with a status, whose detail has a text.
+// wantFound checks that there is one finding with the name, that it has the status, and that its
+// detail contains a text.
 func wantFound(t *testing.T, cfg doctor.Config, name string, status check.Status, detail string) {
 	t.Helper()
 	found := find(t, cfg, name)
@@ -95,8 +96,8 @@ func TestDatabaseChecks(t *testing.T) {
 	wantFound(t, doctor.Config{Settings: away}, "database", check.StatusError, "refused")
 }
 
-// Browsers send cookies within one site and scheme, and show a page those of its own host
-// or of a domain above it.
+// Browsers send cookies within one site and scheme. A page can read the cookies of its own host and
+// of its parent domains.
 func TestCookieChecks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -109,13 +110,13 @@ func TestCookieChecks(t *testing.T) {
 		{"https://api.example.com", "https://app.example.com", "", check.StatusWarning},
 		{"https://api.example.com", "https://app.example.com", "api.example.com", check.StatusWarning},
 		{"https://api.example.com", "https://example.org", "", check.StatusError},
-		{"https://a.github.io", "https://b.github.io", "", check.StatusError}, // each is a site of its own
+		{"https://a.github.io", "https://b.github.io", "", check.StatusError}, // github.io is a public suffix
 		{"https://api.example.com", "http://api.example.com", "", check.StatusError},
 		{"http://127.0.0.1:9", "http://127.0.0.1:3000", "", check.StatusOK},
 		{"http://example.com", "", "", check.StatusWarning},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // the addresses are nobody's to ask
+		cancel() // the URLs are examples and must not be requested
 		s := settings.Settings{PublicURL: absolute(t, c.public), CookieDomain: c.domain}
 		if c.frontend != "" {
 			s.FrontendURL = absolute(t, c.frontend)
@@ -128,7 +129,7 @@ func TestCookieChecks(t *testing.T) {
 	}
 }
 
-// service answers as ours, a mail server and an identity provider do.
+// Run against a test server that acts as the service, a mail server and an identity provider.
 func TestOutsideChecks(t *testing.T) {
 	t.Parallel()
 	var outside *httptest.Server
@@ -180,7 +181,7 @@ func TestOutsideChecks(t *testing.T) {
 	wantFound(t, cfg, "redis", check.StatusError, "refused")
 }
 
-// post is a mail server that counts what it takes.
+// post is a mail server that counts accepted mails.
 type post struct{ taken int }
 
 func (p *post) NewSession(*smtp.Conn) (smtp.Session, error) { return p, nil }
@@ -194,7 +195,7 @@ func (p *post) Data(r io.Reader) error {
 func (*post) Reset()        {}
 func (*post) Logout() error { return nil }
 
-// A server locks the database that it serves from, and a sandbox's locks the sandbox.
+// A server locks its database; a sandbox server locks the sandbox.
 func TestAServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	address, folder := dbtest.URL(t, sqldb.SQLite), t.TempDir()

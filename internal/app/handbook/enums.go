@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// enums are the sets of values with a name. Where a set stands in the rules of a field it is
-// found by its values; the other fields that have it are listed.
+// enums are the named sets of values. A field that lists a set in its validation rules is matched
+// by the values; other fields are listed here.
 func enums() []shape.Enum {
 	return slices.Concat(billing, domainEnums(), []shape.Enum{
 		{Name: "Locale", Text: "A language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
@@ -29,7 +29,7 @@ func enums() []shape.Enum {
 	})
 }
 
-// billing are the sets of values of what is sold and billed.
+// billing are the enums of the catalog, subscriptions and invoices.
 var billing = []shape.Enum{
 	{
 		Name: "SubscriptionStatus", Text: "The provider's status of a subscription. It grants features while active or trialing; it is over when canceled or incomplete_expired.",
@@ -66,7 +66,7 @@ var billing = []shape.Enum{
 	{Name: "PreviewMethod", Text: "By whom a preview was counted: the provider, or here by days.", Values: []string{"psp_preview", "daily"}},
 }
 
-// domainEnums are the sets of values of usage, keys and webhooks.
+// domainEnums returns the enums of usage, API keys and webhooks.
 func domainEnums() []shape.Enum {
 	var events, codes []string
 	for _, t := range hook.Types() {

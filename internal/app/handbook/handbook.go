@@ -1,6 +1,6 @@
-// Package handbook has what is written about the API by hand: a name and a text for each
-// operation, what its domain refuses, and names for sets of values. The operations are in the
-// folder operations, one section each.
+// Package handbook contains the handwritten parts of the API reference: a name, a text and the
+// errors of each operation, and the names of enums. The folder operations has a section for each
+// operation.
 package handbook
 
 import (
@@ -19,15 +19,15 @@ import (
 //go:embed operations
 var operations embed.FS
 
-// Handbook is the read folder.
+// Handbook is the parsed folder.
 type Handbook struct {
-	// Entries are what is written about operations, by method and path.
+	// Entries are the texts of operations, by method and path.
 	Entries map[string]reference.Entry
 
 	tags []reference.Tag
 }
 
-// Read reads the texts. It panics where they cannot be read, which is a programming error.
+// Read reads the texts. It panics if they are invalid, which is a programming error.
 func Read() *Handbook {
 	h := &Handbook{Entries: map[string]reference.Entry{}}
 	files, err := fs.ReadDir(operations, "operations")
@@ -44,8 +44,8 @@ func Read() *Handbook {
 	return h
 }
 
-// parse reads a file. "# Tag" begins a group, whose text follows, "## name" an operation: a
-// line with method and path, lines with a status and codes, and then its text.
+// parse reads a file. "# Tag" starts a group, followed by its text. "## name" starts an operation,
+// followed by a line with method and path, lines with a status and codes, and a text.
 func (h *Handbook) parse(text string) {
 	for section := range strings.SplitSeq("\n"+text, "\n#") {
 		title, rest, _ := strings.Cut(section, "\n")
@@ -59,7 +59,7 @@ func (h *Handbook) parse(text string) {
 	}
 }
 
-// add reads the section of one operation.
+// add parses the section of an operation.
 func (h *Handbook) add(id, section string) {
 	route, rest, _ := strings.Cut(section, "\n")
 	e := reference.Entry{ID: id, Tag: h.tags[len(h.tags)-1].Name, Answers: map[int][]string{}}
@@ -77,8 +77,8 @@ func (h *Handbook) add(id, section string) {
 	h.Entries[route] = e
 }
 
-// addAnswer reads a line with a status and codes, where "-" stands for a refusal without one.
-// "provider" is what every call to the payment provider can end with.
+// addAnswer parses a line with a status and codes; "-" is an error without a code. "provider" adds
+// the errors of every call to the payment provider. addAnswer returns false for any other line.
 func addAnswer(answers map[int][]string, line string) bool {
 	if line == "provider" {
 		answers[429] = append(answers[429], "")
@@ -107,10 +107,10 @@ func addAnswer(answers map[int][]string, line string) bool {
 	return true
 }
 
-// Entry returns what is written about a route; nothing for one that nobody described.
+// Entry returns the text of a route, or a zero Entry without one.
 func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries[method+" "+path] }
 
-// Book returns the whole of what is written for the reference.
+// Book returns all texts of the reference.
 func (h *Handbook) Book() *reference.Book {
 	csrf := h.mountedRoute("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"})
 	csrf.Headers = map[string]string{"X-CSRF-Token": "The value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
@@ -134,17 +134,17 @@ var fields string
 //go:embed examples.json
 var examples []byte
 
-// Examples returns what was recorded of requests and answers, by the names of operations.
-// TestExamples records it.
+// Examples returns the recorded requests and responses by operation name. TestExamples records
+// them.
 func Examples() map[string]reference.Example {
 	all := map[string]reference.Example{}
 	if err := json.Unmarshal(examples, &all); err != nil {
-		panic(err) // a programming error, which a test shows
+		panic(err) // a programming error; tests detect it
 	}
 	return all
 }
 
-// texts returns the texts of fields by their name, with or without their schema's.
+// texts returns the descriptions of fields. A key is "Schema.field" or "field".
 func texts() map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(fields) {

@@ -21,7 +21,7 @@ status a ` + "`code`" + ` for programs. Every request is answered with ` + "`X-R
 **Conventions of this document.** Every route states its scope (` + "`x-scope`" + `), guards (` + "`x-guards`" + `), permission
 (` + "`x-permission`" + `), rate-limit group (` + "`x-rate-limit`" + `), and the scope of API keys that opens it (` + "`x-api-key-scope`" + `), if one does.`
 
-// kinds are the refusals that say more than others.
+// kinds are the error responses with additional fields.
 var kinds = []reference.Kind{
 	{
 		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot have this plan, or not change to it.",
@@ -73,7 +73,7 @@ var kinds = []reference.Kind{
 	},
 }
 
-// refusals are names for several codes that one status comes with.
+// refusals names the sets of codes that share a status.
 var refusals = map[string]string{
 	"IMPERSONATION_EXPIRED insufficient_scope":                                                                          "InsufficientScope",
 	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                    "NotConfirmed",
@@ -87,7 +87,7 @@ var refusals = map[string]string{
 	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                             "PlanNotSold",
 }
 
-// names are those of schemas whose types are called otherwise.
+// names maps the names of Go types to different schema names.
 var names = map[string]string{
 	"PublicProduct": "Product", "PublicPlan": "Plan", "PublicPrice": "Price", "PublicEntitlement": "PlanEntitlement", "PublicFeature": "Feature",
 	"EntitledFeature": "FeatureName", "PublicCurrency": "Currency", "PriceFields": "PriceInput", "EntitlementFields": "EntitlementInput",
@@ -99,7 +99,7 @@ var names = map[string]string{
 	"Meta": "PageMeta", "Links": "PageLinks", "UsageRecording": "UsageEventInput", "RecordedEvent": "UsageEvent",
 }
 
-// params are the texts of parameters.
+// params are the descriptions of parameters.
 var params = map[string]string{
 	"tenantId": "The id of the tenant.",
 	"tenant":   "The id of the tenant.",

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// requestTimeout is how long an answer of the service may take.
+	// requestTimeout bounds a request to the service.
 	requestTimeout = 30 * time.Second
-	// maxAnswer is how much of an answer of the service is read, in bytes.
+	// maxAnswer bounds a response of the service, in bytes.
 	maxAnswer = 4 << 20
 )
 
-// service is a running Tenantry, called with an API key.
+// service is a client of a running service with an API key.
 type service struct {
 	base   *url.URL
 	key    string
@@ -36,13 +36,13 @@ func newService(base *url.URL, key, version string) *service {
 		base: base, key: key, agent: "tenantry-mcp/" + version,
 		client: &http.Client{
 			Timeout: requestTimeout,
-			// The key is meant for this host alone, and no route redirects.
+			// The key is only for this host, and no route redirects.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
-// refusal is an answer of the service that is no success. Its text is what a model reads.
+// refusal is an error response of the service. A model reads its text.
 type refusal struct {
 	Status  int
 	Code    fault.Code          `json:"code"`
@@ -71,7 +71,7 @@ func (r *refusal) Error() string {
 	return b.String()
 }
 
-// get reads a resource. segments are the parts of its path, each of which is escaped.
+// get reads a resource. It escapes the path segments.
 func (s *service) get(ctx context.Context, query url.Values, segments ...string) (object, error) {
 	return s.call(ctx, http.MethodGet, query, nil, segments)
 }
@@ -121,7 +121,7 @@ func (s *service) call(ctx context.Context, method string, query url.Values, bod
 	}
 	if response.StatusCode/100 != 2 {
 		refused := &refusal{Status: response.StatusCode}
-		_ = json.Unmarshal(text, refused) // a proxy's page has no message for us
+		_ = json.Unmarshal(text, refused) // an error page of a proxy is not JSON
 		return nil, refused
 	}
 	var answer object

@@ -18,10 +18,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
 
-// readingScopes are those with which every tool that changes nothing works.
+// readingScopes are the scopes that all read-only tools need.
 var readingScopes = []string{"tenants.read", "subscription.read", "entitlements.read", "usage.read", "invoices.read", "team.read"}
 
-// assistant is connected to a server as an assistant's program is.
+// assistant is an MCP client of a server.
 type assistant struct {
 	t       *testing.T
 	session *sdk.ClientSession
@@ -47,13 +47,13 @@ func connect(t *testing.T, at, key string, writes bool) assistant {
 	return assistant{t, session}
 }
 
-// keyOf makes an API key of the platform.
+// keyOf creates a platform API key.
 func keyOf(s *apptest.Server, scopes ...string) string {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/admin/api-keys", s.Admin(), apptest.Object{"name": "Assistant", "scopes": scopes}).Want(201).Str("data.secret")
 }
 
-// try calls a tool and returns what it found, or the text of its refusal.
+// try calls a tool and returns its result or its error text.
 func (a assistant) try(tool string, arguments apptest.Object) (found map[string]any, refusal string) {
 	a.t.Helper()
 	result, err := a.session.CallTool(a.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
@@ -70,7 +70,7 @@ func (a assistant) try(tool string, arguments apptest.Object) (found map[string]
 	return found, ""
 }
 
-// ask calls a tool that must find something.
+// ask calls a tool that must succeed.
 func (a assistant) ask(tool string, arguments apptest.Object) map[string]any {
 	a.t.Helper()
 	found, refusal := a.try(tool, arguments)
@@ -80,7 +80,7 @@ func (a assistant) ask(tool string, arguments apptest.Object) map[string]any {
 	return found
 }
 
-// at returns the value at a path of keys; digits count from 0 in a list.
+// at returns the value at a path of keys. Digits are list indexes from 0.
 func at(t *testing.T, value any, path string) any {
 	t.Helper()
 	for key := range strings.SplitSeq(path, ".") {
@@ -171,7 +171,7 @@ func TestWhatAnAssistantFinds(t *testing.T) {
 	})
 }
 
-// TestRefusalsAreReadable holds that a model reads what is wrong and what to do.
+// TestRefusalsAreReadable checks that errors explain to a model what is wrong and what to do.
 func TestRefusalsAreReadable(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -204,7 +204,7 @@ func TestRefusalsAreReadable(t *testing.T) {
 				t.Errorf("%s: the refusal has the key: %s", tt.name, refusal)
 			}
 		}
-		// What the key may not read of a tenant is said in its place.
+		// A part that the key cannot read contains the error message.
 		partly := narrow.ask("show_tenant", apptest.Object{"tenant": ada.Tenant})
 		if text, _ := partly["seats"].(string); !strings.Contains(text, "insufficient_scope") {
 			t.Errorf("seats are %v", partly["seats"])
@@ -215,8 +215,8 @@ func TestRefusalsAreReadable(t *testing.T) {
 	})
 }
 
-// TestWritesAreOffByDefault holds that an assistant changes something only where the operator
-// allows it, and once for each idempotency key.
+// TestWritesAreOffByDefault checks that an assistant can change data only if the operator allows
+// it, and once per idempotency key.
 func TestWritesAreOffByDefault(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -251,7 +251,7 @@ func TestWritesAreOffByDefault(t *testing.T) {
 		if used := at(t, a.ask("show_usage", apptest.Object{"tenant": ada.Tenant}), "usage.meters.0.current_usage"); used != 2.5 {
 			t.Errorf("used are %v", used)
 		}
-		// More digits than a float has.
+		// More digits than a float can represent.
 		a.ask("record_usage", apptest.Object{
 			"tenant": ada.Tenant, "meter": "storage-gb", "quantity": json.Number("123456789012.123456"), "idempotency_key": "exact",
 		})
@@ -261,8 +261,9 @@ func TestWritesAreOffByDefault(t *testing.T) {
 	})
 }
 
-// TestForeignAnswers holds that what is not Tenantry, or not there, is said so, that the key
-// follows no redirect, and that no answer fills the memory.
+// TestForeignAnswers checks the errors for a server that is not Tenantry and for an unreachable
+// server. The client must not send the key to a redirect target or read a response of unlimited
+// size.
 func TestForeignAnswers(t *testing.T) {
 	t.Parallel()
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the key went elsewhere") }))

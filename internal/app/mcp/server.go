@@ -1,7 +1,7 @@
-// Package mcp lets an assistant that speaks the Model Context Protocol look things up
-// in a running Tenantry: who a customer is, what they pay for, use and owe, and what
-// went wrong. It is a client of the public API like any other and sees what its API key
-// may see. It changes nothing unless it is told that it may.
+// Package mcp serves the Model Context Protocol, so that AI assistants can look up data in a
+// running service: customers, their plan, usage, invoices and problems. It uses the public API with
+// an API key and has only the permissions of that key. It changes nothing unless writes are
+// allowed.
 package mcp
 
 import (
@@ -13,27 +13,27 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Config says which service is asked, and what may be done with it.
+// Config configures the server.
 type Config struct {
-	URL         *url.URL // of the service, without /api/v1
-	Key         string   // an API key of the platform, or of one tenant
-	AllowWrites bool     // whether tools that change something are offered
-	Version     string   // of the program
+	URL         *url.URL // URL of the service, without /api/v1
+	Key         string   // an API key of the platform or of one tenant
+	AllowWrites bool     // whether to offer tools that change data
+	Version     string   // version of the program
 }
 
-// maxResult is how large a result may be, in bytes of JSON: a model reads all of it.
+// maxResult bounds the JSON of a result, in bytes, because a model reads all of it.
 const maxResult = 64 << 10
 
 var errLarge = errors.New("the result is too large: ask for fewer entries with per_page, or for something narrower")
 
-// object is a JSON object as the API has it.
+// object is a JSON object of the API.
 type object = map[string]any
 
-// instructions tell a model what it has before it.
+// instructions describe the service to a model.
 const instructions = `Tenantry is the billing and accounts backend of a software product. A tenant is a customer: an organization with members, a plan, a subscription, usage and invoices.
 Begin with find_tenants to learn a tenant's id, then use the id with the other tools. Fields ending in _cents are in the smallest unit of their currency. Times are UTC.`
 
-// New returns a server with the tools.
+// New returns an MCP server.
 func New(c Config) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "tenantry", Title: "Tenantry", Version: c.Version}, &sdk.ServerOptions{Instructions: instructions})
 	t := tools{newService(c.URL, c.Key, c.Version)}
@@ -52,24 +52,23 @@ func New(c Config) *sdk.Server {
 	return server
 }
 
-// Serve speaks with an assistant over standard input and output until ctx or the input
-// ends.
+// Serve serves an assistant over standard input and output until ctx or the input ends.
 func Serve(ctx context.Context, c Config) error {
 	err := New(c).Run(ctx, &sdk.StdioTransport{})
-	if errors.Is(err, context.Canceled) { // asked to stop, by a signal
+	if errors.Is(err, context.Canceled) { // stopped by a signal
 		return nil
 	}
 	return err
 }
 
-// addReadTool adds a tool that changes nothing.
+// addReadTool adds a read-only tool.
 func addReadTool[In any](server *sdk.Server, name, description string, do func(context.Context, In) (object, error)) {
 	add(server, name, description, &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)},
 		func(ctx context.Context, in In, _ json.RawMessage) (object, error) { return do(ctx, in) })
 }
 
-// write adds a tool that changes something, once for each idempotency key. It also gets its
-// arguments as they were sent.
+// write adds a tool that changes data, once per idempotency key. The tool also receives its
+// arguments as raw JSON.
 func write[In any](server *sdk.Server, name, description string, do func(context.Context, In, json.RawMessage) (object, error)) {
 	add(server, name, description, &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, do)
 }

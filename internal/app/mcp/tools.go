@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// tools are what an assistant can ask for. Each answers with the API's own objects.
+// tools implements the tools. They return the objects of the API.
 type tools struct{ service *service }
 
 type pageOf struct {
@@ -19,7 +19,7 @@ type pageOf struct {
 	PerPage int `json:"per_page,omitempty" jsonschema:"entries a page, at most 50; 10 when omitted"`
 }
 
-// query returns the page as the API takes it.
+// query returns the query parameters of the page.
 func (p pageOf) query() url.Values {
 	if p.PerPage == 0 {
 		p.PerPage = 10
@@ -44,15 +44,15 @@ func (t tools) findTenants(ctx context.Context, in findTenants) (object, error) 
 	return t.list(ctx, query, "admin", "tenants")
 }
 
-// list reads a list, without the links to other pages, which no tool can follow.
+// list reads a list. It removes the links to other pages, because no tool can follow them.
 func (t tools) list(ctx context.Context, query url.Values, segments ...string) (object, error) {
 	found, err := t.service.get(ctx, query, segments...)
 	delete(found, "links")
 	return found, err
 }
 
-// parts reads several resources of a tenant, each under the name of its key. One that is
-// not there is null, and one that the key may not read says so in its place.
+// parts reads several resources of a tenant, each under its key in parts. A missing resource is
+// null. If the API key lacks the scope for a resource, its value is the error message.
 func (t tools) parts(ctx context.Context, tenant string, parts map[string][]string) (object, error) {
 	all := object{}
 	for name, segments := range parts {
@@ -144,7 +144,7 @@ func (t tools) listInvoices(ctx context.Context, in invoicesOf) (object, error) 
 	}
 	invoices, _ := found["data"].([]any)
 	for _, each := range invoices {
-		if invoice, ok := each.(object); ok { // show_invoice has them
+		if invoice, ok := each.(object); ok { // show_invoice returns the details
 			delete(invoice, "lines")
 			delete(invoice, "billing_info")
 		}
@@ -193,7 +193,7 @@ func (t tools) listFailures(ctx context.Context, in ofTenant) (object, error) {
 	}, nil
 }
 
-// subscriptionProblem returns what of a subscription says that something is wrong with it.
+// subscriptionProblem returns only the fields of a subscription that can indicate a problem.
 func subscriptionProblem(subscription any) any {
 	sub, ok := subscription.(object)
 	if !ok {
@@ -206,7 +206,7 @@ func subscriptionProblem(subscription any) any {
 	return trouble
 }
 
-// quotasNearLimit returns the meters whose quota is near or reached.
+// quotasNearLimit returns the meters whose quota is almost or completely used.
 func quotasNearLimit(quotas any) any {
 	q, ok := quotas.(object)
 	if !ok {
@@ -229,8 +229,8 @@ type recording struct {
 	IdempotencyKey string  `json:"idempotency_key" jsonschema:"a text of your own for this use; the same text counts once"`
 }
 
-// recordUsage sends the quantity as the assistant wrote it: the SDK reads numbers as floats,
-// which have fewer digits than a quantity.
+// recordUsage sends the quantity with all its digits. The SDK parses numbers as floats, which have
+// fewer digits than a quantity.
 func (t tools) recordUsage(ctx context.Context, in recording, arguments json.RawMessage) (object, error) {
 	var exact struct {
 		Quantity json.RawMessage `json:"quantity"`

@@ -1,5 +1,5 @@
-// Package pspcheck checks the account at the payment provider, and what is linked to
-// it here (rules: psp#check).
+// Package pspcheck checks the account at the payment provider and the objects that are linked to it
+// (rules: psp#check).
 package pspcheck
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// Run makes the checks. types are the types of events that the service handles, and
-// webhookURL is where it receives them, empty if that is not known. It changes nothing,
-// neither at the provider nor here.
+// Run runs the checks. types are the event types that the service handles. webhookURL is the
+// endpoint that receives them, or empty if it is unknown. Run changes nothing, neither at the
+// provider nor in the database.
 func Run(ctx context.Context, s settings.Settings, types []string, webhookURL string) (found []check.Finding, err error) {
-	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: commands.NewLog(io.Discard, s)} // what goes wrong is a finding
+	cfg := psp.Config{SecretKey: s.StripeSecretKey.Reveal(), Log: commands.NewLog(io.Discard, s)} // problems become findings
 	if s.StripeURL != nil {
 		cfg.BaseURL = s.StripeURL.String()
 	}
@@ -44,14 +44,14 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 	return append([]check.Finding{databaseFinding(problem)}, check.Run(ctx, c)...), nil
 }
 
-// databaseFinding says whether the database could be read.
+// databaseFinding reports whether the database is readable.
 func databaseFinding(problem error) check.Finding {
 	if problem == nil {
 		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "it can be read"}
 	}
 	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
 	finding := check.Finding{Name: "database", Status: check.StatusError, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
-	if errors.Is(problem, errNoDatabase) { // as before the first start, when nothing is linked
+	if errors.Is(problem, errNoDatabase) { // before the first start, no price is linked
 		finding.Status = check.StatusWarning
 	}
 	return finding
@@ -60,7 +60,7 @@ func databaseFinding(problem error) check.Finding {
 var errNoDatabase = errors.New("there is no database")
 
 func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
-	// Opening an absent file would make one.
+	// Opening a missing file would create it.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
 			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
@@ -69,7 +69,7 @@ func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})
 }
 
-// readDatabase adds what the database says.
+// readDatabase adds the data of the database to c.
 func readDatabase(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
 	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
 		return err
@@ -78,8 +78,7 @@ func readDatabase(ctx context.Context, db *sqldb.DB, c *check.Config) (err error
 	return err
 }
 
-// linkedPrices lists the prices of plans and meters that are linked to one of the
-// provider.
+// linkedPrices returns the prices of plans and meters that are linked to the provider.
 func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
 	plans, err := catalog.New(catalog.Deps{DB: db, Clock: clock.System()}).AllPlans(ctx)
 	if err != nil {
@@ -114,13 +113,13 @@ func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
 	return links, nil
 }
 
-// Write writes what was found, an object with all of it or a paragraph each, and fails
-// if a finding is an error.
+// Write writes the findings and returns an error if any finding is an error. The output is one JSON
+// object or a paragraph for each finding.
 func Write(out io.Writer, found []check.Finding, asJSON bool) error {
 	return errors.Join(writeFindings(out, found, asJSON), failOnErrors(found))
 }
 
-// writeFindings writes what was found: an object with all of it, or a paragraph each.
+// writeFindings writes the findings, as one JSON object or a paragraph for each.
 func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(out)
@@ -144,7 +143,7 @@ func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
 	return nil
 }
 
-// failOnErrors fails if a finding is an error.
+// failOnErrors returns an error if any finding is an error.
 func failOnErrors(found []check.Finding) error {
 	n := 0
 	for _, f := range found {

@@ -1,5 +1,5 @@
-// Package terms tells the domains of usage and subscriptions about each other: what a
-// tenant may use and pays for, and how much of it is used.
+// Package terms connects the usage and subscription domains: it provides the quotas and prices of a
+// tenant's plan to usage, and the tenant's consumption to subscriptions.
 package terms
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// Allowances gives the usage domain the quotas and the billing periods of subscriptions.
+// Allowances provides the quotas and billing periods of subscriptions to the usage domain.
 type Allowances struct {
 	entitlements *entitlement.Service
 	cache        *querycache.Cache[uuid.UUID, usage.Allowance]
 }
 
-// NewAllowances returns the allowances that the entitlements of a database grant.
+// NewAllowances returns Allowances for the entitlements of a database.
 func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
 	a := Allowances{entitlements: entitlements}
 	a.cache = querycache.New(querycache.Config[uuid.UUID, usage.Allowance]{
@@ -80,7 +80,8 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 	}
 }
 
-// HadPlanFunc returns a function that reports whether a tenant ever had a subscription that began.
+// HadPlanFunc returns a function that reports whether a tenant has ever had a subscription.
+// Incomplete subscriptions do not count.
 func HadPlanFunc(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	return func(ctx context.Context, tenantID uuid.UUID) (had bool, err error) {
 		err = db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (
@@ -90,7 +91,7 @@ func HadPlanFunc(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bo
 	}
 }
 
-// AllowanceTables are all tables that Allowances reads.
+// AllowanceTables returns all tables that Allowances reads.
 func (a Allowances) AllowanceTables() []string { return entitlement.TermTables() }
 
 func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
@@ -107,15 +108,14 @@ func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
 	return former
 }
 
-// Payers gives the usage domain the currency and the billing period in which a
-// tenant pays, and what for.
+// Payers provides a tenant's currency, billing period and metered prices to the usage domain.
 type Payers struct {
 	Subscriptions *subscription.Service
 	Tenants       *tenant.Service
 	Catalog       *catalog.Service
 }
 
-// Payer returns how a tenant pays for its usage now.
+// Payer returns how a tenant currently pays for usage.
 func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
 	sub, err := p.Subscriptions.LoadCurrent(ctx, tenantID)
 	if errors.Is(err, subscription.ErrNotFound) || err == nil && !sub.Status.IsRunning() && sub.Status != subscription.Unpaid {
@@ -159,8 +159,8 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 	return payer, nil
 }
 
-// addedAt returns when prices were added during a period, by a change of plan. Prices that were
-// added for the period, which bill since then, are left out.
+// addedAt returns when a change of plan added prices during a period. It omits the prices that the
+// period started with.
 func addedAt(items []psp.MeteredItem, start time.Time, since *time.Time) map[string]time.Time {
 	if since != nil && since.After(start) {
 		start = *since
@@ -188,8 +188,8 @@ func (p Payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 	return plan.PricingType == catalog.PricingUsage, err
 }
 
-// IsBilled reports whether a time was in a billing period that is over, of a
-// subscription whose plan bills usage.
+// IsBilled reports whether a time was in a completed billing period of a subscription that bills
+// usage.
 func (p Payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
 	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
@@ -210,8 +210,8 @@ func (p Payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) 
 	return false, nil
 }
 
-// isInBilledPeriod reports whether a time was in a billing period of a subscription that is over,
-// and not in its trial.
+// isInBilledPeriod reports whether a time was in a completed billing period of a subscription,
+// outside of its trial.
 func isInBilledPeriod(sub subscription.Subscription, at time.Time) bool {
 	end := sub.CurrentPeriodStart
 	if sub.Status.IsOver() {
@@ -223,11 +223,11 @@ func isInBilledPeriod(sub subscription.Subscription, at time.Time) bool {
 	return !at.Before(sub.CreatedAt) && at.Before(end) && (sub.TrialEndsAt == nil || !at.Before(*sub.TrialEndsAt))
 }
 
-// Consumption gives the subscription domain how much a tenant uses of each metered
-// feature, so that a plan with a lower quota is not offered.
+// Consumption provides a tenant's consumption of metered features to the subscription domain, which
+// does not offer plans with a lower quota.
 type Consumption struct{ Usage *usage.Service }
 
-// Current returns the amount used of each meter by its code, rounded up.
+// Current returns the current usage of each meter by code, rounded up.
 func (c Consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	summary, err := c.Usage.Summary(ctx, tenantID)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Command house prints how large the packages, files and functions of the project
-// are, and fails when one is above its ceiling. It runs in the root of the
-// repository.
+// Command house prints the size of the project's packages, files and functions. It fails if one
+// exceeds its limit. Run it in the root of the repository.
 package main
 
 import (

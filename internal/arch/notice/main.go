@@ -1,5 +1,5 @@
-// Command notice writes the licences of the modules that the program contains: `make notice`.
-// It fails for a licence that it does not know, so that somebody reads it first.
+// Command notice writes the licenses of the program's modules to standard output (make notice). It
+// fails for an unknown license, so that a person reads it first.
 package main
 
 import (
@@ -27,14 +27,14 @@ func main() {
 	}
 }
 
-// module is a module of which packages are in the program.
+// module is a module with packages in the program.
 type module struct {
 	Path, Version, Dir string
 	Main               bool
 }
 
-// notice returns the text for the program: a line for each module, sorted, and the notices
-// that some of them ask to be handed on.
+// notice returns the text of NOTICE: a sorted line for each module, and the notices that some
+// licenses require.
 func notice() (string, error) {
 	modules, err := modulesOfProgram()
 	if err != nil {
@@ -67,10 +67,10 @@ func notice() (string, error) {
 	return out.String() + handedOn.String(), nil
 }
 
-// dataLicences are the licences of third-party data in this repository.
+// dataLicences are the licenses of third-party data in this repository.
 var dataLicences = []string{"internal/account/common_passwords_license.txt", "internal/invoice/pdf/fonts/LICENSE.txt"}
 
-// shortVersion cuts the date and the commit of a version that has no name.
+// shortVersion removes the date from a pseudo-version.
 func shortVersion(version string) string {
 	if at := strings.IndexByte(version, '-'); at > 0 {
 		return version[:at] + "-" + version[strings.LastIndexByte(version, '-')+1:]
@@ -78,8 +78,7 @@ func shortVersion(version string) string {
 	return version
 }
 
-// modulesOfProgram lists the modules of the program's packages, for the system that releases
-// run on.
+// modulesOfProgram returns the modules of the program's packages, for the platform of the releases.
 func modulesOfProgram() ([]module, error) {
 	cmd := exec.CommandContext(context.Background(), "env", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0",
 		"go", "list", "-deps", "-json=Module", "./cmd/tenantry")
@@ -104,8 +103,8 @@ func modulesOfProgram() ([]module, error) {
 	return modules, nil
 }
 
-// licences are known by words that only they have, the more particular first. The words
-// are compared without regard to spaces and line ends.
+// licences maps words to licenses, the most specific first. The comparison ignores spaces and line
+// ends.
 var licences = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
@@ -118,7 +117,7 @@ var licences = []struct{ name, words string }{
 	{"Unlicense", "This is free and unencumbered software released into the public domain"},
 }
 
-// licenceOf names the licence in a module's folder.
+// licenceOf returns the name of the license in a module's folder.
 func licenceOf(folder string) (string, error) {
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "License*", "license*", "COPYING*", "UNLICENSE*"} {
 		files, err := filepath.Glob(filepath.Join(folder, pattern))

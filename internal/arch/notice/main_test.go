@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// NOTICE lists the licences of what the program contains now, and none asks for more than
-// to be named.
+// NOTICE matches the current dependencies of the program, and every license only requires
+// attribution.
 func TestNoticeIsUpToDate(t *testing.T) {
 	t.Chdir("../../..")
 	want, err := notice()

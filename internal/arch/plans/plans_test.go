@@ -1,4 +1,4 @@
-// Package plans_test looks at how both databases run every generated query.
+// Package plans_test checks the query plans of all generated queries in both databases.
 package plans_test
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// query is a statement of generated code.
+// query is a generated statement.
 type query struct{ name, text string }
 
-// queries returns every statement of the generated packages.
+// queries returns the statements of all generated packages.
 func queries(t *testing.T) []query {
 	t.Helper()
 	var all []query
@@ -46,10 +46,10 @@ func queries(t *testing.T) []query {
 	return all
 }
 
-// slices is how generated code writes a list of values.
+// slices matches the placeholder of a list in generated code.
 var slices = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 
-// whole are the queries that may go through a whole table, each with the reason.
+// whole are the queries that can scan a whole table, each with the reason.
 var whole = map[string]string{
 	"accountsql.PlatformAdmins":              "the command line lists the platform's admins",
 	"accountsql.UsersWithExpiredCredentials": "an hourly job, up to its limit",
@@ -84,7 +84,7 @@ var whole = map[string]string{
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }
 
-// No query goes through a whole table that grows with tenants or with use, unless it may.
+// No query scans a whole table that grows with tenants or usage, except those in whole.
 func TestQueriesFindTheirRows(t *testing.T) {
 	t.Parallel()
 	var texts []string
@@ -108,7 +108,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 		}
 	}
 	if len(dbtest.Dialects(t)) == 1 {
-		return // the list has queries that only PostgreSQL plans in this way
+		return // whole contains queries that only PostgreSQL plans like this
 	}
 	for name, reason := range whole {
 		if !found[name] {
@@ -117,8 +117,8 @@ func TestQueriesFindTheirRows(t *testing.T) {
 	}
 }
 
-// Both databases read events in the order of the primary key. A sort would read all events of a
-// period for the first page of them.
+// Both databases read events in primary key order. A sort would read all events of a period for its
+// first page.
 func TestEventsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{
@@ -141,9 +141,9 @@ func TestEventsAreReadInOrder(t *testing.T) {
 	}
 }
 
-// A time line of payments looks up the invoice of each entry of the page. Where the tenant is
-// known to the joins as well, PostgreSQL, which plans a prepared statement for an average
-// tenant, reads all invoices of the tenant for each entry.
+// A payments time line looks up the invoice of each entry of the page. If the joins also had the
+// tenant, PostgreSQL would read all invoices of the tenant for each entry, because it plans a
+// prepared statement for an average tenant.
 func TestPaymentsFindTheirInvoices(t *testing.T) {
 	t.Parallel()
 	var texts []string

@@ -59,7 +59,7 @@ type CountEntriesOfTenantParams struct {
 	Beginning time.Time
 }
 
-// One statement, so that both parts are of one moment.
+// This is a single statement, so that both parts read the same snapshot.
 func (q *Queries) CountEntriesOfTenant(ctx context.Context, arg CountEntriesOfTenantParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countEntriesOfTenant, arg.TenantID, arg.Beginning)
 	var entries int64
@@ -92,8 +92,8 @@ type CountTenantsParams struct {
 	Earliest time.Time
 }
 
-// The entries of the day are found before their tenants: SQLite would look the day up for each
-// tenant, in the index by tenant and time.
+// The subquery selects the day's entries first. Otherwise SQLite would look up the day once per
+// tenant, in the index on tenant and time.
 func (q *Queries) CountTenants(ctx context.Context, arg CountTenantsParams) error {
 	_, err := q.db.ExecContext(ctx, countTenants, arg.Before, arg.Earliest)
 	return err
@@ -205,8 +205,8 @@ type InsertEntryParams struct {
 	ApiKeyID   *uuid.UUID
 }
 
-// The trail is append-only: no statement changes an entry, and only the end of its
-// retention deletes it.
+// The audit log is append-only: no statement updates an entry, and only expired entries are
+// deleted.
 func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error {
 	_, err := q.db.ExecContext(ctx, insertEntry,
 		arg.ActorID,
@@ -240,7 +240,7 @@ const lockDays = `-- name: LockDays :one
 SELECT day FROM audit_days WHERE day = '' AND action = '' FOR UPDATE
 `
 
-// Who counts days and who deletes entries wait for each other.
+// Counting and deleting take this lock to exclude each other.
 func (q *Queries) LockDays(ctx context.Context) (string, error) {
 	row := q.db.QueryRowContext(ctx, lockDays)
 	var day string

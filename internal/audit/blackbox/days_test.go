@@ -18,10 +18,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// noon is when the entries of the tests are made.
+// noon is the base time of the test entries.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// recordAt adds entries of an action at a time, for a tenant unless that is nil.
+// recordAt adds n entries of an action at the given time. tenantID can be nil.
 func recordAt(t testing.TB, db *sqldb.DB, at time.Time, tenantID *uuid.UUID, action string, n int) {
 	t.Helper()
 	log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(at)})
@@ -35,8 +35,8 @@ func recordAt(t testing.TB, db *sqldb.DB, at time.Time, tenantID *uuid.UUID, act
 	}
 }
 
-// counted returns what is kept of the counted days and of the tenants, and what the trail has
-// of them.
+// counted returns the stored counts of days and tenants, and the same counts computed from the
+// entries.
 func counted(t testing.TB, db *sqldb.DB) (kept, has map[string]int64) {
 	t.Helper()
 	kept, has = map[string]int64{}, map[string]int64{}
@@ -92,20 +92,19 @@ func counted(t testing.TB, db *sqldb.DB) (kept, has map[string]int64) {
 	return kept, has
 }
 
-// The number of entries in a list's meta is right before and after days are counted, and
-// after entries are deleted.
+// The total in a list's meta is correct before and after days are counted, and after deletions.
 func TestTotalsOfTheTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		admin := s.Admin() // once: a login is an entry
+		admin := s.Admin() // only once, because a login adds an entry
 		owner := s.Register("ada@example.com", true)
 		tenantID, other := uuid.MustParse(owner.Tenant), uuid.New()
 		day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
-		for n, action := range []string{"a", "b", "a", "a"} { // the last one is in the future
+		for n, action := range []string{"a", "b", "a", "a"} { // the last entry is in the future
 			recordAt(t, s.DB(), day(n-2).Add(13*time.Hour), &tenantID, action, n+1)
 			recordAt(t, s.DB(), day(n-3).Add(13*time.Hour), &other, action, 1)
 		}
-		recordAt(t, s.DB(), day(-200), nil, "a", 1) // long without an entry of a tenant
+		recordAt(t, s.DB(), day(-200), nil, "a", 1) // then a long gap without entries of a tenant
 		totals := func() (found []any) {
 			t.Helper()
 			for _, query := range []url.Values{
@@ -138,7 +137,8 @@ func TestTotalsOfTheTrail(t *testing.T) {
 				t.Errorf("counted on %v: %s", at, diff)
 			}
 		}
-		// The oldest three are of nobody, of the other and of the owner, all by the action a.
+		// The three oldest entries of action a belong to no tenant, to the other tenant and to the
+		// owner.
 		deleted, err := log(day(9)).DeleteOld(t.Context(), time.Time{}, day(0), 3)
 		if err != nil || len(deleted) != 3 {
 			t.Fatal(deleted, err)
@@ -152,8 +152,8 @@ func TestTotalsOfTheTrail(t *testing.T) {
 	})
 }
 
-// Days are counted once, and what is deleted meanwhile is not counted, however several
-// instances do both at once.
+// Each day is counted once, and the counts exclude deleted entries, even if several instances count
+// and delete concurrently.
 func TestDaysAreCountedBesideDeletions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

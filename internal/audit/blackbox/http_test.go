@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// seed adds entries at exact times: two at each of three moments, around the
-// midnight before noon's day.
+// seed adds six entries, two at each of three times: just before the midnight that starts the day
+// of noon, at that midnight, and at noon.
 func seed(t *testing.T, s *apptest.Server, actor int64) (tenant string) {
 	t.Helper()
 	id := sqldb.NewID()
@@ -95,7 +95,7 @@ func TestAuditLogFilters(t *testing.T) {
 			t.Errorf("the id in upper case finds %q", got)
 		}
 
-		// An entry has every key, also where there is nothing.
+		// An entry contains every key, including those with null values.
 		got, _ := list("filter[action]=a1").At("data.0").(apptest.Object)
 		want := apptest.Object{
 			"id": got["id"], "actor_id": nil, "subject_id": nil, "api_key_id": nil, "tenant_id": tenant, "action": "a1", "resource": "r", "resource_id": "1",
@@ -105,7 +105,7 @@ func TestAuditLogFilters(t *testing.T) {
 			t.Errorf("an entry: %s", diff)
 		}
 
-		// Pages of one entry tell everything once, though moments repeat.
+		// Pages of one entry return each entry once, although some entries have equal times.
 		seen := []string{}
 		for page := 1; page <= 6; page++ {
 			a := list("per_page=1&page=" + strconv.Itoa(page))
@@ -148,7 +148,7 @@ func TestAuditLogRefusals(t *testing.T) {
 			"sort=-id":                "Sorting by -id is not supported here.",
 			"sort=created_at,ip":      "Sorting by ip is not supported here.",
 			"include=actor":           "Including actor is not supported here.",
-			"filter[x]=1&page=0":      "The filter x is not supported here.", // before values are read
+			"filter[x]=1&page=0":      "The filter x is not supported here.", // unknown filters are rejected before values are parsed
 			"filter[actor]=x&sort=ip": "Sorting by ip is not supported here.",
 		} {
 			a := in("en", query, token)
@@ -185,7 +185,8 @@ func TestAuditLogRefusals(t *testing.T) {
 			a.WantAt("errors", fields)
 		}
 
-		// An administrator who acts as a member has no trail to read, and leaves one.
+		// An admin who impersonates a member cannot read the audit log, and their changes are
+		// recorded.
 		s.Impersonate(token, ada).Want(200)
 		in("en", "", token).WantRefused(403, "")
 		r := s.NewRequest("PATCH", "/api/v1/tenant", token, apptest.Object{"name": "Renamed"})
@@ -201,9 +202,9 @@ func TestAuditLogRefusals(t *testing.T) {
 		last.WantAt("data.0.before", apptest.Object{"name": "Ada's Organization"})
 		last.WantAt("data.0.after", apptest.Object{"name": "Renamed"})
 		last.WantAt("data.0.user_agent", "a browser")
-		last.WantAt("data.0.ip", "127.0.0.1") // nobody is trusted to say another
+		last.WantAt("data.0.ip", "127.0.0.1") // the client is not a trusted proxy
 
-		// A change that changes nothing is told of, without values.
+		// A request that changes nothing is recorded without values.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Renamed"}).Want(200)
 		same := s.AuditLog(url.Values{"filter[tenant]": {ada.Tenant}}).Want(200)
 		same.WantAt("data.0.before", apptest.Object{})

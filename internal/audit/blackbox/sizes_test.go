@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A value of more than a kilobyte is kept as its digest, which still says whether it
-// changed and what to compare a copy with.
+// A value above 1 KB is stored as a digest, which still shows whether it changed and can be
+// compared with a copy.
 func TestLargeValuesAreKeptAsDigests(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -32,7 +32,7 @@ func TestLargeValuesAreKeptAsDigests(t *testing.T) {
 	})
 }
 
-// Whatever is recorded, a page of a hundred entries stays below a mebibyte.
+// A page of 100 entries stays below 1 MiB whatever is recorded.
 func TestAPageOfTheTrailIsBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -43,13 +43,13 @@ func TestAPageOfTheTrailIsBounded(t *testing.T) {
 			}
 			return all
 		}
-		numbers := make([]int, 500) // PostgreSQL writes it with spaces
+		numbers := make([]int, 500) // PostgreSQL adds spaces to it
 		ctx := authz.WithSource(t.Context(), authz.Source{IP: "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", UserAgent: strings.Repeat(`"`, 512)})
 		log := audit.New(audit.Deps{DB: s.DB(), Clock: clock.NewFixed(noon)})
 		for i := range 100 {
 			e := audit.Entry{Action: "product.updated", Resource: "product", ResourceID: sqldb.NewID().String()}
 			switch i % 4 {
-			case 0: // each value just below the bound
+			case 0: // each value is just below the limit
 				e.Before, e.After = worst(100, strings.Repeat("é", 500)), worst(100, strings.Repeat("<", 160))
 			case 1:
 				e.Before, e.After = worst(1000, "x"), worst(1000, "y")

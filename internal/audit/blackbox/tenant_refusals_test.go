@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The list of a tenant's own has filters of its own: the administration's are refused.
+// A tenant's list has its own filters and rejects the filters of the admin list.
 func TestFiltersOfATenantsTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,7 +31,7 @@ func TestFiltersOfATenantsTrail(t *testing.T) {
 		} {
 			list(query).WantInvalid(fields...)
 		}
-		// A time that ends before it begins has no entries; each half of it has all.
+		// A range that ends before it starts is empty. Each bound alone matches all.
 		day := s.Now().UTC()
 		before, after := day.Add(-apptest.Day).Format("2006-01-02"), day.Add(apptest.Day).Format("2006-01-02")
 		all := list("").Want(200).At("meta.total")
@@ -44,7 +44,7 @@ func TestFiltersOfATenantsTrail(t *testing.T) {
 	})
 }
 
-// The permission decides, in this tenant, and no word of an entry comes without it.
+// Only members with the permission in this tenant can read its entries.
 func TestWhoCannotReadATenantsTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

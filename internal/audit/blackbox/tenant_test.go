@@ -32,7 +32,7 @@ func TestTrailOfATenant(t *testing.T) {
 		for query, want := range map[string]int{
 			"?filter[action]=tenant.updated":                    1,
 			"?filter[action]=tenant":                            0,
-			"?filter[actor]=" + strconv.FormatInt(id, 10):       2, // the invitation that was accepted, and the new name
+			"?filter[actor]=" + strconv.FormatInt(id, 10):       2, // the accepted invitation and the new name
 			"?from=" + now:                                      len(all.Actions()),
 			"?to=2020-01-01":                                    0,
 			"?from=2020-01-01&to=" + now + "&page=2&per_page=3": 3,

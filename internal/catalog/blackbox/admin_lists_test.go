@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// listed lists the slugs or codes of a list, in order.
+// listed returns the slugs or codes of a list, in order.
 func listed(k apptest.CatalogAdmin, list string, query map[string]string) string {
 	k.T.Helper()
 	values := url.Values{}
@@ -30,8 +30,8 @@ func listed(k apptest.CatalogAdmin, list string, query map[string]string) string
 	return strings.Join(names, " ")
 }
 
-// atHour moves the service's clock to an hour of a day in March 2027, where the admin
-// has to log in anew.
+// atHour sets the clock to an hour of a day in March 2027. The admin's session has expired by then
+// and must be renewed.
 func atHour(k apptest.CatalogAdmin, day, hour int) apptest.CatalogAdmin {
 	k.T.Helper()
 	at := time.Date(2027, 3, day, hour, 0, 0, 0, time.UTC)
@@ -39,7 +39,8 @@ func atHour(k apptest.CatalogAdmin, day, hour int) apptest.CatalogAdmin {
 	return k.CatalogAdmin()
 }
 
-// odd are names that a search could trip over, with what finds only them.
+// odd are names with characters that are special in a search, each with a search that finds only
+// this name.
 var odd = []struct{ key, en, fr, finds string }{
 	{"percent", "100% Cotton", "", "%"},
 	{"underscore", "snake_case", "", "_"},
@@ -50,7 +51,7 @@ var odd = []struct{ key, en, fr, finds string }{
 	{"brackets", "[a-z]* (x|y)", "", "[A-Z]* ("},
 }
 
-// What all three lists have in common.
+// The behavior that all three lists share.
 func TestCatalogLists(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -126,7 +127,7 @@ func TestCatalogLists(t *testing.T) {
 	})
 }
 
-// What each list has of its own.
+// The behavior that is specific to each list.
 func TestCatalogListsOwn(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -174,8 +175,8 @@ func TestCatalogListsOwn(t *testing.T) {
 		k.AdminCall("GET", "/plans?filter[product_id]=x&filter[pricing_type]=tiered&filter[billing_cycle]=daily", nil).
 			As("plans").WantInvalid("filter.product_id", "filter.pricing_type", "filter.billing_cycle")
 
-		// A plan of a list is the plan as it is shown alone; the product comes where
-		// it is asked for.
+		// A plan in a list has the same fields as the plan alone. The product is included on
+		// request.
 		alone := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).At("data").(apptest.Object)
 		query := "/plans?filter[product_id]=" + one + "&filter[search]=p-flat&include="
 		k.AdminCall("GET", query, nil).Want(200).WantAt("data.0", alone)
@@ -183,7 +184,7 @@ func TestCatalogListsOwn(t *testing.T) {
 		bare := k.AdminCall("GET", "/products?filter[search]=one", nil).Want(200).At("data.0").(apptest.Object)
 		k.AdminCall("GET", query+"product", nil).Want(200).WantAt("data.0", apptest.WithChanges(alone, apptest.Object{"product": bare}))
 
-		// A product has its plans and their number where they are asked for.
+		// A product includes its plans and their number on request.
 		if _, there := bare["plans_count"]; there || bare["plans"] != nil {
 			t.Errorf("a product of the list has %v", bare)
 		}
@@ -197,7 +198,7 @@ func TestCatalogListsOwn(t *testing.T) {
 		k.AdminCall("DELETE", "/plans/"+plan, nil).Want(204)
 		k.AdminCall("GET", "/products?filter[search]=one&include=plans,plansCount", nil).Want(200).WantAt("data.0.plans_count", 1.0).WantAt("data.0.plans.1", nil)
 
-		// Features are sorted by code, capitals first, alike on both databases.
+		// Features are sorted by code, upper case first, the same on both databases.
 		for sort, want := range map[string]string{"": "Z-calls z-calls", "-code": "z-calls Z-calls", "created_at": "z-calls Z-calls"} {
 			if got := listed(k, "features", map[string]string{"filter[name]": "Feature z-", "sort": sort}); got != want {
 				t.Errorf("features by %q: %q, want %q", sort, got, want)
@@ -211,7 +212,8 @@ func TestCatalogListsOwn(t *testing.T) {
 	})
 }
 
-// A page of large records is refused with the number that fits, and each can be read.
+// If a page of large records exceeds the byte limit, the error has the page size that fits. Each
+// record can be read on its own.
 func TestCatalogListsAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

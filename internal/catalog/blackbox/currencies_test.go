@@ -16,7 +16,7 @@ import (
 
 const currencies = "/api/v1/admin/currencies"
 
-// byCode lists a list's entries by code.
+// byCode returns a list's entries by code.
 func byCode(a apptest.Reply) map[string]map[string]any {
 	a.T.Helper()
 	list, ok := a.Want(200).At("data").([]any)
@@ -57,7 +57,7 @@ func TestAdminCurrencies(t *testing.T) {
 			t.Fatal(diff)
 		}
 
-		// A currency is there at once, for the public if it is active.
+		// A new currency is available immediately, and public if it is active.
 		added := s.Call("POST", currencies, admin, yen(map[string]any{"code": "jpy", "name": " Yen "})).Want(201)
 		want := map[string]any{"code": "JPY", "name": "Yen", "symbol": "¥", "minor_units": 0.0, "is_active": true}
 		if diff := cmp.Diff(want, added.At("data")); diff != "" {
@@ -74,7 +74,7 @@ func TestAdminCurrencies(t *testing.T) {
 			t.Errorf("%s: %v", diff, all)
 		}
 
-		// A change: what is absent stays.
+		// An update keeps absent fields.
 		for _, tt := range []struct {
 			path   string
 			change map[string]any
@@ -95,7 +95,7 @@ func TestAdminCurrencies(t *testing.T) {
 			t.Error(diff)
 		}
 
-		// What nothing uses can be deleted, once.
+		// An unused currency can be deleted, once.
 		if a := s.Call("DELETE", currencies+"/qqq", admin, nil).Want(204); a.Text != "" {
 			t.Errorf("a body: %s", a.Text)
 		}
@@ -108,7 +108,7 @@ func TestAdminCurrencies(t *testing.T) {
 			t.Error(diff)
 		}
 
-		// What changed nothing is not in the trail.
+		// Requests without a change are not in the audit log.
 		trail := s.AuditLog(url.Values{"per_page": {"20"}, "sort": {"created_at"}, "filter[actor]": {apptest.IDText(float64(s.UserID(s.Admin())))}})
 		var done []string
 		for _, e := range trail.Want(200).At("data").([]any) {
@@ -175,7 +175,7 @@ func TestCurrencyCatalogAndBulk(t *testing.T) {
 			"EUR": nil,                                                 // added
 			"CLF": nil, "UYW": nil, "XAU": nil, "XTS": nil, "XXX": nil, // no amounts of 0, 2 or 3 decimals
 			"USN": nil, "CHE": nil, // funds
-			"DEM": nil, "HRK": nil, "QQQ": nil, // none, or no more
+			"DEM": nil, "HRK": nil, "QQQ": nil, // obsolete or unknown
 		} {
 			if diff := cmp.Diff(want, offered[code]); diff != "" {
 				t.Errorf("%s: %s", code, diff)
@@ -202,7 +202,7 @@ func TestCurrencyCatalogAndBulk(t *testing.T) {
 			t.Error("JPY is offered after it was added")
 		}
 
-		// Everything that is offered can be added, with what else a list may have.
+		// All offered currencies can be added, together with other codes.
 		var codes []string
 		for code := range offered {
 			codes = append(codes, code)
@@ -223,7 +223,7 @@ func TestCurrencyCatalogAndBulk(t *testing.T) {
 	})
 }
 
-// A currency that something depends on stays, and so does what its amounts mean.
+// A currency in use cannot be deleted, and its number of decimals cannot change.
 func TestCurrencyInUse(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -252,7 +252,7 @@ func TestCurrencyInUse(t *testing.T) {
 			s.Call("PATCH", currencies+"/"+code, admin, map[string]any{"minor_units": 3, "name": "X"}).As("decimals of "+code).WantRefused(409, "CURRENCY_IN_USE")
 			s.Call("PATCH", currencies+"/"+code, admin, map[string]any{"minor_units": 2, "is_active": false}).Want(200)
 		}
-		// A tenant that prefers a currency has no amounts in it.
+		// A tenant's preferred currency does not count as stored amounts.
 		s.Call("PATCH", currencies+"/JPY", admin, map[string]any{"minor_units": 2}).Want(200)
 		if all := byCode(s.Call("GET", currencies, admin, nil)); len(all) != 8 || all["EUR"]["name"] != "Euro" {
 			t.Errorf("afterwards: %v", all)
@@ -261,8 +261,7 @@ func TestCurrencyInUse(t *testing.T) {
 	})
 }
 
-// An inactive currency is not sold in: prices in it are not shown, and nobody can
-// check out.
+// Prices in an inactive currency are hidden and cannot be bought.
 func TestInactiveCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -290,7 +289,7 @@ func TestInactiveCurrency(t *testing.T) {
 	})
 }
 
-// Of many who add a currency at once one does.
+// If many requests add the same currency concurrently, one succeeds.
 func TestCurrencyRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

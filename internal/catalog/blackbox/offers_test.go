@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Features are listed in the order that the administration gives them, then by code.
+// Features are listed by sort order, then by code.
 func TestFeaturesAreInTheSellersOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,8 +31,8 @@ func TestFeaturesAreInTheSellersOrder(t *testing.T) {
 	})
 }
 
-// A plan billed by usage shows what a unit of each meter costs that is sold with it; another plan
-// shows no meters. A new price is shown at once.
+// A usage plan shows the unit price of each meter that it bills. Other plans show no meters. A new
+// price is visible immediately.
 func TestUsagePlansShowUnitPrices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

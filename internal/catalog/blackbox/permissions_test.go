@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A permission for one kind of record does not change another kind on the side.
+// A permission for one kind of record does not allow changing another kind indirectly.
 func TestPermissionsOfPartsOfTheCatalog(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

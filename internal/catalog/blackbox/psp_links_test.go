@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// amountOf is what a plan costs in a currency.
+// amountOf returns the price of a plan in a currency.
 func amountOf(s *apptest.Server, p soldPlan, currency string) float64 {
 	s.T.Helper()
 	list, _ := s.Call("GET", "/api/v1/catalog/plans?currency="+currency, "", nil).Want(200).At("data").([]any)
@@ -183,7 +183,7 @@ func TestPSPPriceStatus(t *testing.T) {
 	})
 }
 
-// A product that the provider does not have any more is made anew.
+// A product that was deleted at the provider is created again.
 func TestPSPProductGone(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
@@ -195,8 +195,7 @@ func TestPSPProductGone(t *testing.T) {
 	})
 }
 
-// An amount that the provider would take for another, or could not charge, never
-// gets there.
+// An amount that the provider would misinterpret or could not charge is never sent.
 func TestPSPAmounts(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -207,7 +206,7 @@ func TestPSPAmounts(t *testing.T) {
 		for name, tt := range map[string]struct {
 			currency string
 			amount   int64
-			there    float64 // 0 where it is refused
+			there    float64 // 0 if the amount is rejected
 			possible []any
 		}{
 			"no decimals here, two there": {"UGX", 5000, 500_000, nil},

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The provider's pages and invoices show the name of what a price belongs to: that is the plan,
-// with its product, and each plan has one of its own.
+// The provider's pages and invoices show the product name of a price. Each plan has its own product
+// there, named after the plan and its product.
 func TestPSPProductsNameThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -17,7 +17,7 @@ import (
 // soldPlan is a plan of the public catalog.
 type soldPlan struct {
 	id, product string
-	prices      map[string]string // by currency
+	prices      map[string]string // IDs by currency
 }
 
 func (p soldPlan) path(currency, action string) string {
@@ -43,7 +43,7 @@ func soldPlanOf(s *apptest.Server, slug string) soldPlan {
 	return soldPlan{}
 }
 
-// linksOf lists the sync status of a plan's prices, by currency.
+// linksOf returns the sync status of a plan's prices, by currency.
 func linksOf(s *apptest.Server, admin string, p soldPlan) map[string]map[string]any {
 	s.T.Helper()
 	list, _ := s.Call("GET", "/api/v1/admin/plans/"+p.id+"/psp-price-status", admin, nil).Want(200).At("data").([]any)
@@ -55,7 +55,7 @@ func linksOf(s *apptest.Server, admin string, p soldPlan) map[string]map[string]
 	return byCurrency
 }
 
-// madeFor lists what the provider has for a price of ours.
+// madeFor lists the provider prices that were created for a local price.
 func madeFor(s *apptest.Server, price string) []string {
 	s.T.Helper()
 	var ids []string
@@ -118,7 +118,7 @@ func TestPSPCreate(t *testing.T) {
 		s.Call("POST", team.path("EUR", "psp-create"), admin, map[string]any{"product_id": team.product}).
 			As("again").WantRefused(422, "psp_price_already_linked")
 
-		// A product of the provider is taken as it is named.
+		// A provider product can be named explicitly.
 		byHand := s.AtProvider("POST", "/products", "name", "By hand").Str("id")
 		made = s.Call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": byHand}).Want(200)
 		remote = s.AtProvider("GET", "/prices/"+made.Str("data.psp_price_id"))
@@ -130,7 +130,7 @@ func TestPSPCreate(t *testing.T) {
 			"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/" + team.prices["EUR"] + "/psp-create",
 			"/api/v1/admin/plans/x/prices/" + team.prices["EUR"] + "/psp-create",
 			"/api/v1/admin/plans/" + team.id + "/prices/x/psp-create",
-			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-create", // another plan's
+			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-create", // a price of another plan
 			"/api/v1/admin/plans/" + team.id + "/prices/" + apptest.NoSuchID + "/psp-link",
 			"/api/v1/admin/plans/" + team.id + "/prices/" + starter.prices["EUR"] + "/psp-unlink",
 			"/api/v1/admin/plans/" + apptest.NoSuchID + "/prices/psp-import",
@@ -152,8 +152,7 @@ func TestPSPCreate(t *testing.T) {
 	})
 }
 
-// An answer that is lost leaves the outcome unknown: the repetition finds what was
-// made, and nothing is made twice.
+// If a response is lost, the retry finds the created price and does not create another one.
 func TestPSPCreateLostAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -186,7 +185,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 			t.Errorf("the provider has %d more products", n)
 		}
 
-		// Another request than the one that is open takes its place.
+		// A request with other parameters replaces the open operation.
 		w.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/prices"))
 		s.Call("POST", team.path("USD", "psp-create"), admin, body).As("outage").WantRefused(502, "psp_error")
 		w.Tamper(nil)
@@ -195,8 +194,8 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 			t.Errorf("made %s", got.Text)
 		}
 
-		// One that was made unseen and is off sale by now is not what is linked, and
-		// what was refused is not looked for.
+		// A price that was created unnoticed and is inactive by now is not linked. A rejected
+		// request is not looked up.
 		s.Call("POST", team.path("USD", "psp-unlink"), admin, nil).Want(200)
 		known := madeFor(s, team.prices["USD"])
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/prices"))
@@ -218,7 +217,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 	})
 }
 
-// Many at once, admins and first checkouts, make one price and one product.
+// Concurrent requests of admins and first checkouts create one price and one product.
 func TestPSPCreateAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, _ *apptest.Proxy) {
@@ -266,8 +265,7 @@ func TestPSPCreateAtOnce(t *testing.T) {
 	})
 }
 
-// What is sold may change, and somebody else may link, while the provider makes a
-// price.
+// While the provider creates a price, its terms can change and another request can link it.
 func TestPSPCreateOvertaken(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// together makes calls at the same moment and returns their answers.
+// together runs calls concurrently and returns their responses.
 func together(calls ...func() apptest.Reply) []apptest.Reply {
 	answers := make([]apptest.Reply, len(calls))
 	begin := make(chan struct{})
@@ -37,8 +37,8 @@ func repeat(n int, call func() apptest.Reply) []func() apptest.Reply {
 	return calls
 }
 
-// Of many who make a record with one slug one succeeds, and the others are told
-// that it is taken.
+// If many requests create a record with the same slug, one succeeds and the others get a "taken"
+// error.
 func TestOneSlug(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,7 +69,7 @@ func TestOneSlug(t *testing.T) {
 	})
 }
 
-// Copies that are made at once have slugs of their own, without gaps.
+// Concurrent copies have distinct slugs without gaps.
 func TestCopiesAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -91,7 +91,7 @@ func TestCopiesAtOnce(t *testing.T) {
 	})
 }
 
-// Of sets that are put at once one stands in the end, and never a mix.
+// If sets are stored concurrently, one of them wins. They are never mixed.
 func TestSetsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -134,7 +134,7 @@ func TestSetsAtOnce(t *testing.T) {
 	})
 }
 
-// A plan is never left in a product that is deleted.
+// A plan never remains in a deleted product.
 func TestPlanIntoDeletedProduct(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -163,8 +163,7 @@ func TestPlanIntoDeletedProduct(t *testing.T) {
 	})
 }
 
-// A subscription that is being made when its plan is to be deleted is seen: the
-// deletion waits for it.
+// Deleting a plan waits for a concurrent transaction that creates a subscription to it.
 func TestDeletionWaitsForSubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -20,7 +20,7 @@ var timestamp = cmp.FilterPath(func(p cmp.Path) bool {
 
 const anyTime = "2026-01-01T00:00:00.000000Z"
 
-// wantShape compares a whole object of an answer, its times by their form.
+// wantShape compares an object of a response. Of its times it checks only the format.
 func wantShape(a apptest.Reply, path string, want apptest.Object) {
 	a.T.Helper()
 	if diff := cmp.Diff(want, a.At(path), timestamp); diff != "" {
@@ -52,7 +52,7 @@ func TestAdminProductRecord(t *testing.T) {
 		wantShape(k.AdminCall("GET", "/products/"+id, nil).Want(200), "data", apptest.WithChanges(want, apptest.Object{"plans_count": 0.0}))
 		k.AdminCall("GET", "/products/"+strings.ToUpper(id), nil).Want(200)
 
-		// Absent keys stay, null clears, a text changes in the locales it names.
+		// Absent keys are unchanged, null clears, and a text changes only in the given locales.
 		wantShape(k.AdminCall("PATCH", "/products/"+id, apptest.Object{}).Want(200), "data", want)
 		changed := k.AdminCall("PATCH", "/products/"+id, apptest.Object{
 			"name": apptest.Object{"fr": nil, "es": "Producto"}, "metadata": nil, "is_active": true, "slug": "pro",
@@ -75,11 +75,11 @@ func TestAdminProductRecord(t *testing.T) {
 		})
 		k.AdminCall("PATCH", "/products/"+id, apptest.Object{"description": apptest.Object{"en": "Back"}}).Want(200).WantAt("data.translations.en.description", "Back")
 
-		// Its defaults, and the unknown key that is ignored.
+		// Default values. Unknown keys are ignored.
 		k.AdminCall("POST", "/products", apptest.Object{"slug": "least", "name": apptest.Object{"en": "Least"}, "color": "red"}).Want(201).
 			WantAt("data.is_active", true).WantAt("data.metadata", nil)
 
-		// A deleted one is gone, with its plans, and its slug is free.
+		// A deleted product is gone, along with its plans, and its slug is available.
 		plan := k.CreatePlan(id, "in-pro")
 		if a := k.AdminCall("DELETE", "/products/"+id, nil).Want(204); a.Text != "" {
 			t.Errorf("204 with %s", a.Text)
@@ -136,8 +136,8 @@ func TestAdminPlanRecord(t *testing.T) {
 	})
 }
 
-// A cycle gives the interval; what is given with it wins; without it the cycle
-// follows where it has a name for the interval.
+// The billing cycle sets the interval unless an interval is given. An interval alone sets the
+// billing cycle with the same interval, if one exists.
 func TestPlanInterval(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -213,8 +213,7 @@ func TestAdminFeatureRecord(t *testing.T) {
 		k.AdminCall("DELETE", "/features/"+id, nil).WantRefused(404, "")
 		k.CreateFeature("support")
 
-		// The system's own feature can be described otherwise, but stays and keeps
-		// its code.
+		// A system feature can be edited, but it cannot be deleted and its code cannot change.
 		system := k.AdminCall("GET", "/features?filter[code]=team-members", nil).Want(200).WantAt("data.0.is_system", true).Str("data.0.id")
 		k.AdminCall("DELETE", "/features/"+system, nil).WantRefused(403, "")
 		k.AdminCall("PATCH", "/features/"+system, apptest.Object{"code": "seats"}).As("system code").WantInvalid("code")

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Linked prices are read anew every hour, whatever notifications there were, and what is
-// not linked any more is forgotten.
+// Linked prices are read again every hour, even without events. The states of unlinked prices are
+// deleted.
 func TestPricesAreReadAnew(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -41,7 +41,7 @@ func TestPricesAreReadAnew(t *testing.T) {
 		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {
 			t.Errorf("after an hour: %v", got)
 		}
-		// A price without a link has no state, and is sold: the checkout makes its link.
+		// An unlinked price has no state and is on sale, because the checkout links it.
 		admin := s.Admin()
 		s.Call("POST", starter.path("EUR", "psp-unlink"), admin, nil).Want(200)
 		if got := eligibilityOf(s, buyer, "starter"); got["selectable"] != true {

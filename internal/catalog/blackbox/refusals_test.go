@@ -8,13 +8,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// refusal is a change to a valid body, and the fields that it breaks.
+// refusal is a change that makes a valid body invalid, and the invalid fields.
 type refusal struct {
 	change apptest.Object
 	fields []string
 }
 
-// slugRefusals are what the rules of slugs and codes refuse.
+// slugRefusals are the invalid values of slugs and codes.
 func slugRefusals(field string) map[string]refusal {
 	one := []string{field}
 	return map[string]refusal{
@@ -32,7 +32,7 @@ func slugRefusals(field string) map[string]refusal {
 	}
 }
 
-// recordRefusals are what the rules of all records refuse.
+// recordRefusals are the invalid values of fields that all records share.
 var recordRefusals = map[string]refusal{
 	"no name":                      {apptest.Object{"name": apptest.Absent}, []string{"name"}},
 	"a name as text":               {apptest.Object{"name": "Plain"}, []string{"name"}},
@@ -79,8 +79,8 @@ var planRefusals = map[string]refusal{
 	},
 }
 
-// Every rule refuses a new record, and, but for what may be left out of one, a
-// change of a record.
+// Every validation rule applies to new records. It also applies to updates, except that fields can
+// be absent.
 func TestCatalogRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -116,13 +116,13 @@ func TestCatalogRefusals(t *testing.T) {
 				k.AdminCall("PATCH", path, apptest.Object{"name": 5}).WantRefused(404, "")
 				k.AdminCall("DELETE", path, nil).WantRefused(404, "")
 			}
-			k.AdminCall("PATCH", "/"+kind+"/"+id, apptest.Object{"slug": "own", "code": "own"}).Want(200) // its own is not another's
+			k.AdminCall("PATCH", "/"+kind+"/"+id, apptest.Object{"slug": "own", "code": "own"}).Want(200) // keeping its own slug is not a conflict
 		}
 	})
 }
 
-// ofPatch is what a refusal of a new record comes to for a change, where a key
-// may be absent, and so may en.
+// ofPatch converts a refusal of a new record to a refusal of an update, which can omit keys and the
+// English text.
 func ofPatch(r refusal) (change apptest.Object, fields []string) {
 	change = apptest.WithChanges(apptest.Object{}, r.change)
 	for _, field := range r.fields {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// eligibilityOf is what the tenant is told about a plan, by its slug.
+// eligibilityOf returns the tenant's eligibility for a plan, by slug.
 func eligibilityOf(s *apptest.Server, o apptest.Owner, slug string) map[string]any {
 	s.T.Helper()
 	for _, e := range s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200).At("data").([]any) {
@@ -23,9 +23,9 @@ func eligibilityOf(s *apptest.Server, o apptest.Owner, slug string) map[string]a
 	return nil
 }
 
-// wantSold fails the test unless everything that sells a plan says the same: why it is
-// not sold, or, without a status, that it is. free is a tenant with another plan, buyer
-// one without.
+// wantSold checks that all endpoints that sell a plan agree: they return the status as the reason
+// why it cannot be sold, or sell it if status is nil. subscriber is a tenant with another plan,
+// buyer a tenant without a plan.
 func wantSold(s *apptest.Server, buyer, subscriber apptest.Owner, p soldPlan, slug string, status, meter any) {
 	s.T.Helper()
 	want := map[string]any{"selectable": status == nil, "violations": []any{}}
@@ -67,8 +67,8 @@ func wantSold(s *apptest.Server, buyer, subscriber apptest.Owner, p soldPlan, sl
 	}
 }
 
-// A price that is inactive at the provider, missing there, or sells something else, keeps
-// its link and is not sold until that is over. Who subscribed before goes on.
+// A price that is inactive or missing at the provider, or has other terms there, keeps its link and
+// is off sale until that is fixed. Existing subscriptions continue.
 func TestPriceThatIsNotSold(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -83,7 +83,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		}
 		sold := func() bool { return eligibilityOf(s, buyer, "team")["selectable"] == true }
 
-		// By notifications alone: nothing else reads the prices here.
+		// Only events update the prices here.
 		s.AtProvider("POST", "/prices/"+link, "active", "false")
 		apptest.Eventually(t, "the price to be inactive", reads("inactive"))
 		wantSold(s, buyer, subscriber.Owner, team, "team", "inactive", nil)
@@ -99,7 +99,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		apptest.Eventually(t, "the product to be sold again", sold)
 		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
 
-		// The look at the status is enough where the notification is lost.
+		// Viewing the status is enough if the event was lost.
 		apptest.Exec(t, s.DB(), "UPDATE psp_price_states SET is_active = false WHERE psp_price_id = $1", link)
 		if !reads("inactive")() {
 			t.Error("what is stored does not count")
@@ -107,7 +107,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 		linksOf(s, admin, team)
 		wantSold(s, buyer, subscriber.Owner, team, "team", nil, nil)
 
-		// A link that was set to something else, or to nothing. No id was ever read before.
+		// Link the price to another price or to a missing one. Neither ID has been read before.
 		for status, id := range map[string]string{
 			"stripe_missing": "price_gone",
 			"mismatch":       s.NewProviderPrice("unit_amount", "1"),
@@ -119,7 +119,7 @@ func TestPriceThatIsNotSold(t *testing.T) {
 			}
 		}
 
-		// Subscriptions of a price that is not sold go on.
+		// Subscriptions to a price that is off sale continue.
 		starterLink, _ := linksOf(s, admin, starter)["EUR"]["psp_price_id"].(string)
 		s.AtProvider("POST", "/prices/"+starterLink, "active", "false")
 		apptest.Eventually(t, "the plan of the subscriber not to be sold", func() bool {
@@ -130,8 +130,8 @@ func TestPriceThatIsNotSold(t *testing.T) {
 	})
 }
 
-// A price below what the provider collects is told where its status is shown, and is not
-// sold; free is not below it.
+// A price below the provider's minimum has a warning in its status and is not sold. Zero is
+// allowed.
 func TestPriceBelowTheMinimum(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -152,21 +152,21 @@ func TestPriceBelowTheMinimum(t *testing.T) {
 			}
 			wantSold(s, buyer, apptest.Owner{}, p, slug, status, nil)
 		}
-		// Several seats together may be enough.
+		// Several seats together can reach the minimum.
 		seats := k.CreatePricedPlan(product, "seats", map[string]int{"EUR": 20}, apptest.Object{"pricing_type": "seat"})
 		body := apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": seats, "currency": "EUR"})
 		for quantity, status := range map[int]int{2: 422, 3: 200} {
 			s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(body, apptest.Object{"quantity": quantity})).Want(status)
 		}
-		// So many that it is too much are refused, too.
+		// A number of seats above the maximum charge is rejected, too.
 		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": k.CreatePricedPlan(product, "dear", map[string]int{"EUR": 2000}, apptest.Object{"pricing_type": "seat"}), "currency": "EUR", "quantity": 999_999,
 		})).WantRefused(422, "psp_amount_unsupported")
 	})
 }
 
-// A meter's price is checked when it is linked. What cannot be sold together with a plan
-// keeps that plan from being sold, and no other.
+// A meter's price is checked when it is linked. A meter price that cannot be sold with a plan takes
+// only that plan off sale.
 func TestMeterPricesThatAreNotSold(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -195,16 +195,17 @@ func TestMeterPricesThatAreNotSold(t *testing.T) {
 
 		scale := soldPlanOf(s, "scale")
 		wantSold(s, buyer, apptest.Owner{}, scale, "scale", nil, nil)
-		// A monthly meter does not go with a yearly plan.
+		// A monthly meter price cannot be combined with a yearly plan.
 		yearly := k.CreatePricedPlan(k.CreateProduct("usage"), "yearly", map[string]int{"EUR": 9900},
 			apptest.Object{"pricing_type": "usage", "billing_cycle": "yearly"})
 		wantSold(s, buyer, apptest.Owner{}, soldPlan{id: yearly}, "yearly", "mismatch", "mails")
-		// One that was linked without being checked, as by an import of the catalog.
+		// A price that was linked without a check, as by a catalog import.
 		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", good)
 		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "stripe_missing", "mails")
 		apptest.Exec(t, s.DB(), "UPDATE meter_prices SET psp_price_id = $1 WHERE psp_price_id = 'price_gone'", good)
 		s.AtProvider("POST", "/prices/"+good, "active", "false")
-		// Even before its notification is there, a sale is refused and not an accident.
+		// Even before the event arrives, the sale is rejected with an error that explains the
+		// reason.
 		checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token,
 			apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": scale.id, "currency": "EUR", "cancel_url": "https://other.example/"}))
 		checkout.WantRefused(422, "plan_not_sellable")
@@ -216,8 +217,8 @@ func TestMeterPricesThatAreNotSold(t *testing.T) {
 	})
 }
 
-// A price can be deleted while subscriptions run on it. They keep it: what they give and
-// cost, their renewals, and their change to another plan.
+// A price can be deleted while subscriptions use it. They keep their entitlements, their price,
+// their renewals and the ability to change plans.
 func TestDeletedPriceGoesOn(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -244,7 +245,7 @@ func TestDeletedPriceGoesOn(t *testing.T) {
 	})
 }
 
-// A price in a currency that the provider does not support has a warning, and is not sold.
+// A price in an unsupported currency has a warning and is not sold.
 func TestPriceInAnUnsupportedCurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -277,8 +278,8 @@ func TestPriceInAnUnsupportedCurrency(t *testing.T) {
 	})
 }
 
-// A usage plan bills as many meters as fit into a subscription of the provider, which shows
-// ten of its items only. With more it is not sold.
+// A usage plan can bill as many meters as fit into a subscription at the provider, even though the
+// provider lists only ten items. A plan with more meters is not sold.
 func TestMoreMetersThanFit(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -306,7 +307,7 @@ func TestMoreMetersThanFit(t *testing.T) {
 			t.Error("there is no warning")
 		}
 
-		// A subscription that runs keeps its meters, without an error at each renewal.
+		// An existing subscription keeps its meters and renews without an error.
 		s.Advance(32 * apptest.Day)
 		c.LogInAgain()
 		s.AwaitNotifications()

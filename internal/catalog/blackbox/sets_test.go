@@ -7,8 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// idsBy reads the ids of a list of prices or entitlements, by the key that tells
-// them apart.
+// idsBy returns the IDs of a list of prices or entitlements by the values of key.
 func idsBy(a apptest.Reply, path, key string) map[string]string {
 	a.T.Helper()
 	out := map[string]string{}
@@ -22,7 +21,7 @@ func idsBy(a apptest.Reply, path, key string) map[string]string {
 	return out
 }
 
-// linksIn reads the links of prices: "EUR:price_1 USD:-".
+// linksIn formats the links of prices: "EUR:price_1 USD:-".
 func linksIn(a apptest.Reply, path string) string {
 	a.T.Helper()
 	var all []string
@@ -53,7 +52,8 @@ func TestPlanPrices(t *testing.T) {
 			WantAt("data.1", apptest.Object{"id": ids["USD"], "currency": "USD", "price_cents": 1200.0, "psp_price_id": nil})
 		k.AdminCall("GET", "/plans/"+plan, nil).Want(200).WantAt("data.prices", first.At("data"))
 
-		// A currency that stays keeps its id, one that goes and comes back does not.
+		// A currency that remains keeps its price ID. One that is removed and added again gets a
+		// new ID.
 		second := put(apptest.Price("GBP", 0), apptest.Price("EUR", 1000)).Want(200)
 		if now := idsBy(second, "data", "currency"); now["EUR"] != ids["EUR"] || now["GBP"] == "" || len(now) != 2 {
 			t.Errorf("ids %v after %v", now, ids)
@@ -62,8 +62,7 @@ func TestPlanPrices(t *testing.T) {
 			t.Errorf("ids %v after %v", now, ids)
 		}
 
-		// A link stays with its amount and interval, and goes with either, unless
-		// one is given.
+		// A price keeps its link until its amount or interval changes, unless a link is given.
 		steps := []struct {
 			name string
 			do   func() apptest.Reply
@@ -110,7 +109,7 @@ func TestPlanPrices(t *testing.T) {
 			t.Error("a price that was removed came back with its id")
 		}
 
-		// One price is removed under its own plan alone.
+		// A price can be removed only through its own plan.
 		id := idsBy(put(apptest.Price("EUR", 1), apptest.Price("USD", 2)).Want(200), "data", "currency")["EUR"]
 		other := k.AdminCall("POST", "/plans/"+plan+"/duplicate", nil).Want(201).Str("data.id")
 		for _, p := range []string{"/plans/" + other + "/prices/" + id, path + "/" + apptest.NoSuchID, path + "/x", "/plans/" + apptest.NoSuchID + "/prices/" + id} {
@@ -162,7 +161,7 @@ func TestPlanPrices(t *testing.T) {
 		change(apptest.Object{"product_id": apptest.NoSuchID, "prices": []any{apptest.Price("XTS", 1)}, "entitlements": []any{apptest.Object{"feature_id": apptest.NoSuchID, "type": "boolean"}}}).
 			As("everything at once").WantInvalid("product_id", "prices.0.currency", "entitlements.0.feature_id")
 
-		// Another plan may have the same provider's price.
+		// Another plan can use the same provider price.
 		k.AdminCall("PUT", "/plans/"+other+"/prices", apptest.Object{"prices": []any{apptest.Price("USD", 2, "price_kept")}}).Want(200)
 	})
 }
@@ -202,7 +201,7 @@ func TestPlanEntitlements(t *testing.T) {
 		k.AdminCall("GET", path, nil).Want(200).WantAt("data", first.At("data.entitlements"))
 		k.AdminCall("GET", "/plans/"+plan, nil).Want(200).WantAt("data", first.At("data"))
 
-		// A feature that stays keeps its entitlement's id, whatever it becomes.
+		// A feature that remains keeps its entitlement ID, even if the entitlement changes.
 		second := put(quota(sso, 5), apptest.Object{"feature_id": calls, "type": "boolean", "value": nil}).Want(200)
 		if now := idsBy(second, "data.entitlements", "feature_id"); now[sso] != ids[sso] || now[calls] != ids[calls] {
 			t.Errorf("ids %v after %v", now, ids)
@@ -212,13 +211,13 @@ func TestPlanEntitlements(t *testing.T) {
 		if now := idsBy(third, "data.entitlements", "feature_id"); now[calls] != ids[calls] || len(now) != 1 {
 			t.Errorf("ids %v after %v", now, ids)
 		}
-		third.WantAt("data.entitlements.0.updated_at", second.At("data.entitlements.1.updated_at")) // it did not change
+		third.WantAt("data.entitlements.0.updated_at", second.At("data.entitlements.1.updated_at")) // it is unchanged
 		k.AdminCall("PATCH", "/plans/"+plan, apptest.Object{"sort_order": 1}).Want(200).WantAt("data.entitlements", third.At("data.entitlements"))
 		if again := idsBy(put(boolean(sso), boolean(calls)).Want(200), "data.entitlements", "feature_id"); again[sso] == ids[sso] {
 			t.Error("an entitlement that was removed came back with its id")
 		}
 
-		// One is removed by its id alone.
+		// An entitlement is deleted by its ID.
 		k.AdminCall("DELETE", "/entitlements/"+ids[calls], nil).Want(204)
 		for _, id := range []string{ids[calls], apptest.NoSuchID, "x"} {
 			k.AdminCall("DELETE", "/entitlements/"+id, nil).WantRefused(404, "")
@@ -264,7 +263,7 @@ func TestPlanEntitlements(t *testing.T) {
 			t.Errorf("refused sets left %v", left)
 		}
 
-		// What a deleted feature gave, no plan gives.
+		// Deleting a feature removes its entitlements.
 		k.AdminCall("DELETE", "/features/"+sso, nil).Want(204)
 		k.AdminCall("GET", path, nil).Want(200).WantAt("data", []any{})
 		put(boolean(calls)).Want(200)

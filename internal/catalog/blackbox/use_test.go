@@ -8,9 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// What somebody is subscribed to cannot be deleted, nor can its pricing type
-// change, until the subscription is over; all else can be changed, and the
-// subscription keeps its own price and interval.
+// Records with an active subscription cannot be deleted, and the pricing type cannot change.
+// Everything else can change, and the subscription keeps its price and interval.
 func TestCatalogInUse(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -39,17 +38,17 @@ func TestCatalogInUse(t *testing.T) {
 		id := k.AdminCall("GET", "/plans/"+plan, nil).Want(200).Str("data.entitlements.0.id")
 		k.AdminCall("DELETE", "/entitlements/"+id, nil).Want(204)
 		k.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200).WantAt("data", []any{})
-		k.AdminCall("DELETE", "/features/"+feature, nil).Want(204) // no plan gives it any more
+		k.AdminCall("DELETE", "/features/"+feature, nil).Want(204) // no plan grants it now
 
 		sub := k.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200).Str("data.id")
 		k.AdminCall("POST", "/tenants/"+o.Tenant+"/subscriptions/"+sub+"/cancel", apptest.Object{"immediately": true}).Want(200)
 		k.AdminCall("DELETE", "/plans/"+plan, nil).Want(204)
 		k.AdminCall("DELETE", "/products/"+product, nil).Want(204)
-		k.AdminCall("GET", "/tenants/"+o.Tenant+"/subscriptions", nil).Want(200).WantAt("data.0.plan.name", "Plan pro") // history stays readable
+		k.AdminCall("GET", "/tenants/"+o.Tenant+"/subscriptions", nil).Want(200).WantAt("data.0.plan.name", "Plan pro") // history remains readable
 	})
 }
 
-// A change shows in the public catalog at once, on the instance that made it.
+// A change is visible in the public catalog immediately, on the instance that made it.
 func TestPublicCatalogFollows(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "other instances show a change of the catalog within a minute")
@@ -104,8 +103,7 @@ func TestPublicCatalogFollows(t *testing.T) {
 	})
 }
 
-// Every change is in the trail once, with what it changed and nothing else; a
-// refused one is not.
+// Every change has one audit entry with only the changed fields. Rejected changes have no entry.
 func TestCatalogTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -135,7 +133,7 @@ func TestCatalogTrail(t *testing.T) {
 		name := apptest.Object{"en": "Product main"}
 		want := []struct {
 			action        string
-			before, after any // of keys that must be there; nil is not looked at
+			before, after any // the expected keys; nil is not checked
 		}{
 			{"product.created", nil, apptest.Object{"slug": "main", "is_active": true}},
 			{
@@ -178,8 +176,8 @@ func TestCatalogTrail(t *testing.T) {
 
 func asObject(v any) apptest.Object { o, _ := v.(apptest.Object); return o }
 
-// A price whose terms changed is sold at its new terms: the provider's price that
-// it had is not used again, and neither is the request that made it.
+// A price with changed terms is sold at its new terms. Neither its former provider price nor the
+// operation that created it is used again.
 func TestChangedPriceIsSold(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

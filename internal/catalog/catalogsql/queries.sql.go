@@ -565,7 +565,7 @@ const lockCatalog = `-- name: LockCatalog :exec
 SELECT id FROM features WHERE is_system AND deleted_at IS NULL ORDER BY id FOR UPDATE
 `
 
-// The system feature exists in every database; its row stands for the catalog.
+// The system feature exists in every database. Its row serves as the catalog lock.
 func (q *Queries) LockCatalog(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, lockCatalog)
 	return err
@@ -650,7 +650,7 @@ type MeteredPricesRow struct {
 	UnitPriceCents string
 }
 
-// The meters that usage plans bill, with their linked prices, as meters.LinkedPrices has them.
+// The meters that usage plans bill, with their linked prices (the same as meters.LinkedPrices).
 func (q *Queries) MeteredPrices(ctx context.Context) ([]MeteredPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, meteredPrices)
 	if err != nil {

@@ -1,13 +1,12 @@
-// Package currency manages the currencies that prices can be in: the currencies of
-// ISO 4217 that can be added, and adding, changing and deleting them
-// (rules: catalog#currencies). Reading a currency is left to the catalog, because every
-// price needs one.
+// Package currency manages the currencies for prices: it lists the ISO 4217 currencies that can be
+// added, and adds, changes and deletes currencies (rules: catalog#currencies). The catalog package
+// reads currencies, because every price needs one.
 package currency
 
-// AddedCurrencies says what happened to each code that was to be added. Each code is in
-// exactly one of the lists, in the order in which it was first given.
+// AddedCurrencies is the result of adding currencies. Each code is in exactly one of the lists, in
+// the order of its first occurrence in the request.
 type AddedCurrencies struct {
 	Created         []string `json:"created"`
 	SkippedExisting []string `json:"skipped_existing"`
-	Invalid         []string `json:"invalid"` // as given
+	Invalid         []string `json:"invalid"` // as in the request
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of the administration of currencies
-// (rules: catalog#currencies).
+// HTTP has the admin handlers of currencies (rules: catalog#currencies).
 type HTTP struct {
 	svc     *Service
 	catalog *catalog.Service
@@ -19,7 +18,7 @@ type HTTP struct {
 // NewHTTP returns the handlers.
 func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc, catalog: svc.catalog} }
 
-// AdminCurrency is a currency as the administration sees it.
+// AdminCurrency is the admin representation of a currency.
 type AdminCurrency struct {
 	Code       string `json:"code"`
 	Name       string `json:"name"`
@@ -30,7 +29,7 @@ type AdminCurrency struct {
 
 type noInput struct{}
 
-// List answers GET /admin/currencies.
+// List handles GET /admin/currencies.
 func (h *HTTP) List(ctx context.Context, _ *noInput) (*rest.Data[[]AdminCurrency], error) {
 	currencies, err := h.catalog.Currencies(ctx)
 	if err != nil {
@@ -43,7 +42,7 @@ func (h *HTTP) List(ctx context.Context, _ *noInput) (*rest.Data[[]AdminCurrency
 	return rest.OK(views), nil
 }
 
-// ListAddable answers GET /admin/currencies/catalog.
+// ListAddable handles GET /admin/currencies/catalog.
 func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalog.PublicCurrency], error) {
 	currencies, err := h.svc.ListAddable(ctx)
 	if err != nil {
@@ -66,7 +65,7 @@ type createInput struct {
 	}
 }
 
-// Create answers POST /admin/currencies.
+// Create handles POST /admin/currencies.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[AdminCurrency], error) {
 	b := in.Body
 	c := catalog.Currency{
@@ -79,7 +78,7 @@ func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[AdminCur
 	return rest.OK(AdminCurrency(c)), nil
 }
 
-// CheckCreate is the check behind rest.Checks for Create.
+// CheckCreate is the rest.Checks check for Create.
 func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
 	exists, err := h.catalog.CurrencyExists(ctx, strings.ToUpper(in.Body.Code))
 	if err == nil && exists {
@@ -90,12 +89,12 @@ func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
 
 type addInput struct {
 	Body struct {
-		// The maximum leaves room for all of ISO 4217.
+		// The maximum is large enough for all of ISO 4217.
 		Codes []string `json:"codes" minItems:"1" maxItems:"500" doc:"Codes of ISO 4217, in either case."`
 	}
 }
 
-// AddListed answers POST /admin/currencies/bulk.
+// AddListed handles POST /admin/currencies/bulk.
 func (h *HTTP) AddListed(ctx context.Context, in *addInput) (*rest.Body[AddedCurrencies], error) {
 	added, err := h.svc.AddListed(ctx, in.Body.Codes)
 	if err != nil {
@@ -118,7 +117,7 @@ type updateInput struct {
 	}
 }
 
-// Update answers PATCH /admin/currencies/{currency}.
+// Update handles PATCH /admin/currencies/{currency}.
 func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Data[AdminCurrency], error) {
 	b := in.Body
 	c, err := h.svc.Update(ctx, strings.ToUpper(in.Currency), func(c catalog.Currency) catalog.Currency {
@@ -132,13 +131,13 @@ func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Data[AdminCur
 	return rest.OK(AdminCurrency(c)), nil
 }
 
-// Delete answers DELETE /admin/currencies/{currency}.
+// Delete handles DELETE /admin/currencies/{currency}.
 func (h *HTTP) Delete(ctx context.Context, in *pathInput) (*rest.NoBody, error) {
 	return nil, h.svc.Delete(ctx, strings.ToUpper(in.Currency))
 }
 
-// Exists is the check behind rest.Exists for routes with {currency}: a currency
-// that does not exist is 404 before the body is validated.
+// Exists is the rest.Exists check for routes with {currency}: an unknown currency is a 404 before
+// the body is validated.
 func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 	_, err := h.catalog.Currency(ctx, strings.ToUpper(param("currency")))
 	return err

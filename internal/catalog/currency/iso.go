@@ -10,13 +10,12 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
-// isoList names its source in its first lines, and what it leaves out.
+// isoList is the list of ISO 4217 currencies. Its header names the source and the omissions.
 //
 //go:embed iso4217.csv
 var isoList string
 
-// isoCurrencies returns the currencies of ISO 4217 that amounts can be stored in,
-// by code, as they are when they are added: active.
+// isoCurrencies returns the supported ISO 4217 currencies by code, all active.
 func isoCurrencies() ([]catalog.Currency, error) {
 	r := csv.NewReader(strings.NewReader(isoList))
 	r.Comment = '#'

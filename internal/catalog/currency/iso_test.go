@@ -11,8 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
-// Each currency that can be added obeys the rules of those that an administrator
-// makes, and is a currency of its own.
+// Each ISO currency meets the validation rules for new currencies and is listed once.
 func TestISOCurrenciesObeyTheRules(t *testing.T) {
 	t.Parallel()
 	listed, err := isoCurrencies()

@@ -1,5 +1,5 @@
 -- name: LockCurrency :one
--- The foreign keys make whoever stores an amount in the currency wait.
+-- The lock blocks concurrent inserts of amounts in the currency through their foreign keys.
 SELECT * FROM currencies WHERE code = $1 FOR UPDATE;
 
 -- name: InsertCurrency :execrows

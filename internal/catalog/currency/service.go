@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB      *sqldb.DB
 	Clock   clock.Clock
@@ -29,14 +29,13 @@ type Service struct {
 	store   store
 }
 
-// New returns the service.
+// New returns a Service.
 func New(d Deps) *Service {
 	return &Service{db: d.DB, clock: d.Clock, catalog: d.Catalog, audit: d.Audit, store: store{conn: d.DB.Conn}}
 }
 
-// ListAddable lists the currencies of ISO 4217 that have not been added, by code. It
-// leaves out those that are not money (funds, metals, test codes) and those whose
-// amounts have other than 0, 2 or 3 decimals.
+// ListAddable lists the ISO 4217 currencies that have not been added, by code. It excludes codes
+// that are not money (funds, metals, test codes) and currencies with other than 0, 2 or 3 decimals.
 func (s *Service) ListAddable(ctx context.Context) ([]catalog.Currency, error) {
 	listed, err := isoCurrencies()
 	if err != nil {
@@ -51,8 +50,8 @@ func (s *Service) ListAddable(ctx context.Context) ([]catalog.Currency, error) {
 	}), nil
 }
 
-// Create adds a currency, whether ISO 4217 has it or not. Its code must be three
-// upper-case letters. A code that is taken is a 422 on code.
+// Create adds a currency, in ISO 4217 or not. Its code must be three upper-case letters. It returns
+// a 422 error on code if the code exists.
 func (s *Service) Create(ctx context.Context, c catalog.Currency) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		created, err := s.insert(ctx, c)
@@ -63,7 +62,7 @@ func (s *Service) Create(ctx context.Context, c catalog.Currency) error {
 	})
 }
 
-// insert reports whether the currency was added: false if its code is taken.
+// insert adds a currency and reports whether it did. It returns false if the code exists.
 func (s *Service) insert(ctx context.Context, c catalog.Currency) (created bool, err error) {
 	created, err = s.store.insert(ctx, c, s.clock.Now())
 	if err != nil || !created {
@@ -73,9 +72,8 @@ func (s *Service) insert(ctx context.Context, c catalog.Currency) (created bool,
 	return true, s.record(ctx, "created", c.Code, nil, trailEntry(c))
 }
 
-// AddListed adds currencies of ISO 4217 by their codes, in either case, all in one
-// transaction. A code that exists already is left as it is, whether ISO 4217 has it
-// or not.
+// AddListed adds ISO 4217 currencies by code, case-insensitively, in one transaction. It does not
+// change existing currencies, in ISO 4217 or not.
 func (s *Service) AddListed(ctx context.Context, codes []string) (AddedCurrencies, error) {
 	listed, err := isoCurrencies()
 	if err != nil {
@@ -120,12 +118,12 @@ func (s *Service) addListed(ctx context.Context, out *AddedCurrencies, listed []
 	return err
 }
 
-// Update changes a currency and returns it as it is now; change cannot change its
-// code. It is ErrInUse to change the number of decimals while amounts are stored in
-// the currency, because those amounts would mean something else.
+// Update changes a currency and returns the result. change cannot change the code. Update returns
+// ErrInUse if change alters the number of decimals while amounts are stored in the currency,
+// because the amounts would have another meaning.
 //
-// Invariant: whoever stores an amount refers to the currency's row by a foreign
-// key. The amount is therefore either seen here, or stored after this transaction.
+// Invariant: stored amounts refer to the currency's row by a foreign key. An amount is therefore
+// either visible here or stored after this transaction.
 func (s *Service) Update(ctx context.Context, code string, change func(catalog.Currency) catalog.Currency) (catalog.Currency, error) {
 	var next catalog.Currency
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
@@ -152,7 +150,7 @@ func (s *Service) Update(ctx context.Context, code string, change func(catalog.C
 	return next, err
 }
 
-// Delete deletes a currency that nothing uses, else it is ErrInUse.
+// Delete deletes a currency, or returns ErrInUse if it is used.
 func (s *Service) Delete(ctx context.Context, code string) error {
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lock(ctx, code)
@@ -175,13 +173,13 @@ func (s *Service) Delete(ctx context.Context, code string) error {
 		s.db.AfterCommit(ctx, s.catalog.InvalidateCache)
 		return s.record(ctx, "deleted", code, trailEntry(old), nil)
 	})
-	if sqldb.IsForeignKey(err) { // from a table that the queries above do not look at
+	if sqldb.IsForeignKey(err) { // from a table that the queries above do not check
 		err = ErrInUse.Wrap(err)
 	}
 	return err
 }
 
-// requireNoAmounts is ErrInUse while amounts are stored in a currency.
+// requireNoAmounts returns ErrInUse if amounts are stored in the currency.
 func (s *Service) requireNoAmounts(ctx context.Context, code string) error {
 	found, err := s.store.hasAmounts(ctx, code)
 	if err == nil && found {
@@ -196,7 +194,7 @@ func (s *Service) record(ctx context.Context, action, code string, before, after
 	})
 }
 
-// trailEntry is what the audit trail keeps of a currency, by the API's names.
+// trailEntry returns the currency's fields for the audit log, under their API names.
 func trailEntry(c catalog.Currency) any {
 	return map[string]any{
 		"code": c.Code, "name": c.Name, "symbol": c.Symbol, "minor_units": c.MinorUnits, "is_active": c.IsActive,

@@ -10,17 +10,16 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// store runs the package's queries in the transaction of the context, or on the
-// database when there is none.
+// store runs the package's queries in the transaction of the context, or else directly on the
+// database.
 type store struct {
 	conn func(ctx context.Context) sqldb.DBTX
 }
 
 func (s store) q(ctx context.Context) *currencysql.Queries { return currencysql.New(s.conn(ctx)) }
 
-// lock reads a currency and keeps everybody else from changing it, and from
-// storing amounts in it, until the transaction ends. It is catalog.ErrNotFound if
-// there is none with the code.
+// lock reads a currency and blocks changes of it, and inserts of amounts in it, until the
+// transaction ends. It returns catalog.ErrNotFound if the code is unknown.
 func (s store) lock(ctx context.Context, code string) (catalog.Currency, error) {
 	row, err := s.q(ctx).LockCurrency(ctx, code)
 	return catalog.Currency{
@@ -28,7 +27,7 @@ func (s store) lock(ctx context.Context, code string) (catalog.Currency, error) 
 	}, sqldb.WrapAbsent(err, "lock currency", catalog.ErrNotFound)
 }
 
-// insert reports whether the currency was added: false if its code is taken.
+// insert adds a currency and reports whether it did. It returns false if the code exists.
 func (s store) insert(ctx context.Context, c catalog.Currency, now time.Time) (bool, error) {
 	n, err := s.q(ctx).InsertCurrency(ctx, currencysql.InsertCurrencyParams{
 		Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits, IsActive: c.IsActive, CreatedAt: now,
@@ -46,23 +45,23 @@ func (s store) delete(ctx context.Context, code string) error {
 	return sqldb.Wrap(s.q(ctx).DeleteCurrency(ctx, code), "delete currency")
 }
 
-// hasAmounts reports whether prices, meters, checkouts, subscriptions or invoices
-// have amounts in a currency.
+// hasAmounts reports whether prices, meters, checkouts, subscriptions or invoices have amounts in
+// the currency.
 func (s store) hasAmounts(ctx context.Context, code string) (bool, error) {
 	n, err := s.q(ctx).CountAmounts(ctx, code)
 	return n > 0, sqldb.Wrap(err, "look for amounts in a currency")
 }
 
-// isPreferred reports whether a tenant has the currency as its preferred one.
+// isPreferred reports whether the currency is the preferred currency of a tenant.
 func (s store) isPreferred(ctx context.Context, code string) (bool, error) {
 	n, err := s.q(ctx).CountTenantsPreferring(ctx, code)
 	return n > 0, sqldb.Wrap(err, "look for tenants that prefer a currency")
 }
 
-// errUnknown says that there is no such currency.
+// errUnknown means that the currency does not exist.
 var errUnknown = errors.New("no such currency")
 
-// Decimals returns a charge.Decimals: it reads how many decimals a currency has here.
+// Decimals returns a charge.Decimals that reads the number of decimals of a currency.
 func Decimals(db *sqldb.DB) func(ctx context.Context, code string) (decimals int, known bool, err error) {
 	s := store{conn: db.Conn}
 	return func(ctx context.Context, code string) (int, bool, error) {

@@ -12,21 +12,19 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
-// createTries is how often creating a price starts again because what the price
-// sells, or its product at the provider, changed in between.
+// createTries is the maximum number of attempts to create a price. An attempt restarts if the terms
+// of the price, or its product at the provider, change concurrently.
 const createTries = 4
 
-// CreateParams is how a price is to be created at the provider.
+// CreateParams are the parameters for creating a price at the provider.
 type CreateParams struct {
-	// Product is the id of a product at the provider, or the id of the plan's product
-	// here. The latter stands for the plan's own product at the provider, which is created
-	// if there is none.
+	// Product is the ID of a product at the provider, or the ID of the plan's local product. The
+	// local ID stands for the plan's own product at the provider, which is created if necessary.
 	Product  string
-	Nickname string // internal name; empty means the plan's slug
+	Nickname string // internal name; empty for the plan's slug
 }
 
-// Create creates a price at the provider for a price that is not linked, and links
-// it.
+// Create creates a price at the provider for an unlinked price and links it.
 func (s *Service) Create(ctx context.Context, planID, priceID uuid.UUID, c CreateParams) (catalog.Price, error) {
 	return s.create(ctx, planID, priceID, func(ctx context.Context, plan catalog.Plan) (priceParams, bool, error) {
 		params := paramsOf(plan, c.Nickname)
@@ -43,9 +41,8 @@ func (s *Service) Create(ctx context.Context, planID, priceID uuid.UUID, c Creat
 	}, func(open, wanted priceParams) bool { return open == wanted })
 }
 
-// Ensure returns the provider's price of a plan's price. It creates the price and
-// the plan's product at the provider if that has not happened yet, which is at the first
-// checkout.
+// Ensure returns the provider's price ID for a plan's price. If necessary, as at the first
+// checkout, it creates the price and the plan's product at the provider.
 func (s *Service) Ensure(ctx context.Context, planID, priceID uuid.UUID) (string, error) {
 	price, err := s.create(ctx, planID, priceID, func(ctx context.Context, plan catalog.Plan) (priceParams, bool, error) {
 		params := paramsOf(plan, "")
@@ -64,7 +61,7 @@ func (s *Service) Ensure(ctx context.Context, planID, priceID uuid.UUID) (string
 	return *price.PSPPriceID, nil
 }
 
-// foreignProduct checks the id of a product at the provider that a caller names.
+// foreignProduct checks a provider product ID that a caller passed.
 func (s *Service) foreignProduct(ctx context.Context, id string) (string, error) {
 	product, err := s.provider.GetProduct(ctx, id)
 	switch {
@@ -78,10 +75,10 @@ func (s *Service) foreignProduct(ctx context.Context, id string) (string, error)
 	return product.ID, nil
 }
 
-// priceParams is what the provider is asked to create. It is stored before it is
-// sent, and what is stored is what is sent.
+// priceParams are the parameters of a create request to the provider. They are stored first, and
+// the stored parameters are sent.
 type priceParams struct {
-	Product       string `json:"product"` // at the provider
+	Product       string `json:"product"` // the provider's product ID
 	Nickname      string `json:"nickname"`
 	Currency      string `json:"currency"`
 	Amount        int64  `json:"amount"` // in minor units
@@ -89,7 +86,7 @@ type priceParams struct {
 	IntervalCount int32  `json:"interval_count"`
 }
 
-// paramsOf returns the parameters that a plan's prices have in common.
+// paramsOf returns the parameters that all prices of a plan share.
 func paramsOf(plan catalog.Plan, nickname string) priceParams {
 	if nickname == "" {
 		nickname = plan.Slug
@@ -97,29 +94,29 @@ func paramsOf(plan catalog.Plan, nickname string) priceParams {
 	return priceParams{Nickname: nickname, IntervalUnit: plan.Interval.Unit, IntervalCount: plan.Interval.Count}
 }
 
-// hasSameTerms reports whether both sell the same for the same amount, whatever their
-// product and nickname.
+// hasSameTerms reports whether both have the same amount and interval, ignoring product and
+// nickname.
 func (p priceParams) hasSameTerms(other priceParams) bool {
 	p.Product, p.Nickname = other.Product, other.Nickname
 	return p == other
 }
 
-// isOf reports whether p sells what a price sells.
+// isOf reports whether p has the current terms of price.
 func (p priceParams) isOf(plan catalog.Plan, price catalog.Price) bool {
 	now := paramsOf(plan, "")
 	now.Currency, now.Amount = price.Currency, price.PriceCents
 	return p.hasSameTerms(now)
 }
 
-// create creates a price at the provider in three steps: it stores the operation,
-// calls the provider, and stores the result. params returns the parameters besides
-// currency and amount, and whether their product was made for the plan. When somebody
-// else links the price before the end, create returns errLinked with the price.
+// create creates a price at the provider in three steps: it stores the operation, calls the
+// provider, and stores the result. params returns the parameters except currency and amount, and
+// whether their product was created for the plan. If the price is linked concurrently, create
+// returns errLinked with the price.
 //
-// Invariant: a price has at most one open operation. Everybody whose parameters fit
-// repeats it with its idempotency key, however old it is and whoever began it, until
-// its result is known. So a lost answer, a crash and two callers at once all end in
-// one price at the provider. An operation with other parameters replaces it.
+// Invariant: a price has at most one open operation. All callers with matching parameters repeat it
+// with its idempotency key, whatever its age and whichever caller started it, until its result is
+// known. A lost response, a crash and concurrent calls therefore all result in one price at the
+// provider. An operation with other parameters replaces it.
 func (s *Service) create(
 	ctx context.Context, planID, priceID uuid.UUID,
 	params func(ctx context.Context, plan catalog.Plan) (p priceParams, ownProduct bool, err error),
@@ -150,7 +147,8 @@ func (s *Service) create(
 		}
 		remote, err := s.performPrice(ctx, price, op)
 		if ownProduct && errors.Is(err, psp.ErrNotFound) {
-			// Our product is gone there: another account, or deleted by hand.
+			// The plan's product does not exist at the provider: the account differs, or it was
+			// deleted manually.
 			err = errors.Join(errChanged, s.forgetProduct(ctx, plan, op.Params.Product))
 		}
 		if err == nil {
@@ -163,7 +161,7 @@ func (s *Service) create(
 	return catalog.Price{}, errBusy
 }
 
-// beginPrice stores the operation, unless an open one fits.
+// beginPrice stores the operation, unless an open one matches.
 func (s *Service) beginPrice(
 	ctx context.Context, planID, priceID uuid.UUID, wanted priceParams, fits func(open, wanted priceParams) bool,
 ) (op operation[priceParams], err error) {
@@ -181,9 +179,8 @@ func (s *Service) beginPrice(
 	return op, err
 }
 
-// performPrice calls the provider. If the operation was begun before, the provider
-// may have created the price: performPrice looks for it first, because the provider
-// remembers idempotency keys for one day only.
+// performPrice calls the provider. If the operation is repeated, it first looks for an existing
+// price, because the provider stores idempotency keys for only one day.
 func (s *Service) performPrice(ctx context.Context, price catalog.Price, op operation[priceParams]) (psp.Price, error) {
 	if op.Repeated {
 		remote, err := s.provider.FindPrice(ctx, op.Key.String())
@@ -203,10 +200,10 @@ func (s *Service) performPrice(ctx context.Context, price catalog.Price, op oper
 		Metadata: map[string]string{"plan_id": price.PlanID.String(), "price_id": price.ID.String()},
 	})
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
-		// The provider understood and did nothing: the next try is a new operation.
+		// The provider rejected the request, so the next attempt is a new operation.
 		err = errors.Join(err, s.store.endOperation(ctx, price.ID, op.Key))
 	}
-	if errors.Is(err, psp.ErrCurrency) { // which depends on the account's country
+	if errors.Is(err, psp.ErrCurrency) { // depends on the account's country
 		err = charge.ErrCurrency.Wrap(err)
 	}
 	return remote, err

@@ -12,14 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of the administration of prices at the payment provider
-// (rules: catalog#provider-prices).
+// HTTP has the admin handlers for prices at the payment provider (rules: catalog#provider-prices).
 type HTTP struct {
 	prices   *Service
 	messages *i18n.Catalog
 }
 
-// NewHTTP returns the handlers; messages has the texts that explain a status.
+// NewHTTP returns the handlers. messages has the texts that explain a status.
 func NewHTTP(prices *Service, messages *i18n.Catalog) *HTTP {
 	return &HTTP{prices: prices, messages: messages}
 }
@@ -29,7 +28,7 @@ type unlinkInput struct {
 	Price string `path:"price" format:"uuid"`
 }
 
-// parseIDs reads the ids of a plan and of one of its prices.
+// parseIDs parses the IDs of a plan and of one of its prices.
 func parseIDs(planID, priceID string) (plan, price uuid.UUID, err error) {
 	if plan, err = shape.ParseID(planID); err != nil {
 		return plan, price, err
@@ -38,8 +37,8 @@ func parseIDs(planID, priceID string) (plan, price uuid.UUID, err error) {
 	return plan, price, err
 }
 
-// PriceExists is the check behind rest.Exists for routes with {plan} and {price}: a
-// price that does not exist is 404 before the body is validated.
+// PriceExists is the rest.Exists check for routes with {plan} and {price}: an unknown price is a
+// 404 before the body is validated.
 func (h *HTTP) PriceExists(ctx context.Context, param func(string) string) error {
 	plan, price, err := parseIDs(param("plan"), param("price"))
 	if err != nil {
@@ -58,7 +57,7 @@ type createInput struct {
 	}
 }
 
-// Create answers POST …/prices/{price}/psp-create.
+// Create handles POST …/prices/{price}/psp-create.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
@@ -74,7 +73,7 @@ func newPriceResponse(p catalog.Price, err error) (*rest.Data[catalog.AdminPrice
 	return rest.OK(p.Admin()), nil
 }
 
-// pspPriceBody names a price of the provider.
+// pspPriceBody is a request body with a provider price ID.
 type pspPriceBody struct {
 	PSPPriceID string `json:"psp_price_id" minLength:"1" maxLength:"255" pattern:"^price_[A-Za-z0-9_]+$"`
 }
@@ -85,7 +84,7 @@ type linkInput struct {
 	Body  pspPriceBody
 }
 
-// Link answers POST …/prices/{price}/psp-link.
+// Link handles POST …/prices/{price}/psp-link.
 func (h *HTTP) Link(ctx context.Context, in *linkInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
@@ -94,7 +93,7 @@ func (h *HTTP) Link(ctx context.Context, in *linkInput) (*rest.Data[catalog.Admi
 	return newPriceResponse(h.prices.Link(ctx, plan, price, in.Body.PSPPriceID))
 }
 
-// Unlink answers POST …/prices/{price}/psp-unlink.
+// Unlink handles POST …/prices/{price}/psp-unlink.
 func (h *HTTP) Unlink(ctx context.Context, in *unlinkInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, price, err := parseIDs(in.Plan, in.Price)
 	if err != nil {
@@ -108,7 +107,7 @@ type importInput struct {
 	Body pspPriceBody
 }
 
-// Import answers POST …/prices/psp-import.
+// Import handles POST …/prices/psp-import.
 func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.AdminPrice], error) {
 	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -117,7 +116,7 @@ func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.
 	return newPriceResponse(h.prices.Import(ctx, plan, in.Body.PSPPriceID))
 }
 
-// AdminPriceStatus says how a price agrees with the provider's.
+// AdminPriceStatus is the sync status of a price with the provider's price.
 type AdminPriceStatus struct {
 	PriceID    uuid.UUID     `json:"price_id" format:"uuid"`
 	Currency   string        `json:"currency"`
@@ -128,7 +127,7 @@ type AdminPriceStatus struct {
 	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"What a usage plan bills besides, and how running subscriptions follow; empty for other plans."`
 }
 
-// MeterSwitch says how running subscriptions follow the price of a meter.
+// MeterSwitch is the progress of moving running subscriptions to the current price of a meter.
 type MeterSwitch struct {
 	MeterCode  string      `json:"meter_code"`
 	PSPPriceID *string     `json:"psp_price_id" doc:"The price that is sold; null for a meter that is not billed any more."`
@@ -140,7 +139,7 @@ type planInput struct {
 	Plan string `path:"plan" format:"uuid"`
 }
 
-// Statuses answers GET …/psp-price-status.
+// Statuses handles GET …/psp-price-status.
 func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminPriceStatus], error) {
 	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
@@ -175,7 +174,7 @@ func switchViews(switches []Switch) []MeterSwitch {
 	return views
 }
 
-// explain returns what is wrong in the reader's language, nil if nothing is.
+// explain returns the explanation of a status in the caller's language, or nil for StatusLinked.
 func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 	if s.Status == StatusLinked {
 		return nil
@@ -188,7 +187,7 @@ func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 	return &text
 }
 
-// warningText returns the warning about a price in the reader's language, nil if there is none.
+// warningText returns the warning about a price in the caller's language, or nil.
 func (h *HTTP) warningText(ctx context.Context, s PriceStatus) *string {
 	if s.Warning == "" {
 		return nil

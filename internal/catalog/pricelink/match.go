@@ -11,18 +11,16 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Mismatch is a field in which a price of the provider is not what it must be for a
-// price here.
+// Mismatch is a field in which a provider price differs from the local price.
 type Mismatch struct {
 	Field    string `json:"field" enum:"currency,interval,amount,usage_type,active,psp_price_id"`
 	Expected any    `json:"expected"`
 	Actual   any    `json:"actual"`
 }
 
-// mismatches compares what the provider sells with what is sold here: the currency's
-// code, the interval as in "3 month", the amount in minor units. The actual interval
-// is null for a price that is paid once, and the actual amount for one that does not
-// have one whole amount per unit.
+// mismatches compares a provider price with the local price: the currency code, the interval (as in
+// "3 month") and the amount in minor units. The actual interval is null for a one-time price, and
+// the actual amount is null for a price without a single integer amount per unit.
 func mismatches(plan catalog.Plan, price catalog.Price, remote psp.Price) []Mismatch {
 	var found []Mismatch
 	note := func(field string, same bool, expected, actual any) {
@@ -50,8 +48,8 @@ func mismatchError(found []Mismatch) error {
 	return fault.NewCoded(fault.Invalid, fault.PSPPriceMismatch).With("mismatches", found)
 }
 
-// checkChargeable refuses an amount that the provider would take for another one, or
-// not at all. It is catalog.ErrNotFound for an unknown currency.
+// checkChargeable returns an error if the provider cannot charge the amount or would interpret it
+// as another amount. It returns catalog.ErrNotFound for an unknown currency.
 func (s *Service) checkChargeable(ctx context.Context, currency string, amount int64) error {
 	c, err := s.catalog.Currency(ctx, currency)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// What the provider sells must be the same in each field, and each that is not is
-// reported, in one order.
+// The provider's price must be equal in each field. Differing fields are reported in a fixed order.
 func TestMismatches(t *testing.T) {
 	t.Parallel()
 	plan := catalog.Plan{Interval: catalog.Interval{Unit: "month", Count: 3}}

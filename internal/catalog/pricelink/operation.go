@@ -12,18 +12,18 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// operation is a write to the provider that is stored until its result is known. P
-// is the type of its parameters.
+// operation is a write to the provider that is stored until its result is known. P is the type of
+// its parameters.
 type operation[P any] struct {
-	Key    uuid.UUID // the idempotency key
+	Key    uuid.UUID // idempotency key
 	Params P
-	// Repeated says that it was begun before, so that the provider may have done it.
+	// Repeated reports whether the operation was started earlier, so that the provider may have
+	// executed it.
 	Repeated bool
 }
 
-// openOperation returns the open operation on a target if its parameters fit what is
-// wanted, else it opens one with the wanted parameters in its place. It must run
-// under the catalog's lock.
+// openOperation returns the open operation on target if its parameters match wanted. Otherwise it
+// replaces it with a new operation. It must run under the catalog lock.
 func openOperation[P any](
 	ctx context.Context, s store, now time.Time, target uuid.UUID, wanted P, fits func(open, wanted P) bool,
 ) (operation[P], error) {

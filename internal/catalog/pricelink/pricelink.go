@@ -1,6 +1,6 @@
-// Package pricelink links the prices of plans to prices of the payment provider: it
-// creates them there, compares, imports and unlinks them, follows the provider's
-// notifications about them, and decides what is sold (rules: catalog#provider-prices).
+// Package pricelink links the prices of plans to prices of the payment provider: it creates,
+// compares, imports and unlinks them, handles the provider's events about them, and decides which
+// plans can be sold (rules: catalog#provider-prices).
 package pricelink
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Provider is what the package needs of the payment provider; *psp.Client
-// implements it.
+// Provider is the part of the payment provider's API that this package uses. *psp.Client implements
+// it.
 type Provider interface {
 	CreateProduct(ctx context.Context, p psp.ProductParams) (string, error)
 	GetProduct(ctx context.Context, id string) (psp.Product, error)
@@ -23,24 +23,23 @@ type Provider interface {
 	GetPrice(ctx context.Context, id string) (psp.Price, error)
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB       *sqldb.DB
 	Clock    clock.Clock
 	Catalog  *catalog.Service
 	Provider Provider
-	Meters   Meters  // nil where no usage is sold
-	Running  Running // nil shows no subscriptions in a status
+	Meters   Meters  // nil if usage is not sold
+	Running  Running // nil omits subscriptions from the status
 	Log      *slog.Logger
 }
 
-// Service keeps the prices of plans linked to prices of the payment provider. It is
-// safe for concurrent use.
+// Service links the prices of plans to prices of the payment provider. It is safe for concurrent
+// use.
 //
-// Invariants: a link is stored only under the catalog's lock, after comparing what
-// the provider sells (currency, amount, interval) with what is sold here now.
-// Whoever changes one of those holds the same lock and removes the link. And the
-// provider is never called within a transaction.
+// Invariants: a link is stored only under the catalog lock, after comparing the provider's price
+// (currency, amount, interval) with the current local price. Changes of these terms take the same
+// lock and remove the link. The provider is never called within a transaction.
 type Service struct {
 	clock    clock.Clock
 	catalog  *catalog.Service
@@ -51,7 +50,7 @@ type Service struct {
 	store    store
 }
 
-// New returns the service.
+// New returns a Service.
 func New(d Deps) *Service {
 	return &Service{
 		clock: d.Clock, catalog: d.Catalog, provider: d.Provider, meters: d.Meters, running: d.Running, log: d.Log, store: store{conn: d.DB.Conn},

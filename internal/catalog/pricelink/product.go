@@ -13,14 +13,14 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// productParams is what the provider is asked to create.
+// productParams are the parameters of a create request to the provider.
 type productParams struct {
 	Name string `json:"name"`
 }
 
-// ensureProduct returns the provider's product of a plan, and creates it if there is none, in the three steps of create and with the same invariant. The id of the
-// new product is chosen here, so that the provider never creates a second one,
-// however late the operation is repeated.
+// ensureProduct returns the provider's product of a plan and creates it if necessary, with the same
+// three steps and the same invariant as create. The ID of the new product is chosen here, so a
+// repeated operation never creates a second product, however late it runs.
 func (s *Service) ensureProduct(ctx context.Context, plan catalog.Plan) (string, error) {
 	linked := ""
 	var op operation[productParams]
@@ -29,7 +29,7 @@ func (s *Service) ensureProduct(ctx context.Context, plan catalog.Plan) (string,
 		if linked, err = s.store.linkOfPlan(ctx, plan.ID); err != nil || linked != "" {
 			return err
 		}
-		// An open operation always fits: the name is only for people.
+		// An open operation always matches, because the name is only for display.
 		wanted := productParams{Name: productName(plan)}
 		op, err = openOperation(ctx, s.store, now, plan.ID, wanted, func(_, _ productParams) bool { return true })
 		return err
@@ -62,8 +62,8 @@ func (s *Service) performProduct(ctx context.Context, plan catalog.Plan, op oper
 	return created, err
 }
 
-// settleProduct links the plan to what the provider created, unless it was linked
-// to another one in the meantime. It returns the provider's product that is linked.
+// settleProduct links the plan to the created product, unless it was linked to another one
+// concurrently. It returns the linked product.
 func (s *Service) settleProduct(ctx context.Context, planID, key uuid.UUID, pspProductID string) (linked string, err error) {
 	err = s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
@@ -82,7 +82,7 @@ func (s *Service) settleProduct(ctx context.Context, planID, key uuid.UUID, pspP
 	return linked, err
 }
 
-// forgetProduct removes the link to a product that the provider does not have.
+// forgetProduct removes the link to a product that does not exist at the provider.
 func (s *Service) forgetProduct(ctx context.Context, plan catalog.Plan, pspProductID string) error {
 	return s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
 		removed, err := s.store.unlinkPlan(ctx, plan.ID, pspProductID, now)
@@ -93,8 +93,8 @@ func (s *Service) forgetProduct(ctx context.Context, plan catalog.Plan, pspProdu
 	})
 }
 
-// productName is how the provider's pages and invoices name a plan: with its product. They have
-// one name for all languages.
+// productName returns the name of a plan, with its product, on the provider's pages and invoices.
+// The provider has one name for all languages.
 func productName(plan catalog.Plan) string {
 	name, product := plan.Name.Localize(i18n.Default), plan.Product.Name.Localize(i18n.Default)
 	if product == "" || product == name {
@@ -103,5 +103,5 @@ func productName(plan catalog.Plan) string {
 	return name + " (" + product + ")"
 }
 
-// productTrail is what the audit trail keeps of a plan's link.
+// productTrail returns the link of a plan for the audit log.
 func productTrail(pspProductID string) any { return map[string]any{"psp_product_id": pspProductID} }

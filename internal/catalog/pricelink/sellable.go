@@ -14,35 +14,35 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// errNotSellable refuses to sell what the provider would refuse, or would charge
-// otherwise than it is shown here (rules: catalog#what-is-sold).
+// errNotSellable means that the provider would reject the sale, or charge another amount than the
+// displayed one (rules: catalog#what-is-sold).
 var errNotSellable = fault.NewCoded(fault.Invalid, fault.PlanNotSellable)
 
-// What keeps a plan from being sold besides the Status of its price.
+// Reasons why a plan cannot be sold, in addition to the Status of its price.
 const (
-	// StatusBelowMinimum is a price that the provider does not collect.
+	// StatusBelowMinimum means that the price is below the provider's minimum charge.
 	StatusBelowMinimum Status = "below_minimum"
-	// StatusUnchargeable is an amount that the provider cannot charge, or a currency with too few
-	// decimals here.
+	// StatusUnchargeable means that the provider cannot charge the amount, or that the currency is
+	// configured with too few decimals.
 	StatusUnchargeable Status = "amount_unsupported"
-	// StatusCurrencyUnsupported is a currency that the provider does not support.
+	// StatusCurrencyUnsupported means that the provider does not support the currency.
 	StatusCurrencyUnsupported Status = "currency_unsupported"
-	// StatusTooManyMeters is a usage plan that bills more meters than fit into a subscription.
+	// StatusTooManyMeters means that the usage plan bills more meters than a subscription can have.
 	StatusTooManyMeters Status = "too_many_meters"
 )
 
-// MaxItems is how many prices a subscription of the provider has at most
+// MaxItems is the maximum number of prices per subscription at the provider
 // (https://docs.stripe.com/billing/subscriptions/multiple-products).
 const MaxItems = 20
 
-// errCurrency refuses to sell in a currency that the provider does not support.
+// errCurrency means that the provider does not support the currency.
 var errCurrency = Obstacle{PriceStatus: StatusCurrencyUnsupported}.err()
 
-// Obstacle is what keeps a plan from being sold.
+// Obstacle is a reason why a plan cannot be sold.
 type Obstacle struct {
-	// PriceStatus is the status of the plan's price, or of the meter's.
+	// PriceStatus is the status of the plan's price, or of the meter's price.
 	PriceStatus Status
-	MeterCode   string // "" where it is the plan's own price
+	MeterCode   string // "" if it concerns the plan's own price
 }
 
 func (o Obstacle) err() *fault.Error {
@@ -53,25 +53,23 @@ func (o Obstacle) err() *fault.Error {
 	return refusal
 }
 
-// Metered is what a usage plan sells besides its own price: what one unit of a meter
-// costs.
+// Metered is the unit price of a meter, which a usage plan sells in addition to its own price.
 type Metered struct {
 	MeterCode  string
 	PSPPriceID string
 	UnitPrice  money.UnitPrice
 }
 
-// Meters lists what usage plans sell.
+// Meters lists the meter prices that usage plans sell.
 type Meters interface {
-	// LinkedPrices lists the linked prices, in a currency, of the meters that are billed, by the
-	// meter's code.
+	// LinkedPrices lists the linked prices of billed meters in a currency, by meter code.
 	LinkedPrices(ctx context.Context, currency string) ([]Metered, error)
 }
 
-// Obstacles returns, for each plan that has a price in the currency and cannot be sold,
-// why; seats is how many units of a seat plan would be bought. It asks the provider only
-// about prices that were never read; one that cannot be read is no obstacle here, since
-// Sellable asks again.
+// Obstacles returns, by plan ID, the reason why each plan with a price in the currency cannot be
+// sold. seats is the number of units of a seat plan to buy. It reads from the provider only prices
+// that were never read before. A price that cannot be read is not an obstacle, because
+// CheckSellable reads it again.
 func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]Obstacle, error) {
 	v, err := s.newView(ctx, plans, currency)
 	if err != nil {
@@ -97,10 +95,10 @@ func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency 
 	return found, nil
 }
 
-// CheckSellable returns nil for a plan that can be sold at a price, in a number of units, and
-// else refuses: plan_not_sellable, or psp_amount_unsupported with the possible amounts.
-// It is what every sale asks. A linked price is read anew, so that nobody pays another
-// amount than is shown; prices of meters are as they were last read.
+// CheckSellable returns nil if the given number of units of a plan can be sold at a price.
+// Otherwise it returns plan_not_sellable, or psp_amount_unsupported with the possible amounts.
+// Every sale calls it. It reads a linked price again, so that customers never pay another amount
+// than the displayed one. It uses the stored state of meter prices.
 func (s *Service) CheckSellable(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64) error {
 	plans := []catalog.Plan{plan}
 	v, err := s.newView(ctx, plans, price.Currency)
@@ -122,12 +120,12 @@ func (s *Service) CheckSellable(ctx context.Context, plan catalog.Plan, price ca
 	return nil
 }
 
-// ExplainRefusal returns what Sellable says after the provider refused a sale, with every price
-// read anew; else the cause. A price may have been deactivated since it was read, and its
-// notification be late.
+// ExplainRefusal returns the error of CheckSellable after the provider rejected a sale, with all
+// prices read again, or else cause. A price can have been deactivated since it was read, with its
+// event still to arrive.
 func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
 	switch {
-	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum follows the rate
+	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum depends on the exchange rate
 		return Obstacle{PriceStatus: StatusBelowMinimum}.err().Wrap(cause)
 	case !errors.Is(cause, psp.ErrRefused) && !errors.Is(cause, psp.ErrNotFound):
 		return cause
@@ -141,11 +139,11 @@ func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price c
 	return cause
 }
 
-// view is what is known of the provider's prices, for sales in one currency.
+// view is the known state of the provider's prices for sales in one currency.
 type view struct {
 	*Service
 	currency catalog.Currency
-	metered  []Metered // empty without a usage plan
+	metered  []Metered // empty if no plan is a usage plan
 	states   map[string]state
 }
 
@@ -171,7 +169,7 @@ func (s *Service) newView(ctx context.Context, plans []catalog.Plan, currency st
 	return v, err
 }
 
-// loadPrices reads the prices that are not known.
+// loadPrices reads the prices whose state is unknown.
 func (v *view) loadPrices(ctx context.Context, plans []catalog.Plan) error {
 	var unknown []string
 	need := func(id string) {
@@ -197,8 +195,8 @@ func (v *view) loadPrices(ctx context.Context, plans []catalog.Plan) error {
 	return err
 }
 
-// checkChargeable refuses a price, and a number of units of it, that the provider cannot
-// charge.
+// checkChargeable returns an error if the provider cannot charge the amount, or that number of
+// units.
 func (v *view) checkChargeable(amount, units int64) error {
 	if !charge.Supports(v.currency.Code) {
 		return errCurrency
@@ -213,8 +211,8 @@ func (v *view) checkChargeable(amount, units int64) error {
 	return err
 }
 
-// findObstacle returns what keeps a plan from being sold, if anything does. What is not
-// known of the provider does not.
+// findObstacle returns the reason why a plan cannot be sold, if any. A price of unknown state is
+// not an obstacle.
 func (v *view) findObstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
 	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	switch {
@@ -250,7 +248,7 @@ func (v *view) findObstacle(plan catalog.Plan, price catalog.Price, units int64)
 	return Obstacle{}, false
 }
 
-// statusOf compares a linked price with what it is at the provider.
+// statusOf compares a linked price with its state at the provider.
 func statusOf(plan catalog.Plan, price catalog.Price, now state) (Status, []Mismatch) {
 	switch {
 	case now.missing:
@@ -264,8 +262,8 @@ func statusOf(plan catalog.Plan, price catalog.Price, now state) (Status, []Mism
 	return StatusLinked, nil
 }
 
-// meterStatus is statusOf for the price of a meter that is sold with a plan: the
-// provider bills all prices of a checkout at the same interval.
+// meterStatus is statusOf for the price of a meter that is sold with a plan. The provider bills all
+// prices of a checkout at the same interval.
 func meterStatus(plan catalog.Plan, m Metered, currency string, now state) Status {
 	sameInterval := now.IntervalUnit == plan.Interval.Unit && now.IntervalCount == int(plan.Interval.Count)
 	switch {
@@ -280,7 +278,7 @@ func meterStatus(plan catalog.Plan, m Metered, currency string, now state) Statu
 	}
 }
 
-// meterMismatches compares a price of the provider with what one unit of a meter costs.
+// meterMismatches compares a provider price with the unit price of a meter.
 func meterMismatches(currency string, unit money.UnitPrice, remote psp.Price) []Mismatch {
 	var found []Mismatch
 	note := func(field string, same bool, expected, actual any) {
@@ -297,16 +295,14 @@ func meterMismatches(currency string, unit money.UnitPrice, remote psp.Price) []
 	return found
 }
 
-// BillsEvery reports whether the provider can bill usage at a price in a currency, at an
-// interval.
+// BillsEvery reports whether the provider price can bill usage in the currency at the interval.
 func (s *Service) BillsEvery(ctx context.Context, pspPriceID, currency string, every catalog.Interval) (bool, error) {
 	now, err := s.readState(ctx, pspPriceID)
 	return !now.missing && now.Active && now.Metered && now.Currency == currency &&
 		now.IntervalUnit == every.Unit && now.IntervalCount == int(every.Count), err
 }
 
-// CheckMeter refuses to link a meter's price to one of the provider that does not bill
-// the same (psp_price_mismatch).
+// CheckMeter returns psp_price_mismatch if the provider price differs from the meter's price.
 func (s *Service) CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error {
 	now, err := s.readState(ctx, pspPriceID)
 	if err != nil {
@@ -321,9 +317,8 @@ func (s *Service) CheckMeter(ctx context.Context, currency string, unit money.Un
 	return nil
 }
 
-// warning returns why a price cannot be sold although nothing is wrong with its link, ""
-// for no reason; minimum is the lowest amount that the provider collects, where the price
-// is below it.
+// warning returns the reason why a correctly linked price cannot be sold, or "". minimum is the
+// provider's minimum charge if the price is below it.
 func (s *Service) warning(ctx context.Context, plan catalog.Plan, price catalog.Price) (reason Status, minimum int64, err error) {
 	v, err := s.newView(ctx, []catalog.Plan{plan}, price.Currency)
 	if err != nil {

@@ -22,8 +22,8 @@ func unit(t *testing.T, text string) money.UnitPrice {
 	return price
 }
 
-// What keeps a plan from being sold: its own price first, then each meter by its code.
-// What is not known does not.
+// The first obstacle is reported: the plan's own price first, then the meters by code. Prices of
+// unknown state are not obstacles.
 func TestObstacles(t *testing.T) {
 	t.Parallel()
 	link, whole := "price_plan", int64(1900)
@@ -48,7 +48,7 @@ func TestObstacles(t *testing.T) {
 		pricing catalog.PricingType
 		cents   int64
 		units   int64
-		// currency is EUR unless set, and meters adds meters that are not known.
+		// currency defaults to EUR. meters is the number of additional meters of unknown state.
 		currency string
 		meters   int
 		change   func(states map[string]state, plan *catalog.Plan)
@@ -95,7 +95,7 @@ func TestObstacles(t *testing.T) {
 			pricing: catalog.PricingSeat,
 			cents:   25,
 			units:   2,
-			want:    Obstacle{PriceStatus: StatusMismatched}, // the link is of another amount
+			want:    Obstacle{PriceStatus: StatusMismatched}, // the linked price has another amount
 		},
 		"too much": {
 			cents: 100_000_000,
@@ -169,7 +169,7 @@ func TestObstacles(t *testing.T) {
 	}
 }
 
-// How many units can be sold at once is bounded by the highest amount of one charge.
+// The number of units per sale is limited by the provider's maximum charge.
 func TestChargeable(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -198,7 +198,7 @@ func TestChargeable(t *testing.T) {
 	}
 }
 
-// A price of the provider bills what a meter costs, or says in what it differs.
+// The provider's price matches the meter's price, or the mismatches are reported.
 func TestMeterMismatches(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -206,7 +206,7 @@ func TestMeterMismatches(t *testing.T) {
 		want   []Mismatch
 	}{
 		"nothing":        {func(*psp.Price) {}, nil},
-		"any interval":   {func(p *psp.Price) { p.IntervalUnit = "year" }, nil}, // plans of that interval can sell it
+		"any interval":   {func(p *psp.Price) { p.IntervalUnit = "year" }, nil}, // plans with that interval can sell it
 		"the currency":   {func(p *psp.Price) { p.Currency = "USD" }, []Mismatch{{"currency", "EUR", "USD"}}},
 		"a little more":  {func(p *psp.Price) { p.UnitPrice = "0.250000000001" }, []Mismatch{{"amount", "0.25", "0.250000000001"}}},
 		"no single one":  {func(p *psp.Price) { p.UnitPrice = "" }, []Mismatch{{"amount", "0.25", ""}}},

@@ -12,8 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Find returns a plan that is not deleted and one of its prices, else
-// catalog.ErrNotFound.
+// Find returns a plan that is not deleted and one of its prices, or catalog.ErrNotFound.
 func (s *Service) Find(ctx context.Context, planID, priceID uuid.UUID) (catalog.Plan, catalog.Price, error) {
 	plan, err := s.catalog.CurrentPlan(ctx, planID)
 	if err != nil {
@@ -27,9 +26,9 @@ func (s *Service) Find(ctx context.Context, planID, priceID uuid.UUID) (catalog.
 	return catalog.Plan{}, catalog.Price{}, catalog.ErrNotFound
 }
 
-// Link links a price to a price of the provider that sells the same, in place of the
-// one that it is linked to. A price that the provider does not have is a 422 on
-// psp_price_id; one that differs is refused with psp_price_mismatch.
+// Link links a price to a provider price with the same terms and replaces an existing link. It
+// returns a 422 error on psp_price_id if the provider does not have the price, and
+// psp_price_mismatch if the terms differ.
 func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceID string) (catalog.Price, error) {
 	_, before, err := s.Find(ctx, planID, priceID)
 	if err != nil {
@@ -52,7 +51,7 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 			return err
 		}
 		if !equal(price.PSPPriceID, before.PSPPriceID) {
-			return errLinked // by somebody else, in the meantime
+			return errLinked // linked by a concurrent request
 		}
 		linked, err = s.link(ctx, now, "psp_linked", plan, price, remote)
 		return err
@@ -60,9 +59,8 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 	return linked, err
 }
 
-// link stores a link, under the catalog's lock. A plan that is not linked yet is
-// linked to the product of its first linked price, so that one plan here is one product
-// there.
+// link stores a link, under the catalog lock. If the plan has no product at the provider, link also
+// links it to the product of the price, so that one local plan corresponds to one provider product.
 func (s *Service) link(
 	ctx context.Context, now time.Time, action string, plan catalog.Plan, price catalog.Price, remote psp.Price,
 ) (catalog.Price, error) {
@@ -82,8 +80,8 @@ func (s *Service) link(
 	return price, s.record(ctx, action, price, old, price.PSPPriceID)
 }
 
-// Unlink removes the link of a price. The provider keeps its price, and
-// subscriptions that were made with it go on.
+// Unlink removes the link of a price. The provider keeps its price, and existing subscriptions
+// continue to use it.
 func (s *Service) Unlink(ctx context.Context, planID, priceID uuid.UUID) (catalog.Price, error) {
 	var unlinked catalog.Price
 	err := s.catalog.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -97,7 +95,7 @@ func (s *Service) Unlink(ctx context.Context, planID, priceID uuid.UUID) (catalo
 	return unlinked, err
 }
 
-// unlink removes the link that price has, if it still has it.
+// unlink removes the link of price unless it has changed.
 func (s *Service) unlink(ctx context.Context, now time.Time, price catalog.Price) (catalog.Price, error) {
 	old := price.PSPPriceID
 	price.PSPPriceID = nil
@@ -111,9 +109,8 @@ func (s *Service) unlink(ctx context.Context, now time.Time, price catalog.Price
 	return price, s.record(ctx, "psp_unlinked", price, old, nil)
 }
 
-// Import creates a price of the plan from a price of the provider, which must have
-// the plan's interval and a currency that exists here and in which the plan has no
-// price yet.
+// Import creates a price of the plan from a provider price. The provider price must have the plan's
+// interval and an existing currency in which the plan does not have a price yet.
 func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID string) (catalog.Price, error) {
 	if _, err := s.catalog.CurrentPlan(ctx, planID); err != nil {
 		return catalog.Price{}, err
@@ -150,7 +147,7 @@ func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID strin
 	return price, err
 }
 
-// readPrice reads a price of the provider that a caller names.
+// readPrice reads a provider price that a caller passed.
 func (s *Service) readPrice(ctx context.Context, pspPriceID string) (psp.Price, error) {
 	now, err := s.readState(ctx, pspPriceID)
 	if err == nil && now.missing {
@@ -163,14 +160,14 @@ func (s *Service) record(ctx context.Context, action string, price catalog.Price
 	return s.catalog.Record(ctx, "plan_price", action, price.ID, priceTrail(price, before), priceTrail(price, after))
 }
 
-// priceTrail is what the audit trail keeps of a price, by the API's names.
+// priceTrail returns the price's fields for the audit log, under their API names.
 func priceTrail(price catalog.Price, pspPriceID *string) any {
 	return map[string]any{
 		"plan_id": price.PlanID, "currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": pspPriceID,
 	}
 }
 
-// equal reports whether both are nil, or point to equal texts.
+// equal reports whether both pointers are nil or point to equal texts.
 func equal(a, b *string) bool {
 	if a == nil || b == nil {
 		return a == b

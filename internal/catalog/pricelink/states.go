@@ -11,18 +11,18 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// state is what a price of the provider is, as it was last read.
+// state is the last known state of a provider price.
 type state struct {
-	psp.Price      // zero where it is missing
-	missing   bool // the provider does not have it
+	psp.Price      // zero if missing
+	missing   bool // it does not exist at the provider
 }
 
-// lookTimeout bounds the reads of prices that were never read, for a list of plans.
+// lookTimeout limits the time for reading unknown prices in a list of plans.
 const lookTimeout = 5 * time.Second
 
-// readState reads a price of the provider, and stores what it is.
+// readState reads a provider price and stores its state.
 //
-// Invariant: of two answers the one to the later question stays.
+// Invariant: of two readings, the one that started later wins.
 func (s *Service) readState(ctx context.Context, pspPriceID string) (state, error) {
 	asked := s.clock.Now()
 	remote, err := s.provider.GetPrice(ctx, pspPriceID)
@@ -36,8 +36,8 @@ func (s *Service) readState(ctx context.Context, pspPriceID string) (state, erro
 	return now, s.store.putState(ctx, pspPriceID, now, asked)
 }
 
-// readStates reads prices of the provider, several at a time. It returns those that
-// could be read, and the first error.
+// readStates reads provider prices concurrently. It returns the prices that could be read, and the
+// first error.
 func (s *Service) readStates(ctx context.Context, pspPriceIDs []string) (map[string]state, error) {
 	found := make(map[string]state, len(pspPriceIDs))
 	var mu sync.Mutex
@@ -58,8 +58,8 @@ func (s *Service) readStates(ctx context.Context, pspPriceIDs []string) (map[str
 	return found, err
 }
 
-// PriceEvent handles the provider's notifications about prices: what the price is now
-// decides whether what is linked to it is sold.
+// PriceEvent handles the provider's price events. It reads the current state of the price, which
+// decides whether linked plans can be sold.
 func (s *Service) PriceEvent(ctx context.Context, e psp.Event) error {
 	linked, err := s.store.linkedIDs(ctx)
 	if err != nil || !linked[e.ObjectID] {
@@ -72,8 +72,7 @@ func (s *Service) PriceEvent(ctx context.Context, e psp.Event) error {
 	return err
 }
 
-// ProductEvent handles the provider's notifications about products: the prices of an
-// inactive product cannot be sold.
+// ProductEvent handles the provider's product events. Prices of an inactive product cannot be sold.
 func (s *Service) ProductEvent(ctx context.Context, e psp.Event) error {
 	ids, err := s.store.pricesOfProduct(ctx, e.ObjectID)
 	if err != nil {
@@ -83,7 +82,7 @@ func (s *Service) ProductEvent(ctx context.Context, e psp.Event) error {
 	return err
 }
 
-// Refresh reads every linked price anew, in case a notification was lost.
+// Refresh reads every linked price again, in case an event was lost.
 func (s *Service) Refresh(ctx context.Context) error {
 	linked, err := s.store.linkedIDs(ctx)
 	if err != nil {

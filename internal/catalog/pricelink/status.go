@@ -10,57 +10,55 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 )
 
-// Status says how a price and its counterpart at the provider agree.
+// Status is the sync status of a price with its counterpart at the provider.
 type Status string
 
-// The statuses.
+// Statuses of a price.
 const (
-	StatusLinked          Status = "linked"         // both sell the same
+	StatusLinked          Status = "linked"         // both have the same terms
 	StatusMissing         Status = "missing"        // not linked
-	StatusMismatched      Status = "mismatch"       // they sell different things
-	StatusMissingAtStripe Status = "stripe_missing" // linked to a price that the provider does not have
-	StatusInactive        Status = "inactive"       // not active at the provider, or its product is not
-	StatusUnknown         Status = "error"          // the provider could not be asked
+	StatusMismatched      Status = "mismatch"       // the terms differ
+	StatusMissingAtStripe Status = "stripe_missing" // linked to a price that does not exist at the provider
+	StatusInactive        Status = "inactive"       // the price or its product is inactive at the provider
+	StatusUnknown         Status = "error"          // the provider could not be reached
 )
 
-// statusReads is how many prices of the provider are read at the same time.
+// statusReads is the maximum number of concurrent reads of provider prices.
 const statusReads = 8
 
 // PriceStatus is the status of a price.
 type PriceStatus struct {
 	Price      catalog.Price
 	Status     Status
-	Mismatches []Mismatch // when Mismatched
-	// Warning is why the price cannot be sold although nothing is wrong with its link; ""
-	// for no reason.
+	Mismatches []Mismatch // set for StatusMismatched
+	// Warning is the reason why a correctly linked price cannot be sold; "" if it can.
 	Warning Status
-	// Minimum is the lowest amount that the provider collects, with the warning
-	// BelowMinimum; else 0.
+	// Minimum is the provider's minimum charge; set for the warning StatusBelowMinimum.
 	Minimum int64
-	// Meters are what a usage plan sells besides, in the price's currency.
+	// Meters are the meters that a usage plan bills in the price's currency.
 	Meters []Switch
 }
 
-// Switch says how running subscriptions follow what is sold of a meter: each has its own
-// price until its next period begins (rules: usage#new-prices).
+// Switch is the progress of moving running subscriptions to the current price of a meter. Each
+// subscription keeps its price until its next period begins (rules: usage#new-prices).
 type Switch struct {
 	Currency   string
 	MeterCode  string
-	PSPPriceID string // that is sold; empty for a meter that is not billed any more
-	// Pending is how many subscriptions to the plan have another price, or none.
+	PSPPriceID string // the price on sale; empty if the meter is no longer billed
+	// Pending is the number of subscriptions that still have another price, or lack one.
 	Pending int64
-	// Next is when the next of them is switched; zero where none will be.
+	// Next is the time of the next switch; zero if none is pending.
 	Next time.Time
 }
 
-// Running knows the subscriptions that run.
+// Running reads running subscriptions.
 type Running interface {
-	// Switches lists what is sold with a usage plan, by currency and meter code.
+	// Switches lists the meters sold with a usage plan, by currency and meter code.
 	Switches(ctx context.Context, planID uuid.UUID) ([]Switch, error)
 }
 
-// Statuses compares each price of a plan with the provider's, by currency. It does
-// not fail when the provider does: a price that could not be read is Unknown.
+// Statuses compares each price of a plan with the provider's, sorted by currency. It does not fail
+// if the provider does: a price that could not be read has StatusUnknown.
 func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus, error) {
 	plan, err := s.catalog.CurrentPlan(ctx, planID)
 	if err != nil {
@@ -93,8 +91,8 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 	return statuses, err
 }
 
-// status reads a price anew, so that whoever looks at its status also has it sold again
-// once the provider's is active again.
+// status reads a price again. Viewing the status therefore also puts a price back on sale that is
+// active again at the provider.
 func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.Price) (PriceStatus, error) {
 	found := PriceStatus{Price: price, Status: StatusMissing}
 	var err error

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// states returns what is known of the provider's prices, by their ids.
+// states returns the known states of provider prices by ID.
 func (s store) states(ctx context.Context) (map[string]state, error) {
 	rows, err := s.q(ctx).States(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s store) states(ctx context.Context) (map[string]state, error) {
 	return states, nil
 }
 
-// putState stores what a price is, unless a later question was answered meanwhile.
+// putState stores the state of a price, unless a reading that started later is already stored.
 func (s store) putState(ctx context.Context, pspPriceID string, now state, asked time.Time) error {
 	return sqldb.Wrap(s.q(ctx).PutState(ctx, pricelinksql.PutStateParams{
 		PSPPriceID: pspPriceID, PSPProductID: now.ProductID, IsMissing: now.missing, IsActive: now.Active, Currency: now.Currency,
@@ -39,13 +39,13 @@ func (s store) putState(ctx context.Context, pspPriceID string, now state, asked
 	}), "store the state of a price")
 }
 
-// pricesOfProduct lists the known prices of a product of the provider.
+// pricesOfProduct lists the known prices of a provider product.
 func (s store) pricesOfProduct(ctx context.Context, pspProductID string) ([]string, error) {
 	ids, err := s.q(ctx).PricesOfPSPProduct(ctx, pspProductID)
 	return ids, sqldb.Wrap(err, "list prices of a product")
 }
 
-// linkedIDs returns the provider's prices that plans and meters are linked to.
+// linkedIDs returns the provider prices that plans and meters are linked to.
 func (s store) linkedIDs(ctx context.Context) (map[string]bool, error) {
 	ids, err := s.q(ctx).LinkedIDs(ctx)
 	if err != nil {

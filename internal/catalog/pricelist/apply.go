@@ -20,7 +20,7 @@ type applier struct {
 	changes Changes
 }
 
-// applyCatalog applies everything but the meters, under the catalog's lock.
+// applyCatalog applies everything except meters, under the catalog lock.
 func (a *applier) applyCatalog(ctx context.Context, c Catalog) error {
 	return a.catalog.Change(ctx, func(ctx context.Context, _ time.Time) error {
 		for _, data := range c.Currencies {
@@ -207,8 +207,8 @@ func (a *applier) applyProduct(ctx context.Context, data ProductData) (catalog.P
 	return old, nil
 }
 
-// removeUnnamed deletes the plans, products and features that c does not name. One
-// that somebody depends on is a *RefusalError.
+// removeUnnamed deletes the plans, products and features that are missing from c. It returns a
+// *RefusalError for a record that is in use.
 func (a *applier) removeUnnamed(ctx context.Context, c Catalog) error {
 	named := map[string]bool{}
 	for _, f := range c.Features {

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// applyMeters applies the meters, which are found by their codes.
+// applyMeters applies the meters, which are matched by code.
 func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
 	if len(wanted) == 0 && !a.prune {
 		return nil
@@ -52,8 +52,8 @@ func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
 	return nil
 }
 
-// updateMeter changes a meter that differs from the file. One that does not is left
-// alone, because locking it would keep everybody from recording on it.
+// updateMeter updates a meter if it differs from the file. It does not touch an unchanged meter,
+// because locking it would block recording usage on it.
 func (a *applier) updateMeter(ctx context.Context, old meters.Entry, data MeterData) error {
 	d := meterDifferences(old, a.withImported(old, data))
 	if d.IsEmpty() {

@@ -70,8 +70,8 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 	return err
 }
 
-// prices returns the whole set of prices that a plan is to have: those of the file,
-// and unless prune is set those that the file does not name.
+// prices returns the prices to set for a plan: the prices in the file and, unless prune is set, the
+// existing prices that are not in the file.
 func (a *applier) prices(old catalog.Plan, data PlanData) []catalog.PriceTerms {
 	var set []catalog.PriceTerms
 	for _, p := range old.Prices {
@@ -109,9 +109,8 @@ func (d *Differences) prices(old, wanted []catalog.Price) {
 	}
 }
 
-// entitlements returns the whole set of entitlements that a plan is to have: those
-// of the file, and unless prune is set those that the file does not name. It notes
-// what differs in d.
+// entitlements returns the entitlements to set for a plan: the entitlements in the file and, unless
+// prune is set, the existing entitlements that are not in the file. It adds the differences to d.
 func (a *applier) entitlements(ctx context.Context, d *Differences, old catalog.Plan, data PlanData) ([]catalog.EntitlementTerms, error) {
 	grants := map[string]Grant{}
 	ids := map[string]uuid.UUID{}
@@ -145,7 +144,7 @@ func (a *applier) entitlements(ctx context.Context, d *Differences, old catalog.
 	return set, nil
 }
 
-// String returns the grant as a file has it.
+// String formats the grant as in a file.
 func (g Grant) String() string {
 	if g.Quota == nil {
 		return "true"

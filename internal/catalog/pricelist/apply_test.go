@@ -77,7 +77,7 @@ products:
 			t.Errorf("plan = %+v", after)
 		}
 		var prices []int64
-		for _, p := range after.Prices { // EUR, GBP, USD
+		for _, p := range after.Prices { // sorted EUR, GBP, USD
 			prices = append(prices, p.PriceCents)
 		}
 		if diff := cmp.Diff([]int64{1000, 900, 1100}, prices); diff != "" {
@@ -96,8 +96,8 @@ products:
 	})
 }
 
-// A price at the payment provider cannot change, so what it can no longer stand
-// for is unlinked; anything else keeps it.
+// Provider prices are immutable, so a change of the terms unlinks a price. Other changes keep the
+// link.
 func TestApplyUnlinksPrices(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -110,7 +110,7 @@ products:
 `
 		for name, tt := range map[string]struct {
 			old, changed string
-			want         string // currencies that stay linked
+			want         string // currencies that remain linked
 		}{
 			"the name":          {"en: X", "en: Y", "EUR GBP USD"},
 			"an amount":         {"EUR: 100", "EUR: 101", "GBP USD"},
@@ -164,7 +164,7 @@ func TestApplyRefusesWhatIsUnknown(t *testing.T) {
 	})
 }
 
-// Instances that start together on one new database do not disturb each other.
+// Instances that start concurrently on a new database do not interfere with each other.
 func TestApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// The longest texts, in characters, as the API has them (rules: http#validation).
+// Maximum lengths in characters, as in the API (rules: http#validation).
 const (
 	maxName        = 255
 	maxSlug        = 255
@@ -25,25 +25,25 @@ const (
 	maxPSPPriceID     = 255
 )
 
-// maxTrialDays is the longest trial, as the API and the payment provider have it.
+// maxTrialDays is the longest trial that the API and the payment provider accept.
 const maxTrialDays = 730
 
-// slugForm is the form of slugs and codes.
+// slugForm is the format of slugs and codes.
 var slugForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// pspPricePrefix is how the payment provider's ids of prices begin.
+// pspPricePrefix is the prefix of the payment provider's price IDs.
 const pspPricePrefix = "price_"
 
-// checker collects what is wrong with a catalog.
+// checker collects the problems of a catalog.
 type checker struct {
 	problems
-	seen map[string]bool // the kind and key of each record so far
+	seen map[string]bool // kind and key of the records so far
 }
 
-// Check returns every rule that the catalog breaks, joined, each as a *ProblemError.
-// It does not look at the database: Apply checks that what c refers to exists.
+// Check returns all violations of the catalog rules, joined, each as a *ProblemError. It does not
+// access the database. Apply checks that the records that c refers to exist.
 func (c Catalog) Check() error {
 	check := checker{problems: problems{lines: c.lines}, seen: map[string]bool{}}
 	for i, currency := range c.Currencies {
@@ -96,7 +96,7 @@ func (c *checker) currency(path string, currency CurrencyData) {
 	}
 }
 
-// line checks a required text of one line.
+// line checks a required single-line text.
 func (c *checker) line(path, text string, most int) {
 	if text == "" {
 		c.fail(path, "is required")
@@ -113,7 +113,7 @@ func (c *checker) text(path, text string, most int, multiline bool) {
 	}
 }
 
-// hasControl reports whether a text has characters that the API would refuse.
+// hasControl reports whether a text has characters that the API would reject.
 func hasControl(text string, multiline bool) bool {
 	for _, c := range text {
 		if unicode.IsControl(c) && (!multiline || !strings.ContainsRune("\n\r\t", c)) {
@@ -172,8 +172,8 @@ func (c *checker) plan(path string, p PlanData) {
 	}
 }
 
-// price checks what the prices of plans and meters have in common, and returns the
-// path of the price. linked has the provider's prices that the record has already.
+// price checks the parts that prices of plans and meters share, and returns the path of the price.
+// linked is the set of provider prices that the record uses so far.
 func (c *checker) price(path, currency string, link Link, linked map[string]bool) string {
 	at := path + ".prices." + currency
 	if !currencyForm.MatchString(currency) {

@@ -8,47 +8,47 @@ import (
 	"unicode/utf8"
 )
 
-// Changes lists what Apply changed, one line each, for people: "+ plan team",
-// "~ plan starter: prices.EUR 900 → 1200", "- feature sso".
+// Changes lists the changes that Apply made, one line each, for display: "+ plan team", "~ plan
+// starter: prices.EUR 900 → 1200", "- feature sso".
 type Changes []string
 
-// Add notes a new record.
+// Add records a new record.
 func (c *Changes) Add(kind, key string) { *c = append(*c, "+ "+kind+" "+key) }
 
-// Remove notes a deleted record.
+// Remove records a deleted record.
 func (c *Changes) Remove(kind, key string) { *c = append(*c, "- "+kind+" "+key) }
 
-// Differences lists the fields of a record that are not as they are wanted.
+// Differences lists the fields of a record that differ from the wanted values.
 type Differences struct{ fields []string }
 
-// IsEmpty reports whether the record is as it is wanted.
+// IsEmpty reports whether all fields have the wanted values.
 func (d *Differences) IsEmpty() bool { return len(d.fields) == 0 }
 
-// Field compares two values of a field; "" stands for none.
+// Field compares two values of a field. "" means absent.
 func (d *Differences) Field(name, old, wanted string) {
 	if old != wanted {
 		d.add(name, shortenText(old), shortenText(wanted))
 	}
 }
 
-// add notes a field with the two values as they are shown.
+// add records a differing field with the displayed values.
 func (d *Differences) add(name, old, wanted string) {
 	d.fields = append(d.fields, name+" "+cmp.Or(old, "none")+" → "+cmp.Or(wanted, "none"))
 }
 
-// Text compares two texts for people, which are shown in quotes.
+// Text compares two human-readable texts, which are displayed in quotes.
 func (d *Differences) Text(name, old, wanted string) {
 	if old != wanted {
 		d.add(name, quoteText(old), quoteText(wanted))
 	}
 }
 
-// Bool compares two switches.
+// Bool compares two booleans.
 func (d *Differences) Bool(name string, old, wanted bool) {
 	d.Field(name, strconv.FormatBool(old), strconv.FormatBool(wanted))
 }
 
-// Link compares two ids of the payment provider.
+// Link compares two IDs of the payment provider.
 func (d *Differences) Link(name string, old, wanted *string) {
 	d.Field(name+".psp_price_id", deref(old), deref(wanted))
 }
@@ -68,7 +68,7 @@ func (d *Differences) number(name string, old, wanted int32) {
 	d.Field(name, strconv.Itoa(int(old)), strconv.Itoa(int(wanted)))
 }
 
-// Change notes what differs and reports whether anything does.
+// Change records the differences and reports whether there are any.
 func (c *Changes) Change(kind, key string, d Differences) bool {
 	for _, field := range d.fields {
 		*c = append(*c, "~ "+kind+" "+key+": "+field)
@@ -76,7 +76,7 @@ func (c *Changes) Change(kind, key string, d Differences) bool {
 	return !d.IsEmpty()
 }
 
-// maxShown is how many characters of a text a line shows.
+// maxShown is the maximum number of characters of a displayed text.
 const maxShown = 60
 
 func shortenText(text string) string {

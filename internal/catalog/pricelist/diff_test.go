@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 )
 
-// What a change shows of a record, line by line.
+// The displayed differences of a record, line by line.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	price, other := "price_1", "price_2"
@@ -45,7 +45,7 @@ func TestDifferences(t *testing.T) {
 			d.Text("m", "same", "same")
 			d.Field("a", "1", "2")
 		}, []string{"z true → false", "a 1 → 2"}},
-		// Texts that differ only after what is shown are a difference all the same.
+		// Texts that differ only beyond the displayed part still differ.
 		"far behind": {
 			func(d *pricelist.Differences) { d.Field("f", sixty+"1", sixty+"2") },
 			[]string{"f " + strings.Repeat("é", 59) + "… → " + strings.Repeat("é", 59) + "…"},
@@ -89,7 +89,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A switch is written only where it is off, and a link only where there is one.
+// Export writes a boolean only if it is false, and a link only if the price is linked.
 func TestDefaultsOfAFile(t *testing.T) {
 	t.Parallel()
 	if on, off := pricelist.Switch(true), pricelist.Switch(false); on != nil || off == nil || *off {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// ErrCatalogChanged says that the catalog is no longer as it was when the changes were
-// previewed; nothing was changed.
+// ErrCatalogChanged means that the catalog has changed since the preview. The import is rolled
+// back.
 var ErrCatalogChanged = errors.New("the catalog was changed in the meantime, so nothing was imported: please look again")
 
-// errPreview rolls a preview back.
+// errPreview rolls back the transaction of a preview.
 var errPreview = errors.New("only a preview")
 
-// ProblemError is one mistake in a file.
+// ProblemError is a single problem in a file.
 type ProblemError struct {
-	Line    int    // in the file, from 1; 0 where it is not known
-	Path    string // of the field, for instance products[0].plans[1].slug
+	Line    int    // line in the file, from 1; 0 if unknown
+	Path    string // path of the field, such as products[0].plans[1].slug
 	Message string
 }
 
-// Error says where the mistake is and what is wrong.
+// Error returns the location and the problem.
 func (p *ProblemError) Error() string {
 	var where []string
 	if p.Line > 0 {
@@ -32,14 +32,13 @@ func (p *ProblemError) Error() string {
 	return strings.Join(append(where, p.Message), " ")
 }
 
-// RefusalError says which record of a file could not be brought into the database,
-// and why.
+// RefusalError means that a record of a file could not be applied to the database.
 type RefusalError struct {
-	Record string // for instance "plan starter"
+	Record string // such as "plan starter"
 	Err    error
 }
 
-// Error names the record and the reason, for the log.
+// Error returns the record and the reason, for the log.
 func (r *RefusalError) Error() string { return r.Record + ": " + r.Err.Error() }
 
 // Unwrap returns the reason.

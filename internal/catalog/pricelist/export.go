@@ -10,9 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// Export reads the catalog and the meters: everything that is not deleted, and of
-// the currencies those that a plan or a meter has a price in. The order depends on
-// the content alone, so that equal catalogs are equal data.
+// Export reads all catalog records and meters that are not deleted, and the currencies that their
+// prices use. The order depends only on the content, so equal catalogs produce equal data.
 func (s *Service) Export(ctx context.Context) (Catalog, error) {
 	var c Catalog
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
@@ -20,7 +19,7 @@ func (s *Service) Export(ctx context.Context) (Catalog, error) {
 		if err != nil {
 			return err
 		}
-		// Nobody may change the catalog between two of the queries.
+		// The lock prevents catalog changes between two queries.
 		if err := s.catalog.Lock(ctx); err != nil {
 			return err
 		}
@@ -62,8 +61,7 @@ func (s *Service) export(ctx context.Context, stored []meters.Entry) (Catalog, e
 	return c, nil
 }
 
-// exportProducts reads the products by slug, each with its plans by sort order and
-// then slug.
+// exportProducts reads the products by slug, each with its plans by sort order and then by slug.
 func (s *Service) exportProducts(ctx context.Context) ([]ProductData, error) {
 	products, err := s.catalog.AllProducts(ctx)
 	if err != nil {
@@ -91,14 +89,14 @@ func (s *Service) exportProducts(ctx context.Context) ([]ProductData, error) {
 			return nil, err
 		}
 		i := slices.IndexFunc(exported, func(product ProductData) bool { return product.Slug == p.Product.Slug })
-		if i >= 0 { // a plan of a deleted product is not sold any more
+		if i >= 0 { // skip plans of deleted products
 			exported[i].Plans = append(exported[i].Plans, data)
 		}
 	}
 	return exported, nil
 }
 
-// usedCurrencies returns the codes of the currencies that c has prices in.
+// usedCurrencies returns the codes of the currencies that the prices of c use.
 func (c Catalog) usedCurrencies() map[string]bool {
 	used := map[string]bool{}
 	for _, product := range c.Products {
@@ -175,8 +173,8 @@ func meterData(e meters.Entry) MeterData {
 	return data
 }
 
-// WithoutLinks returns c without the payment provider's ids, for a database that
-// works with another account of the provider.
+// WithoutLinks returns c without the payment provider's IDs, for a database that uses another
+// account of the provider.
 func (c Catalog) WithoutLinks() Catalog {
 	for _, product := range c.Products {
 		for _, plan := range product.Plans {

@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 		product = "products: [{slug: p, name: {en: P}, plans: [{slug: x, name: {en: X}, pricing_type: flat, billing_cycle: monthly%s}]}]"
 		meter   = "meters: [{code: m, name: M, aggregation_type: sum, reset_interval: none, quota_enforcement: none%s}]"
 	)
-	for name, tt := range map[string]struct{ text, want string }{ // "" is no error
+	for name, tt := range map[string]struct{ text, want string }{ // "" if the file is valid
 		"a feature":                         {strings.Replace(feature, "%s", "", 1), ""},
 		"a product":                         {strings.Replace(product, "%s", "", 1), ""},
 		"a meter":                           {strings.Replace(meter, "%s", "", 1), ""},
@@ -165,7 +165,7 @@ func TestParse(t *testing.T) {
 		})
 	}
 
-	// All that is wrong is told, with its line, in the order of the file.
+	// All problems are reported with their lines, in the order of the file.
 	_, err := pricelist.Parse([]byte("# prices\nproducts:\n  - slug: p\n    plans:\n      - slug: x\n        name: {fr: X}\n\nmeters:\n- code: m\n  prices:\n    EUR: -1\n"))
 	want := "line 11: meters[0].prices.EUR must not be negative"
 	if err == nil || err.Error() != want {

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 )
 
-// What is just within a rule is taken, and what is just beyond is refused, at its
-// field. A text is measured in characters.
+// Values at a limit are accepted, and values beyond it are rejected with the path of the field.
+// Texts are measured in characters.
 func TestLimitsOfAFile(t *testing.T) {
 	t.Parallel()
 	text := func(n int) string { return strings.Repeat("é", n) }
@@ -51,7 +51,7 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		change change
-		want   []string // the paths that are refused
+		want   []string // the paths of the invalid fields
 	}{
 		"nothing":     {func(*pricelist.Catalog) {}, nil},
 		"no records":  {func(c *pricelist.Catalog) { *c = pricelist.Catalog{} }, nil},
@@ -95,7 +95,7 @@ func TestLimitsOfAFile(t *testing.T) {
 		"three features": {func(c *pricelist.Catalog) {
 			c.Features = append(c.Features, c.Features[0], c.Features[0])
 		}, []string{"features[1].code", "features[2].code"}},
-		// Codes of either case are different.
+		// Codes are case-sensitive.
 		"feature F": {func(c *pricelist.Catalog) {
 			c.Features = append(c.Features, pricelist.FeatureData{Code: "F", Name: pricelist.Text{"en": "F"}})
 		}, nil},
@@ -161,7 +161,7 @@ func TestLimitsOfAFile(t *testing.T) {
 	}
 }
 
-// pathsOf lists the fields that an error of a file names.
+// pathsOf returns the paths in an error of Parse or Check.
 func pathsOf(t *testing.T, err error) []string {
 	t.Helper()
 	if err == nil {
@@ -182,7 +182,7 @@ func pathsOf(t *testing.T, err error) []string {
 	return paths
 }
 
-// Metadata that is written differently is the same text, however it is nested.
+// Equal metadata has the same canonical text, whatever its notation and nesting.
 func TestMetadataIsCanonical(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("{a: ", 32) + "1" + strings.Repeat("}", 32)
@@ -231,7 +231,7 @@ func TestMetadataIsCanonical(t *testing.T) {
 	}
 }
 
-// A field that a file lacks is reported at the line of the record that lacks it.
+// A missing field is reported at the line of the record that lacks it.
 func TestLinesOfProblems(t *testing.T) {
 	t.Parallel()
 	file := strings.Join([]string{

@@ -42,7 +42,7 @@ products:
       - {slug: orphan, name: {en: Orphan}, pricing_type: flat, billing_cycle: monthly, prices: {EUR: 1}}
 `
 
-// lists is the price list on a database, without meters.
+// lists has the price list service on a database, without meters.
 type lists struct {
 	db      *sqldb.DB
 	catalog *catalog.Service
@@ -50,7 +50,7 @@ type lists struct {
 	clock   *clock.Fixed
 }
 
-// unsold says that nobody subscribes to anything.
+// unsold is a Subscriptions without any subscriptions.
 type unsold struct{}
 
 func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }
@@ -62,7 +62,7 @@ func newLists(t *testing.T, db *sqldb.DB) *lists {
 	return &lists{db: db, catalog: plans, list: pricelist.New(pricelist.Deps{DB: db, Catalog: plans}), clock: at}
 }
 
-// apply brings a catalog written as YAML into the database.
+// apply imports a catalog in YAML.
 func (s *lists) apply(t *testing.T, text string) {
 	t.Helper()
 	c, err := pricelist.Parse([]byte(text))
@@ -74,7 +74,7 @@ func (s *lists) apply(t *testing.T, text string) {
 	}
 }
 
-// all reads a whole list.
+// all returns a whole list.
 func all[T any](t *testing.T, read func(context.Context) ([]T, error)) []T {
 	t.Helper()
 	items, err := read(t.Context())
@@ -84,7 +84,7 @@ func all[T any](t *testing.T, read func(context.Context) ([]T, error)) []T {
 	return items
 }
 
-// exec changes the database behind the service's back.
+// exec changes the database directly, bypassing the service.
 func exec(t *testing.T, db *sqldb.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Metadata is a free-form object as canonical JSON: keys sorted, numbers without
-// exponents and needless zeros. However a database or a file writes them, two equal
-// objects are the same text. "" means none.
+// Metadata is a free-form object as canonical JSON: keys are sorted, and numbers have neither
+// exponents nor redundant zeros. Equal objects therefore have equal texts, whatever their source.
+// "" means absent.
 type Metadata string
 
-// maxMetadataDepth is how many objects and lists of metadata can be within one
-// another, as in the API: both databases can store that.
+// maxMetadataDepth is the maximum nesting depth of metadata, as in the API. Both databases support
+// it.
 const maxMetadataDepth = 32
 
-// metadataOf returns a column in canonical form.
+// metadataOf returns a database value in canonical form.
 func metadataOf(column sqldb.JSON) (Metadata, error) {
 	if column == nil {
 		return "", nil
@@ -43,7 +43,7 @@ func metadataOf(column sqldb.JSON) (Metadata, error) {
 	return Metadata(out.String()), nil
 }
 
-// column returns what the database stores.
+// column returns the database value.
 func (m Metadata) column() sqldb.JSON {
 	if m == "" {
 		return nil
@@ -95,17 +95,17 @@ func writeJSON(out *strings.Builder, value any) error {
 	return nil
 }
 
-// writeString writes a JSON string, with <, > and & as they are.
+// writeString writes a JSON string without escaping <, > and &.
 func writeString(out *strings.Builder, text string) {
 	var quoted bytes.Buffer
 	encoder := json.NewEncoder(&quoted)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a string always encodes
+	_ = encoder.Encode(text) // encoding a string cannot fail
 	out.Write(bytes.TrimSuffix(quoted.Bytes(), []byte("\n")))
 }
 
-// plainNumber writes a JSON number without an exponent, as PostgreSQL does, and
-// without needless zeros.
+// plainNumber returns a JSON number without an exponent, as PostgreSQL writes it, and without
+// redundant zeros.
 func plainNumber(text string) (string, error) {
 	unusable := fmt.Errorf("%.20s is not a number that can be kept", text)
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")

@@ -1,7 +1,7 @@
-// Package pricelist has the catalog as a file: what can be sold (products, plans,
-// prices, features, entitlements, currencies) and the meters, written as YAML. It
-// reads and checks such files, shows what they would change, changes it, and writes
-// the file of a database (rules: catalog#the-catalog-as-a-file).
+// Package pricelist imports and exports the catalog (products, plans, prices, features,
+// entitlements, currencies) and the meters as a YAML file. It parses and checks such files,
+// previews and applies their changes, and exports the catalog of a database
+// (rules: catalog#the-catalog-as-a-file).
 package pricelist
 
 import (
@@ -17,18 +17,18 @@ var demo []byte
 // Demo returns the sandbox's catalog.
 func Demo() (Catalog, error) { return Parse(demo) }
 
-// Catalog is the content of a file: what Parse reads, Export writes and Apply
-// brings into the database. Records are identified by their slugs and codes.
+// Catalog is the content of a file, which Parse reads, Export returns and Apply imports. Records
+// are identified by their slugs and codes.
 type Catalog struct {
 	Currencies []CurrencyData `yaml:"currencies,omitempty"`
 	Features   []FeatureData  `yaml:"features,omitempty"`
 	Products   []ProductData  `yaml:"products,omitempty"`
 	Meters     []MeterData    `yaml:"meters,omitempty"`
 
-	lines lines // of the file that it was read from
+	lines lines // line numbers in the parsed file
 }
 
-// CurrencyData is a currency that prices are in.
+// CurrencyData is a currency of prices.
 type CurrencyData struct {
 	Code       string `yaml:"code"`
 	Name       string `yaml:"name"`
@@ -37,7 +37,6 @@ type CurrencyData struct {
 	IsActive   *bool  `yaml:"is_active,omitempty"` // absent means true, here and below
 }
 
-// FeatureData is a feature.
 type FeatureData struct {
 	Code        string   `yaml:"code"`
 	Name        Text     `yaml:"name"`
@@ -80,7 +79,7 @@ type PlanData struct {
 	Entitlements map[string]Grant     `yaml:"entitlements,omitempty"` // by feature code
 }
 
-// Interval returns the time that the plan's prices pay for.
+// Interval returns the interval of the plan's prices.
 func (p PlanData) Interval() catalog.Interval {
 	interval, _ := catalog.CycleInterval(p.BillingCycle)
 	if p.IntervalUnit != "" {
@@ -104,38 +103,35 @@ type MeterData struct {
 	Prices           map[string]UnitPriceData `yaml:"prices,omitempty"` // by currency code
 }
 
-// PriceData is the price of a plan in one currency. A file has it as a number, or
-// as a mapping when it is linked to a price of the payment provider.
+// PriceData is the price of a plan in one currency. In a file it is a number, or a mapping if it is
+// linked to a price of the payment provider.
 type PriceData struct {
 	PriceCents int64 // minor units
 	Link       Link
 }
 
-// UnitPriceData is the price of one unit of a meter in one currency, in the same
-// two forms.
+// UnitPriceData is the price of one unit of a meter in one currency. It has the same two forms.
 type UnitPriceData struct {
 	UnitPrice money.UnitPrice // minor units
 	Link      Link
 }
 
-// Link says which price of the payment provider a price is linked to. When it is
-// not given, a price keeps its link for as long as its terms stay the same.
+// Link is the link of a price to a price of the payment provider. If it is not given, a price keeps
+// its link while its terms are unchanged.
 type Link struct {
 	Given      bool
-	PSPPriceID *string // nil means no link
+	PSPPriceID *string // nil to unlink
 }
 
-// LinkTo returns the link of a price as Export writes it: not given when there is
-// none.
+// LinkTo returns the link of a price for Export. It is not given if pspPriceID is nil.
 func LinkTo(pspPriceID *string) Link { return Link{Given: pspPriceID != nil, PSPPriceID: pspPriceID} }
 
-// Grant is what an entitlement gives: a quota, or the feature without a limit, which
-// a file has as true.
+// Grant is the value of an entitlement: a quota, or unlimited access, which is true in a file.
 type Grant struct {
-	Quota *int64 // nil means without a limit
+	Quota *int64 // nil means unlimited
 }
 
-// Type returns the type of entitlement that g makes.
+// Type returns the entitlement type of g.
 func (g Grant) Type() catalog.EntitlementType {
 	if g.Quota == nil {
 		return catalog.TypeBoolean
@@ -143,8 +139,7 @@ func (g Grant) Type() catalog.EntitlementType {
 	return catalog.TypeQuota
 }
 
-// Switch returns a switch as Export writes it: nil when it is on, which is the
-// default.
+// Switch returns a boolean for Export: nil for true, which is the default.
 func Switch(on bool) *bool {
 	if on {
 		return nil
@@ -152,5 +147,5 @@ func Switch(on bool) *bool {
 	return &on
 }
 
-// isOn reads a switch, whose default is on.
+// isOn returns the value of a boolean that defaults to true.
 func isOn(is *bool) bool { return is == nil || *is }

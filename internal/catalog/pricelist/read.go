@@ -16,11 +16,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lines has the line of each field of a file, by the field's path.
+// lines maps the path of a field to its line in the file.
 type lines map[string]int
 
-// lineOf returns the line of a field. A field that the file does not have is given the
-// line of the record that lacks it.
+// lineOf returns the line of a field. For a missing field, it returns the line of the record that
+// lacks the field.
 func (l lines) lineOf(path string) int {
 	for path != "" {
 		if line, ok := l[path]; ok {
@@ -31,7 +31,7 @@ func (l lines) lineOf(path string) int {
 	return l[""]
 }
 
-// problems collects what is wrong, so that everything can be reported at once.
+// problems collects problems, so that they can be reported together.
 type problems struct {
 	lines lines
 	found []*ProblemError
@@ -41,12 +41,12 @@ func (p *problems) fail(path, format string, args ...any) {
 	p.found = append(p.found, &ProblemError{Line: p.lines.lineOf(path), Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// Problem returns a mistake in the field at a path, which was found by others.
+// Problem returns a ProblemError for a problem that another package found in the field at path.
 func (c Catalog) Problem(path, message string) error {
 	return &ProblemError{Line: c.lines.lineOf(path), Path: path, Message: message}
 }
 
-// err joins the problems in the order of the file; nil when there are none.
+// err joins the problems in the order of the file. It returns nil if there are no problems.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.found, func(a, b *ProblemError) int { return cmp.Compare(a.Line, b.Line) })
 	errs := make([]error, len(p.found))
@@ -56,9 +56,8 @@ func (p *problems) err() error {
 	return errors.Join(errs...)
 }
 
-// Parse reads a catalog written as YAML and checks it. Unknown and repeated keys are
-// errors, as is anything that breaks a rule of the catalog. The error joins
-// everything that is wrong, each as a *ProblemError.
+// Parse reads and checks a catalog in YAML. Unknown and repeated keys are errors, as are violations
+// of the catalog rules. The error joins all problems, each as a *ProblemError.
 func Parse(text []byte) (Catalog, error) {
 	document, err := parseYAML(text)
 	if err != nil {
@@ -75,7 +74,7 @@ func Parse(text []byte) (Catalog, error) {
 	return c, c.Check()
 }
 
-// upperCodes writes the codes of currencies in upper case.
+// upperCodes converts the currency codes to upper case.
 func (c *Catalog) upperCodes(p *problems) {
 	for i := range c.Currencies {
 		c.Currencies[i].Code = upperCode(c.Currencies[i].Code)
@@ -114,7 +113,7 @@ func upperKeys[V any](p *problems, path string, prices map[string]V) map[string]
 	return upper
 }
 
-// parseYAML returns the only document of a text.
+// parseYAML returns the single document of a file.
 func parseYAML(text []byte) (*yaml.Node, error) {
 	var document, second yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -122,7 +121,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, &ProblemError{Message: "the file is empty"}
 	case err != nil:
-		return nil, &ProblemError{Message: strings.TrimPrefix(err.Error(), "yaml: ")} // its text names the line
+		return nil, &ProblemError{Message: strings.TrimPrefix(err.Error(), "yaml: ")} // the text of err has the line
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 		return nil, &ProblemError{Line: second.Line, Message: "there must be one document"}
@@ -130,11 +129,11 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// reader decodes YAML strictly. The library's own decoding would cut a price of
-// 19.90 to 19, and does not say which field an error is in.
+// reader decodes YAML strictly. The library's decoder would truncate a price of 19.90 to 19, and
+// its errors do not name the field.
 type reader struct{ problems }
 
-// readable is a type that reads its own form in a file.
+// readable is a type with its own representation in a file.
 type readable interface {
 	readNode(r *reader, node *yaml.Node, path string)
 }
@@ -214,8 +213,7 @@ func (r *reader) items(node *yaml.Node, path string, f func(i int, item *yaml.No
 	}
 }
 
-// members calls f with each member of a mapping and its path. A repeated key is an
-// error.
+// members calls f with each member of a mapping and its path. A repeated key is an error.
 func (r *reader) members(node *yaml.Node, path string, f func(key string, value *yaml.Node, path string)) {
 	if node.Kind != yaml.MappingNode {
 		r.fail(path, "must be a mapping, such as {key: value}")
@@ -245,7 +243,7 @@ func (r *reader) readScalar(node *yaml.Node, target reflect.Value, path string) 
 		return
 	}
 	switch target.Kind() {
-	case reflect.String: // a slug may look like a number
+	case reflect.String: // a slug can look like a number
 		target.SetString(norm.NFC.String(node.Value))
 	case reflect.Bool:
 		if node.ShortTag() != "!!bool" {

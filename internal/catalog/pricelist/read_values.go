@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// readNode reads true or a whole number.
+// readNode reads true or an integer.
 func (g *Grant) readNode(r *reader, node *yaml.Node, path string) {
 	switch {
 	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!int":
@@ -20,7 +20,7 @@ func (g *Grant) readNode(r *reader, node *yaml.Node, path string) {
 	}
 }
 
-// MarshalYAML writes the form that read takes.
+// MarshalYAML writes the form that readNode accepts.
 func (g Grant) MarshalYAML() (any, error) {
 	if g.Quota == nil {
 		return true, nil
@@ -48,7 +48,7 @@ func (p *PriceData) readNode(r *reader, node *yaml.Node, path string) {
 	p.PriceCents, p.Link = *long.PriceCents, long.Link
 }
 
-// MarshalYAML writes the short form unless there is a link.
+// MarshalYAML writes the short form unless the price is linked.
 func (p PriceData) MarshalYAML() (any, error) {
 	if !p.Link.Given {
 		return p.PriceCents, nil
@@ -76,7 +76,7 @@ func (p *UnitPriceData) readNode(r *reader, node *yaml.Node, path string) {
 	p.UnitPrice, p.Link = money.UnitPrice(*long.UnitPriceCents), long.Link
 }
 
-// MarshalYAML writes the short form unless there is a link.
+// MarshalYAML writes the short form unless the price is linked.
 func (p UnitPriceData) MarshalYAML() (any, error) {
 	price := unitPrice(p.UnitPrice)
 	if !p.Link.Given {
@@ -85,7 +85,7 @@ func (p UnitPriceData) MarshalYAML() (any, error) {
 	return linkedUnitPrice{&price, p.Link}, nil
 }
 
-// unitPrice is read and written as text, so that it is never a float in between.
+// unitPrice is a unit price that is read and written as text, never as a float.
 type unitPrice money.UnitPrice
 
 func (p *unitPrice) readNode(r *reader, node *yaml.Node, path string) {
@@ -108,10 +108,10 @@ func (p *unitPrice) readNode(r *reader, node *yaml.Node, path string) {
 	*p = unitPrice(price)
 }
 
-// MarshalYAML writes the shortest number.
+// MarshalYAML writes the number in its shortest form.
 func (p unitPrice) MarshalYAML() (any, error) { return plainNode(money.UnitPrice(p).String()), nil }
 
-// readNode reads an id, or null for no link.
+// readNode reads an ID, or null to unlink.
 func (l *Link) readNode(r *reader, node *yaml.Node, path string) {
 	l.Given = true
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
@@ -121,5 +121,5 @@ func (l *Link) readNode(r *reader, node *yaml.Node, path string) {
 	r.readScalar(node, reflect.ValueOf(l.PSPPriceID).Elem(), path)
 }
 
-// MarshalYAML writes the form that read takes.
+// MarshalYAML writes the form that readNode accepts.
 func (l Link) MarshalYAML() (any, error) { return l.PSPPriceID, nil }

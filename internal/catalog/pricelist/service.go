@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// Deps is what the service needs.
+// Deps are the dependencies of the service.
 type Deps struct {
 	DB         *sqldb.DB
 	Catalog    *catalog.Service
@@ -19,8 +19,8 @@ type Deps struct {
 	Meters     *meters.Service
 }
 
-// Service exports the catalog and the meters of a database, and brings those of a
-// file into it. It is safe for concurrent use.
+// Service exports and imports the catalog and the meters of a database. It is safe for concurrent
+// use.
 type Service struct {
 	db         *sqldb.DB
 	catalog    *catalog.Service
@@ -28,19 +28,19 @@ type Service struct {
 	meters     *meters.Service
 }
 
-// New returns the service.
+// New returns a Service.
 func New(d Deps) *Service {
 	return &Service{db: d.DB, catalog: d.Catalog, currencies: d.Currencies, meters: d.Meters}
 }
 
-// Apply brings c into the database in one transaction, or in that of ctx, by the
-// rules of the administration: what is missing is created, and what differs is
-// changed and keeps its id. It returns what it changed, which is nothing when c is
-// applied again. With prune it deletes what c does not name, except currencies,
-// records of the payment provider and what the service itself needs.
+// Apply imports c in one transaction, or in the transaction of ctx, with the validation of the
+// admin API. It creates missing records and updates existing ones, which keep their IDs. It returns
+// the changes, which are empty if c is applied again. With prune, it deletes the records that are
+// missing from c, except currencies, records of the payment provider and records that the service
+// requires.
 //
-// The error joins one *ProblemError for each currency or feature that c refers to
-// and that does not exist, or it is a *RefusalError where a rule forbids a change.
+// If c refers to currencies or features that do not exist, the error joins a *ProblemError for
+// each. If a rule forbids a change, the error is a *RefusalError.
 func (s *Service) Apply(ctx context.Context, c Catalog, prune bool) (Changes, error) {
 	var changes Changes
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
@@ -55,8 +55,8 @@ func (s *Service) Apply(ctx context.Context, c Catalog, prune bool) (Changes, er
 	return changes, err
 }
 
-// Preview returns what Apply would change. It applies c and rolls that back, so that
-// a refusal is known before, and what is shown is what will be done.
+// Preview returns the changes that Apply would make. It applies c and rolls back, so it reports the
+// exact changes and the same errors as Apply.
 func (s *Service) Preview(ctx context.Context, c Catalog, prune bool) (Changes, error) {
 	var changes Changes
 	err := s.db.Tx(ctx, func(ctx context.Context) error {
@@ -72,8 +72,8 @@ func (s *Service) Preview(ctx context.Context, c Catalog, prune bool) (Changes, 
 	return changes, err
 }
 
-// ApplyPreviewed applies c if that still changes what was previewed, else it is
-// ErrChanged.
+// ApplyPreviewed applies c if its changes are still the previewed ones, and otherwise returns
+// ErrCatalogChanged.
 func (s *Service) ApplyPreviewed(ctx context.Context, c Catalog, prune bool, previewed Changes) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		changes, err := s.Apply(ctx, c, prune)

@@ -15,7 +15,7 @@ import (
 // Text is a translatable text, by locale.
 type Text catalog.Text
 
-// YAML writes c so that Parse reads it; equal catalogs are the same bytes.
+// YAML encodes c for Parse. Equal catalogs produce equal bytes.
 func (c Catalog) YAML() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
@@ -35,10 +35,9 @@ func (t Text) MarshalYAML() (any, error) {
 	return node, nil
 }
 
-// textNode returns a node for a text. The library quotes it where it would be read
-// as something else. A text of several lines becomes a block only if its lines have
-// no blanks at awkward places, because the library cannot read every block that it
-// writes.
+// textNode returns a node for a text. The library adds quotes if the text would otherwise be read
+// as another type. A multi-line text becomes a block only if its lines have no unusual whitespace,
+// because the library cannot read every block that it writes.
 func textNode(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 	plain := !strings.ContainsAny(text, "\t\r") && !strings.HasPrefix(text, " ") && !strings.HasPrefix(text, "\n")
@@ -51,5 +50,5 @@ func textNode(text string) *yaml.Node {
 	return node
 }
 
-// plainNode returns a scalar that is written as it is, without quotes.
+// plainNode returns a scalar without quotes.
 func plainNode(text string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: text} }

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// drawText draws what the API takes as a text, and likes what YAML could read as
-// something else.
+// drawText draws a text that the API accepts, preferring texts that YAML could read as another
+// type.
 func drawText(t *rapid.T, name string, multiline bool) string {
 	awkward := []string{
 		"yes", "null", "~", "1e3", "0x1F", "-", "- a", "a: b", "# c", " #", "'", `"`, `\n`, "{", "[a]", "&a", "*a", "!x", "%", "@", "`", "|", ">",
@@ -37,7 +37,7 @@ func drawText(t *rapid.T, name string, multiline bool) string {
 	if strings.TrimSpace(text) == "" {
 		return "x"
 	}
-	return norm.NFC.String(text) // as stored text is
+	return norm.NFC.String(text) // stored texts are in NFC
 }
 
 func drawMetadata(t *rapid.T) pricelist.Metadata {
@@ -47,8 +47,8 @@ func drawMetadata(t *rapid.T) pricelist.Metadata {
 	}).Draw(t, "metadata")
 }
 
-// Whatever the API takes is written so that it is read as the same, and written
-// again as the same bytes.
+// Every catalog that the API accepts survives a round trip through YAML, and the second encoding
+// has the same bytes.
 func TestYAMLIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

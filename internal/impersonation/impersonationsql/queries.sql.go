@@ -16,7 +16,7 @@ import (
 const deadImpersonating = `-- name: DeadImpersonating :many
 SELECT id FROM credentials
 WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= $1)
-ORDER BY impersonated_user_id, id -- by the index that has only these
+ORDER BY impersonated_user_id, id -- uses the index of impersonating credentials
 LIMIT 1000
 `
 
@@ -217,8 +217,7 @@ type InsertLogParams struct {
 	CreatedAt      time.Time
 }
 
-// The log is append-only: no statement changes a record, and only the end of its retention
-// deletes it.
+// The log is append-only: no statement updates a record, and only expired records are deleted.
 func (q *Queries) InsertLog(ctx context.Context, arg InsertLogParams) error {
 	_, err := q.db.ExecContext(ctx, insertLog,
 		arg.ImpersonatorID,
@@ -300,8 +299,8 @@ type LockUserRow struct {
 	PlatformPermissions sqldb.JSON
 }
 
-// Before a credential is locked its user is (rules: account#lock-order). A target that is
-// locked does not become a platform admin meanwhile.
+// A user is locked before their credentials (rules: account#lock-order). A locked target cannot
+// become a platform admin.
 func (q *Queries) LockUser(ctx context.Context, id int64) (LockUserRow, error) {
 	row := q.db.QueryRowContext(ctx, lockUser, id)
 	var i LockUserRow

@@ -15,10 +15,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// files are the texts of files by their names without ".csv".
+// files maps the names of CSV files, without ".csv", to their content.
 type files map[string]string
 
-// run imports files beside the service and returns what it says, with the folder left out.
+// run imports the files while the server runs. It returns the output, with file names relative to
+// the directory.
 func run(s *apptest.Server, f files, dryRun bool) (string, error) {
 	s.T.Helper()
 	dir := s.T.TempDir()
@@ -32,7 +33,7 @@ func run(s *apptest.Server, f files, dryRun bool) (string, error) {
 	return strings.ReplaceAll(out.String(), dir+string(filepath.Separator), ""), err
 }
 
-// want imports files and holds what that says.
+// want imports the files and checks that the output contains the lines.
 func want(s *apptest.Server, f files, lines ...string) {
 	s.T.Helper()
 	said, err := run(s, f, false)
@@ -54,7 +55,7 @@ func hash(t testing.TB, password string) string {
 	return string(h)
 }
 
-// company are the files of a company with two people.
+// company returns the files of a tenant with two members.
 func company(t testing.TB) files {
 	return files{
 		"users": "\ufeffid,email,name,locale,verified,password_hash\r\n" +
@@ -72,8 +73,8 @@ func counts(s *apptest.Server) string {
 		s.CountRows(`SELECT count(*) FROM audit_logs`), s.CountRows(`SELECT count(*) FROM psp_customers`))
 }
 
-// A company comes in beside the running service: its people log in with their old
-// passwords, and a repetition changes nothing.
+// A company is imported while the server runs. Its users log in with their existing passwords, and
+// a second import changes nothing.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -118,7 +119,7 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// Changed lines change what is safe; what people changed here since stays.
+// A second import applies changed lines, except to fields that users have changed here.
 func TestImportAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -141,8 +142,7 @@ func TestImportAgain(t *testing.T) {
 	})
 }
 
-// What is wrong is said with its line and field, all of it at once, and then nothing is
-// imported.
+// An import with invalid lines reports all problems with line and field, and imports nothing.
 func TestWrongLines(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -216,7 +216,7 @@ func TestWrongLines(t *testing.T) {
 	})
 }
 
-// Files that are none are refused with the place.
+// A file with a syntax error or a wrong header is rejected with its position.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -237,7 +237,7 @@ func TestBrokenFiles(t *testing.T) {
 	})
 }
 
-// The rules of the API hold: seats, roles, and one organization for a user.
+// The import enforces the rules of the API: seat limits, assignable roles, and one tenant per user.
 func TestMembershipRules(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -274,7 +274,7 @@ func TestMembershipRules(t *testing.T) {
 	})
 }
 
-// Subscriptions that exist at Stripe are taken over as they are there.
+// Existing Stripe subscriptions are imported unchanged.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -318,7 +318,7 @@ func TestSubscriptions(t *testing.T) {
 			t.Error("the repetition changed something")
 		}
 
-		// One customer, one organization; one subscription for each.
+		// A Stripe customer belongs to one tenant, and a tenant has one subscription.
 		second := k.SubscribeAtProvider(customer, price)
 		f["users"] += "9,carol@example.com,Carol,,,\r\n"
 		f["tenants"] += "c2,Carol,carol@example.com,,,,,,,\n"
@@ -329,8 +329,8 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
-// A subscription that is billed for fewer seats than the team has is not taken over: the
-// next change of the team would raise the bill.
+// A subscription that is billed for fewer seats than the team has is rejected, because the next
+// change of the team would raise the price.
 func TestTooFewSeats(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -9,9 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// An import that ends at any of its questions to Stripe takes the subscription over when it
-// is repeated, once. The one between the kept customer and the stored subscription is among
-// them.
+// An import that fails at any request to Stripe imports the subscription exactly once when it is
+// repeated. This includes a failure after the customer is stored and before the subscription is.
 func TestInterruptedSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, proxy *apptest.Proxy) {

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// logInGrace logs the owner of the company in and returns her with her tenant.
+// logInGrace logs in the owner of the imported tenant.
 func logInGrace(s *apptest.Server) apptest.Owner {
 	s.T.Helper()
 	token := s.Call("POST", "/api/v1/auth/login", "", apptest.Object{
@@ -27,7 +27,7 @@ func logInGrace(s *apptest.Server) apptest.Owner {
 	return apptest.Owner{Token: token, Tenant: tenant}
 }
 
-// wantWrong imports files that are refused with some lines.
+// wantWrong imports the files, expects the lines in the output and checks that nothing has changed.
 func wantWrong(s *apptest.Server, f files, lines ...string) {
 	s.T.Helper()
 	before := counts(s)
@@ -45,7 +45,7 @@ func wantWrong(s *apptest.Server, f files, lines ...string) {
 	}
 }
 
-// Whoever has left since their import does not come back with a repetition.
+// A second import does not add members or accounts that were removed after the first.
 func TestRemovedSince(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -76,7 +76,7 @@ func TestRemovedSince(t *testing.T) {
 	})
 }
 
-// A tenant that was deleted since stays deleted.
+// A second import does not restore a deleted tenant.
 func TestTenantDeletedSince(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -90,7 +90,7 @@ func TestTenantDeletedSince(t *testing.T) {
 	})
 }
 
-// Accounts that were here before stay as they are.
+// An import does not change accounts that existed before it.
 func TestAccountsBefore(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -117,11 +117,11 @@ func TestAccountsBefore(t *testing.T) {
 			WantAt("user.name", "Ada").
 			WantAt("currentTenant.name", "Engines").
 			WantAt("currentTenant.onboardingCompletedAt", nil) // there are no billing details yet
-		s.Admin() // the password is the one from before
+		s.Admin() // the admin password is unchanged
 	})
 }
 
-// An admin of the platform is changed by no import, even if one has made the account.
+// An import does not change a platform admin, even if an earlier import created the account.
 func TestAdminsStay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -136,8 +136,7 @@ func TestAdminsStay(t *testing.T) {
 	})
 }
 
-// Two imports at once make everything once. Where one of them is refused, a repetition
-// finds all done.
+// Two concurrent imports create each resource once. If one of them fails, repeating it succeeds.
 func TestTwoImportsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -149,7 +148,7 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for range 2 {
-			wg.Go(func() { _, _ = run(s, f, false) }) // the second to come to a line may be refused
+			wg.Go(func() { _, _ = run(s, f, false) }) // the loser of a race may fail
 		}
 		wg.Wait()
 		want(s, f)
@@ -169,7 +168,7 @@ func TestTwoImportsAtOnce(t *testing.T) {
 	})
 }
 
-// What at Stripe cannot be an organization's is refused with the reason.
+// A subscription that does not fit the tenant is rejected with the reason.
 func TestSubscriptionsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -205,7 +204,7 @@ func TestSubscriptionsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Subscriptions need the key of the account; everything else does without.
+// Only subscriptions need a Stripe key.
 func TestWithoutKey(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -236,7 +235,8 @@ func TestWithoutKey(t *testing.T) {
 	})
 }
 
-// A file that is named counts in place of the folder's, and the others are the folder's.
+// A file passed by name replaces the file of the same kind in the directory. The others come from
+// the directory.
 func TestNamedFiles(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

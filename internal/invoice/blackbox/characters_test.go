@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// An invoice has its document whatever characters its texts have, and the trail names the
+// An invoice gets a document whatever characters its texts contain. The audit log lists the
 // characters that the document replaces.
 func TestDocumentWithMissingCharacters(t *testing.T) {
 	t.Parallel()

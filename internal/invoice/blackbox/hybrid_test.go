@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Where the operator wants it the document that a tenant downloads has its data in it; where EN
-// 16931 has no form for the invoice the document is there all the same.
+// If hybrid invoices are enabled, the PDF embeds the e-invoice data. An invoice that EN 16931
+// cannot represent gets a plain PDF.
 func TestDocumentForPrograms(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

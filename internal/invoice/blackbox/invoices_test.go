@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// inBothModes runs a test against both sources of invoices, on both databases.
+// inBothModes runs a test with both sources of invoices, on both databases.
 func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -79,7 +79,7 @@ func TestInvoiceShape(t *testing.T) {
 		subtotal, tax := 1900.0, 0.0
 		if mode == settings.InvoicesByPlatform {
 			subtotal, tax = 1583, 317
-			// The demo's tenant has the first number.
+			// The demo tenant has the first number.
 			if got, want := shown.Str("data.number"), "INV-"+shown.Str("data.issue_date")[:4]+"-000002"; got != want {
 				t.Errorf("number %q, want %q", got, want)
 			}
@@ -112,7 +112,7 @@ func TestInvoiceDocument(t *testing.T) {
 	})
 }
 
-// A member reads, and nobody else does.
+// Members can read the tenant's invoices; other users cannot.
 func TestInvoicesAreTheTenants(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -163,7 +163,7 @@ func TestInvoiceList(t *testing.T) {
 		if !strings.HasPrefix(first.Str("links.first"), s.URL) || !strings.Contains(first.Str("links.first"), "status=paid") {
 			t.Errorf("links %v", first.At("links"))
 		}
-		// Of a parameter given twice the last counts, and blanks around it do not.
+		// The last value of a repeated parameter counts. Surrounding spaces are ignored.
 		for _, query := range []string{"?status=lost&status=paid", "?status=%20paid%20"} {
 			if got, _ := list(query).Want(200).At("data").([]any); len(got) != 1 {
 				t.Errorf("%s: %d invoices", query, len(got))
@@ -184,7 +184,7 @@ func TestInvoiceList(t *testing.T) {
 	})
 }
 
-// An outage is said, and never shown as an empty list.
+// An outage is reported as an error, not as an empty list.
 func TestInvoicesWithoutProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -203,7 +203,7 @@ func TestInvoicesWithoutProvider(t *testing.T) {
 	})
 }
 
-// What was issued here needs the provider no more.
+// Issued invoices can be read while the provider is down.
 func TestIssuedInvoicesWithoutProvider(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -236,7 +236,7 @@ func pdfText(t *testing.T, file string) string {
 	return string(text)
 }
 
-// The numbers of a year run without gap or double, whoever pays at the same time.
+// The numbers of a year have no gaps or duplicates, even with concurrent payments.
 func TestInvoiceNumbers(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -266,7 +266,7 @@ func TestInvoiceNumbers(t *testing.T) {
 			}
 			slices.Sort(numbers)
 			for i, number := range numbers {
-				// The demo's tenant has the first one.
+				// The demo tenant has the first number.
 				if got := number[len(number)-6:]; got != "00000"+string(rune('2'+i)) {
 					t.Errorf("numbers %q", numbers)
 					break
@@ -276,8 +276,8 @@ func TestInvoiceNumbers(t *testing.T) {
 	}
 }
 
-// A payment that fails at renewal is told by mail and leaves an open invoice, which
-// a platform admin can void, once.
+// A failed renewal payment sends a mail and leaves an open invoice, which a platform admin can void
+// once.
 func TestVoidInvoice(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -314,8 +314,8 @@ func TestVoidInvoice(t *testing.T) {
 	})
 }
 
-// The draft of a renewal can be voided too, and is never collected then. (Where
-// invoices are issued here, a draft is none yet.)
+// A renewal draft can be voided and is then never collected. This covers only the provider's
+// invoices, because this service does not issue drafts.
 func TestVoidDraft(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Lines name what they were for when they were made, in the tenant's language: neither
-// another price, nor another link, nor another name of the plan changes them later.
+// Lines keep the description that they were created with, in the tenant's language. Later changes
+// of the price, its link or the plan's name do not affect them.
 func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -28,7 +28,7 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 			t.Errorf("the first line is %v", line)
 		}
 
-		// The plan gets another name, and its price is linked to nothing.
+		// Rename the plan and unlink its price.
 		s.Call("PATCH", "/api/v1/admin/plans/"+starter, s.Admin(), map[string]any{"name": map[string]any{"en": "Renamed", "fr": "Renommé"}}).Want(200)
 		apptest.Exec(t, s.DB(), "UPDATE plan_prices SET psp_price_id = NULL WHERE plan_id = $1", starter)
 		s.Advance(10 * apptest.Day)
@@ -58,9 +58,8 @@ func TestLinesKeepWhatTheyWereFor(t *testing.T) {
 	})
 }
 
-// A line of usage names its meter, in the tenant's language by the feature of the same
-// code, also where the meter has another price by the time that it is billed, and was never
-// billed before.
+// A usage line names its meter, translated by the feature with the same code. This holds even if
+// the meter has a new price when its old price is billed for the first time.
 func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {

@@ -16,8 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// issue stores an issued invoice of a tenant with one line, issued so many days after
-// the first of January 2020, and returns its id. Nothing that is optional has a value.
+// issue stores an issued invoice with one line, dated the given number of days after 1 January
+// 2020, and returns its ID. Optional fields are unset.
 func issue(s *apptest.Server, o apptest.Owner, sequence, day int, status string) string {
 	s.T.Helper()
 	id, at := sqldb.NewID(), time.Date(2020, 1, 1, 23, 59, 59, 0, time.UTC).AddDate(0, 0, day)
@@ -30,11 +30,10 @@ func issue(s *apptest.Server, o apptest.Owner, sequence, day int, status string)
 	return id.String()
 }
 
-// The statuses of the invoices that issueAll makes, by the day of their issue.
+// issuedStatuses are the statuses of the invoices that issueAll creates, by day of issue.
 var issuedStatuses = []string{"paid", "open", "void", "paid", "uncollectible", "paid", "open"}
 
-// issueAll issues an invoice a day, in an order that is not theirs, and returns the ids
-// by day.
+// issueAll issues one invoice per day, out of order, and returns the IDs by day.
 func issueAll(s *apptest.Server, o apptest.Owner) []string {
 	ids := make([]string, len(issuedStatuses))
 	for i, day := range []int{3, 0, 6, 1, 5, 2, 4} {
@@ -43,7 +42,7 @@ func issueAll(s *apptest.Server, o apptest.Owner) []string {
 	return ids
 }
 
-// startIssuing starts a service on each database that issues its own invoices.
+// startIssuing starts, on each database, a server that issues its own invoices.
 func startIssuing(t *testing.T, f func(t *testing.T, s *apptest.Server)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -66,9 +65,9 @@ func TestIssuedInvoicesListed(t *testing.T) {
 		}
 		for _, tt := range []struct {
 			query string
-			days  []int // of the invoices, in their order
+			days  []int // issue days of the expected invoices, in order
 			meta  apptest.Object
-			prev  any // the number of the page, nil for none
+			prev  any // page number; nil if there is no such page
 			next  any
 		}{
 			{"", []int{6, 5, 4, 3, 2, 1, 0}, page(1.0, 1.0, 25.0, 7.0, 1.0, 7.0), nil, nil},
@@ -108,8 +107,8 @@ func TestIssuedInvoicesListed(t *testing.T) {
 	})
 }
 
-// wantLink wants a link of a page that is the list's address with the query and the
-// number of another page; nil wants none.
+// wantLink checks that a page link has the list's address, the query and the page number. A nil
+// number means that the link must be null.
 func wantLink(t *testing.T, a apptest.Reply, key, address, query string, number any) {
 	t.Helper()
 	if number == nil {
@@ -130,7 +129,7 @@ func wantLink(t *testing.T, a apptest.Reply, key, address, query string, number 
 	}
 }
 
-// Every key is there, also where there is nothing to say.
+// Every key is present, even if its value is null.
 func TestIssuedInvoiceWithLeast(t *testing.T) {
 	t.Parallel()
 	startIssuing(t, func(t *testing.T, s *apptest.Server) {
@@ -159,11 +158,11 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 		shown.WantAt("data", want)
 		s.Call("GET", o.Path("/invoices?sort=issue_date"), o.Token, nil).Want(200).WantAt("data.1", want)
 
-		// A date is one of the calendar, in UTC.
+		// Dates are UTC calendar dates.
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET due_date = $2 WHERE id = $1`, ids[1], time.Date(2020, 1, 31, 23, 59, 59, 0, time.UTC))
 		s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.due_date", "2020-01-31")
 
-		// Without a document there is none to fetch; with one the invoice has its address.
+		// Without a document, the PDF is not found. With one, the invoice has its URL.
 		s.Call("GET", path+"/pdf", o.Token, nil).WantRefused(404, "")
 		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES ($1, $2, $3, $4)`,
 			o.Tenant, ids[1], []byte("%PDF-1.7 test"), s.Now())
@@ -183,8 +182,7 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 	})
 }
 
-// Who may not read is refused alike in both modes, before the query and the id are
-// looked at.
+// Both modes reject unauthorized callers the same way, before they validate the query and the ID.
 func TestInvoiceRefusals(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -219,7 +217,7 @@ func TestInvoiceRefusals(t *testing.T) {
 	})
 }
 
-// A final invoice is never voided, and neither is one that is not the tenant's.
+// Final invoices and invoices of other tenants cannot be voided.
 func TestVoidRefusals(t *testing.T) {
 	t.Parallel()
 	startIssuing(t, func(t *testing.T, s *apptest.Server) {
@@ -254,7 +252,7 @@ func TestVoidRefusals(t *testing.T) {
 			s.Call("POST", tt.path, tt.token, nil).As(name).WantRefused(tt.status, "")
 		}
 		s.Call("GET", path(o.Tenant, open), admin, nil).WantRefused(405, "")
-		// In the caller's language.
+		// The message is in the caller's language.
 		messages := map[string]bool{}
 		for _, locale := range []string{"en", "fr", "es", "it"} {
 			r := s.NewRequest("POST", path(o.Tenant, ids[0]), admin, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// owes makes a customer whose renewal could not be paid with a card, and returns the
-// path of the open invoice.
+// owes creates a customer whose renewal payment failed with the card, and returns the path of the
+// open invoice.
 func owes(s *apptest.Server, name, plan, card string) (c *apptest.Customer, invoice string) {
 	s.T.Helper()
 	c = s.NewCustomer(name)
@@ -27,8 +27,8 @@ func owes(s *apptest.Server, name, plan, card string) (c *apptest.Customer, invo
 	return c, c.Path("/invoices/" + list[0].(map[string]any)["id"].(string))
 }
 
-// wantAction wants an invoice to ask for something on the provider's page, and returns
-// the page.
+// wantAction checks that the invoice has a payment action of the kind, and returns the URL of the
+// provider's page.
 func wantAction(a apptest.Reply, at, kind string) string {
 	a.T.Helper()
 	page, _ := a.At(at + ".url").(string)
@@ -38,7 +38,7 @@ func wantAction(a apptest.Reply, at, kind string) string {
 	return page
 }
 
-// An open invoice says what it waits for, and is paid once, by whoever may.
+// An open invoice shows its payment action and is paid once, by any member with the permission.
 func TestPayInvoice(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -71,7 +71,7 @@ func TestPayInvoice(t *testing.T) {
 		if got := wantAction(failed, "payment_action", "pay"); got != page {
 			t.Errorf("the page is %s, and was %s", got, page)
 		}
-		// A new card pays nothing by itself; several payments charge once.
+		// Adding a card does not pay the invoice. Several concurrent payments charge once.
 		c.ReplaceCard(apptest.CardPays)
 		shown("open")
 		charges := len(s.ProviderObjects(c.Owner, "charge"))
@@ -101,7 +101,7 @@ func TestPayInvoice(t *testing.T) {
 	})
 }
 
-// A payment that the bank asks to confirm is confirmed on the provider's page.
+// A payment that requires confirmation is confirmed on the provider's page.
 func TestConfirmInvoice(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server, _ settings.InvoiceMode) {
@@ -112,7 +112,7 @@ func TestConfirmInvoice(t *testing.T) {
 		again := s.Call("POST", path+"/pay", c.Token, nil)
 		again.WantRefused(422, "payment_failed")
 		wantAction(again, "payment_action", "confirm")
-		// Refused at the bank, it can be paid in another way.
+		// If the bank refuses the confirmation, the invoice can still be paid another way.
 		refusal := apptest.Confirmation("")
 		refusal.Set("authentication", "refused")
 		s.Submit(page, refusal).Want(402)

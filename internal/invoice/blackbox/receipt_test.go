@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Where the operator wants it, whoever registers is greeted, and each payment has one receipt:
-// with the number of the invoice that people see.
+// If optional mails are enabled, new users get a welcome mail and each payment gets one receipt
+// with the invoice number that users see.
 func TestOptionalMails(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -45,7 +45,7 @@ func TestOptionalMails(t *testing.T) {
 				s.Advance(32 * apptest.Day)
 				apptest.Eventually(t, "the receipt of the renewal", func() bool { return len(s.Mails(billing)) == 2 })
 
-				// What credit has paid of an invoice is no payment.
+				// Payment from credit sends no receipt.
 				customer := s.ProviderObjects(o, "customer")[0].Str("id")
 				s.AtProvider("POST", "/customers/"+customer+"/balance_transactions", "amount", "-500", "currency", "eur")
 				s.Advance(31 * apptest.Day)

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// What became of invoices at the provider without a notification is found and
-// follows here; what was issued is never changed, and said instead.
+// Reconciliation finds provider changes whose events were lost and applies them. It never changes
+// issued invoices but reports the difference.
 func TestReconcileInvoices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -25,10 +25,10 @@ func TestReconcileInvoices(t *testing.T) {
 		s.PayAtProvider(open["paid"])
 		s.AtProvider("POST", "/invoices/"+open["voided"]+"/void")
 		s.AtProvider("POST", "/invoices/"+open["lost"]+"/mark_uncollectible")
-		s.PayAtProvider(open["late"]) // which is final here
+		s.PayAtProvider(open["late"]) // the status is final here
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET total_cents = 5, currency = 'USD' WHERE psp_invoice_id = $1`, open["other"])
 		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, open["gone"])
-		// One that is made without a notification: a plan that costs more, billed at once.
+		// Create an invoice without an event: an upgrade that is billed immediately.
 		s.AddPlan("pro", "flat", "month", 49_00, 0, nil)
 		missing := s.Register("missing@example.com", true)
 		s.Chaos(nil)
@@ -70,7 +70,7 @@ func TestReconcileInvoices(t *testing.T) {
 		if got := s.InvoiceStates(missing); got[made] != "paid" || len(got) != 2 {
 			t.Errorf("missing: %v", got)
 		}
-		// The lines say whose it is, what differs and why nothing was done.
+		// The log names the tenant, the difference and the reason why nothing was repaired.
 		a := s.Call("POST", "/sandbox/stripe/reconcile", "", nil).Want(200)
 		for _, text := range []string{
 			`"of":"invoice","kind":"differs","tenant_id":"` + k.Names["other"].Tenant + `","psp_id":"` + open["other"] +
@@ -84,7 +84,7 @@ func TestReconcileInvoices(t *testing.T) {
 	}, apptest.WithPlatformInvoices)
 }
 
-// onlyInvoices leaves out the differences of subscriptions.
+// onlyInvoices removes the differences of subscriptions.
 func onlyInvoices(_ *apptest.Server, found map[string][]string) map[string][]string {
 	for id := range found {
 		if !strings.HasPrefix(id, "in_") {
@@ -94,7 +94,7 @@ func onlyInvoices(_ *apptest.Server, found map[string][]string) map[string][]str
 	return found
 }
 
-// hide lets the provider know nothing of an invoice any more.
+// hide makes the provider return "not found" for an invoice.
 func hide(s *apptest.Server, id string) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE id = $1`, id)
@@ -102,8 +102,8 @@ func hide(s *apptest.Server, id string) {
 		WHERE kind = 'subscription' AND doc ->> '$.latest_invoice' = $1`, id)
 }
 
-// Of the provider's own invoices only ids are kept here: one that leads nowhere is
-// forgotten, but not if the provider seems to have none at all of the tenant's.
+// Only IDs of the provider's own invoices are stored. Reconciliation deletes IDs that the provider
+// does not know, unless the provider has no invoices of the tenant at all.
 func TestReconcileIDs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -111,7 +111,7 @@ func TestReconcileIDs(t *testing.T) {
 		open := k.AddOwing("ada", "eve")
 		s.AwaitNotifications()
 		s.Chaos(apptest.ChaosNoWebhooks)
-		s.PayAtProvider(open["ada"]) // read when it is asked for: nothing differs
+		s.PayAtProvider(open["ada"]) // The provider's invoices are read on request, so nothing differs.
 		hide(s, open["ada"])
 		evil := map[string][]string{}
 		for _, in := range s.ProviderObjects(k.Names["eve"], "invoice") {
@@ -135,7 +135,7 @@ func TestReconcileIDs(t *testing.T) {
 	})
 }
 
-// What cannot be compared is named, and keeps nothing else from being compared.
+// Invoices that cannot be compared are reported, and the others are still compared.
 func TestReconcileWithAFailingProvider(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -171,7 +171,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 				if !strings.Contains(a.Str("message"), what) || strings.Contains(a.Str("message"), k.Names["eve"].Tenant) {
 					t.Errorf("%s: %s", what, a.Text)
 				}
-				// Where a list cannot be read, what is known here is asked for by its id.
+				// If a list cannot be read, stored invoices are compared by ID.
 				for name, id := range open {
 					if compared := strings.Contains(a.Text, `"psp_id":"`+id+`"`); compared != (what != id) {
 						t.Errorf("%s: %s was compared: %v: %s", what, name, compared, a.Text)

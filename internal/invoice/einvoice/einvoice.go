@@ -1,6 +1,6 @@
-// Package einvoice writes an invoice for programs: as EN 16931 wants it, in the form of
-// Factur-X 1.0 and ZUGFeRD 2 (UN/CEFACT's Cross Industry Invoice, profile EN 16931), which a
-// PDF carries (rules: invoices#for-programs).
+// Package einvoice writes electronic invoices as EN 16931 XML, in the Factur-X 1.0 / ZUGFeRD 2
+// format (UN/CEFACT Cross Industry Invoice, profile EN 16931), which a PDF can embed
+// (rules: invoices#for-programs).
 package einvoice
 
 import (
@@ -15,27 +15,28 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 )
 
-// The profile, and the name that readers look for in a PDF.
+// The profile, and the file name that readers look for in a PDF.
 const (
 	guideline = "urn:cen.eu:en16931:2017"
 	FileName  = "factur-x.xml"
 )
 
-// The types of documents, taxes and categories (UNTDID 1001, 5153 and 5305).
+// Codes of document types, taxes and tax categories (UNTDID 1001, 5153 and 5305).
 const (
 	commercialInvoice = "380"
 	vat               = "VAT"
 	standardRate      = "S"
 	reverseCharge     = "AE"
-	noMeans           = "1" // a means of payment that is not defined (UNTDID 4461)
+	noMeans           = "1" // payment means not defined (UNTDID 4461)
 )
 
-// ErrNotRepresentable says that an invoice lacks what EN 16931 requires. It is wrapped with what.
+// ErrNotRepresentable means that the invoice lacks data that EN 16931 requires. The wrapping error
+// gives the reason.
 var ErrNotRepresentable = errors.New("no invoice in the sense of EN 16931")
 
 func impossibleError(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
 
-// check returns why an invoice cannot be written.
+// check returns ErrNotRepresentable with the reason if the invoice cannot be written.
 func check(s invoice.Statement) error {
 	inv := s.Invoice
 	switch {
@@ -66,8 +67,8 @@ func check(s invoice.Statement) error {
 	return nil
 }
 
-// Write returns the invoice as XML. It fails with ErrImpossible for one that EN 16931 has no
-// form for.
+// Write returns the invoice as XML. It returns ErrNotRepresentable if EN 16931 cannot represent the
+// invoice.
 func Write(s invoice.Statement) ([]byte, error) {
 	if err := check(s); err != nil {
 		return nil, err
@@ -93,10 +94,10 @@ func Write(s invoice.Statement) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// writer makes the parts of a document.
+// writer builds the parts of a document.
 type writer struct{ of invoice.Statement }
 
-// amount writes minor units with the currency's decimals.
+// amount formats minor units with the currency's decimals.
 func (w writer) amount(cents int64) string {
 	text := strconv.FormatInt(max(cents, -cents), 10)
 	for len(text) <= w.of.MinorUnits {
@@ -111,7 +112,7 @@ func (w writer) amount(cents int64) string {
 	return text
 }
 
-// percent writes the rate of the tax.
+// percent formats the tax rate.
 func (w writer) percent() string {
 	whole, rest := w.of.TaxRate/10_000, w.of.TaxRate%10_000
 	return strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%04d", whole, rest), "0"), ".")
@@ -124,8 +125,8 @@ func (w writer) tax() tax {
 	return tax{Type: vat, Category: standardRate, Rate: w.percent()}
 }
 
-// lines are without tax: the price of one is the price of all, for their quantity, so that
-// nothing is rounded twice.
+// lines returns the lines without tax. Each price is the line's net total, with the line's quantity
+// as its base quantity, so that nothing is rounded twice.
 func (w writer) lines() []line {
 	gross := make([]int64, len(w.of.Invoice.Lines))
 	for i, l := range w.of.Invoice.Lines {
@@ -135,7 +136,7 @@ func (w writer) lines() []line {
 	for i, net := range invoice.SplitAmount(w.of.Invoice.Subtotal.AmountCents, gross) {
 		l := w.of.Invoice.Lines[i]
 		quantity := max(l.Quantity, 1)
-		if net < 0 { // a price is never negative; a quantity may be
+		if net < 0 { // prices cannot be negative, but quantities can
 			quantity = -quantity
 		}
 		made := line{ID: strconv.Itoa(i + 1), Name: toOneLine(l.Description), Total: w.amount(net), Tax: w.tax()}
@@ -143,7 +144,7 @@ func (w writer) lines() []line {
 		made.Price.Per = units{"C62", strconv.FormatInt(max(quantity, -quantity), 10)}
 		made.Quantity = units{"C62", strconv.FormatInt(quantity, 10)}
 		if l.PeriodStart != nil && l.PeriodEnd != nil {
-			last := l.PeriodEnd.AddDate(0, 0, -1) // the next period begins on the day after it
+			last := l.PeriodEnd.AddDate(0, 0, -1) // PeriodEnd is exclusive
 			if last.Before(*l.PeriodStart) {
 				last = *l.PeriodStart
 			}
@@ -192,7 +193,7 @@ func (w writer) settlement() settlement {
 	if inv.Status == invoice.StatusPaid {
 		paid, due = due, 0
 	}
-	if due > 0 { // BR-CO-25: what is owed has a date
+	if due > 0 { // BR-CO-25: an amount due needs a due date
 		at := inv.IssueDate
 		if inv.DueDate != nil {
 			at = *inv.DueDate
@@ -207,7 +208,7 @@ func (w writer) settlement() settlement {
 	return s
 }
 
-// withCountry gives a VAT number the country that it begins with (BR-CO-09).
+// withCountry prefixes a VAT number with its country if it lacks one (BR-CO-09).
 func withCountry(number, country string) string {
 	number = strings.ToUpper(strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" .-", r) {
@@ -233,5 +234,5 @@ func text(s *string) string {
 	return *s
 }
 
-// toOneLine makes one line of a text that somebody has typed.
+// toOneLine collapses user input to a single line.
 func toOneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

@@ -20,7 +20,7 @@ var issued = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// sample is a paid invoice of a German seller to a German payer, with a line for each amount.
+// sample returns a paid invoice of a German seller to a German payer, with one line per amount.
 func sample(rate int64, amounts ...int64) invoice.Statement {
 	s := invoice.Statement{
 		Seller:    invoice.Seller{Name: "Engines GmbH", Lines: []string{"Musterstraße 1", "10115 Berlin"}, Country: "DE", VATNumber: "DE 123456789"},
@@ -45,7 +45,7 @@ func sample(rate int64, amounts ...int64) invoice.Statement {
 	return s
 }
 
-// abroad is one on which the payer owes the tax.
+// abroad returns an invoice with reverse charge.
 func abroad() invoice.Statement {
 	s := sample(0, 3_000)
 	s.VATNumber, s.Invoice.Billed.Address.Country, s.Invoice.Status = "FR12345678901", ptr("FR"), invoice.StatusOpen
@@ -62,8 +62,8 @@ func write(t *testing.T, s invoice.Statement) string {
 	return string(text)
 }
 
-// valid holds a document against the schema that FNFE and FeRD publish (Factur-X 1.07.3, profile
-// EN 16931), with a program that is not ours.
+// valid validates a document with xmllint against the schema that FNFE and FeRD publish (Factur-X
+// 1.07.3, profile EN 16931).
 func valid(t *testing.T, text string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), testkit.Program(t, "xmllint"), "--noout", "--nonet", "--schema", "testdata/Factur-X_1.07.3_EN16931.xsd", "-")
@@ -89,7 +89,7 @@ func TestIsValid(t *testing.T) {
 	}
 }
 
-// values are the texts of the elements with a name.
+// values returns the texts of all elements with the name.
 func values(t *testing.T, text, name string) []string {
 	t.Helper()
 	var found []string
@@ -138,7 +138,8 @@ func TestWhatItSays(t *testing.T) {
 	}
 }
 
-// What EN 16931 says of sums (BR-CO-10, -13, -15, -16, -17, BR-S-08): no schema holds it.
+// EN 16931's rules for sums (BR-CO-10, -13, -15, -16, -17, BR-S-08), which the schema does not
+// check.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	for _, s := range []invoice.Statement{sample(190_000, 999, -333, 1), sample(55_000, 1, 1, 1, 7), sample(250_000, 123_456_789, 2), abroad()} {

@@ -2,7 +2,7 @@ package einvoice
 
 import "encoding/xml"
 
-// The elements of Factur-X that are used, in their order, which counts.
+// document has the Factur-X elements in use. Their order is significant.
 
 type document struct {
 	XMLName xml.Name `xml:"rsm:CrossIndustryInvoice"`

@@ -19,8 +19,8 @@ UNION ALL
 SELECT psp_customer_id FROM former_psp_customers WHERE former_psp_customers.tenant_id = $1
 `
 
-// The present one, and those that were deleted at the provider: their invoices
-// are there still.
+// The current customer and the customers that were deleted at the provider, whose invoices still
+// exist there.
 func (q *Queries) CustomersOfTenant(ctx context.Context, tenantID uuid.UUID) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, customersOfTenant, tenantID)
 	if err != nil {
@@ -103,7 +103,7 @@ type ForgetPSPInvoiceParams struct {
 	PSPInvoiceID string
 }
 
-// What was issued here stays.
+// Keeps issued invoices.
 func (q *Queries) ForgetPSPInvoice(ctx context.Context, arg ForgetPSPInvoiceParams) error {
 	_, err := q.db.ExecContext(ctx, forgetPSPInvoice, arg.TenantID, arg.PSPInvoiceID)
 	return err
@@ -270,7 +270,7 @@ type InvoicedTenantsParams struct {
 	Most  int32
 }
 
-// Those with a customer or an invoice at the provider.
+// Tenants that have a customer or an invoice at the provider.
 func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, invoicedTenants, arg.After, arg.Most)
 	if err != nil {
@@ -341,8 +341,8 @@ type KeptInvoicesRow struct {
 	TotalCents   *int64
 }
 
-// What is kept of the provider's invoices of a tenant: all, or one of them. What
-// was not issued here has no status.
+// The stored provider invoices of a tenant: all of them, or a single one. The status is null if
+// this service did not issue the invoice.
 func (q *Queries) KeptInvoices(ctx context.Context, arg KeptInvoicesParams) ([]KeptInvoicesRow, error) {
 	rows, err := q.db.QueryContext(ctx, keptInvoices, arg.TenantID, arg.One)
 	if err != nil {
@@ -407,8 +407,8 @@ type LinkedMeterPricesRow struct {
 	FeatureName sqldb.JSON
 }
 
-// Every price that a meter was ever linked to: subscriptions keep theirs. The feature
-// with the meter's code has names in other languages.
+// All prices that a meter was ever linked to, because subscriptions keep their price. The feature
+// with the meter's code has the translated names.
 func (q *Queries) LinkedMeterPrices(ctx context.Context) ([]LinkedMeterPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, linkedMeterPrices)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The payment method is what the provider has now: of the subscription, else of the customer.
+// The payment method is read from the provider: the subscription's, or else the customer's.
 func TestPaymentMethod(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -29,7 +29,7 @@ func TestPaymentMethod(t *testing.T) {
 
 		c.ReplaceCard(apptest.CardFailsAtRenewal)
 		method().WantAt("data.last4", "0341")
-		// Without one of its own the subscription is paid with the customer's.
+		// A subscription without its own payment method uses the customer's.
 		sub := s.ProviderObjects(c.Owner, "subscription")[0].Str("id")
 		s.AtProvider("POST", "/subscriptions/"+sub, "default_payment_method", "")
 		method().WantAt("data.last4", "0341")
@@ -50,7 +50,7 @@ func TestPaymentMethod(t *testing.T) {
 	})
 }
 
-// While the provider is away nobody is told that there is no payment method.
+// While the provider is down, the API returns an error instead of "no payment method".
 func TestPaymentMethodWhileTheProviderIsAway(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -64,7 +64,7 @@ func TestPaymentMethodWhileTheProviderIsAway(t *testing.T) {
 	})
 }
 
-// Who may manage the billing reads how it is paid; of another tenant nobody does.
+// Members who can manage billing can read payments, but only of their own tenant.
 func TestWhoReadsPayments(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -76,7 +76,7 @@ func TestWhoReadsPayments(t *testing.T) {
 			s.Call("GET", c.Path(path), other.Token, nil).WantRefused(403, "")
 		}
 		s.Call("GET", c.Path("/invoices/summary"), other.Token, nil).WantRefused(403, "")
-		s.Call("GET", c.Path("/invoices/summary"), member, nil).Want(200) // as any member reads invoices
+		s.Call("GET", c.Path("/invoices/summary"), member, nil).Want(200) // every member can read invoices
 		key := s.Call("POST", c.Path("/api-keys"), c.Token, object{"name": "Books", "scopes": []any{"invoices.read"}}).Want(201).Str("data.secret")
 		s.Call("GET", c.Path("/invoices/summary"), key, nil).Want(200)
 		s.Call("GET", c.Path("/credit"), key, nil).Want(200)
@@ -87,8 +87,8 @@ func TestWhoReadsPayments(t *testing.T) {
 	})
 }
 
-// A year's sums are by currency and by the year of the issue date; refunds are in the year of
-// their invoice, each once.
+// Totals are grouped by currency and by the year of the issue date. Each refund counts once, in the
+// year of its invoice.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server) {
@@ -105,7 +105,7 @@ func TestSummary(t *testing.T) {
 		wantEntries(t, s, c.Owner, "invoice.issued 2000", "payment.succeeded 2000", "invoice.issued 2000", "payment.succeeded 2000", "refund.created 500", "refund.created 250")
 		billing(c).WantAt("data.paid_in_all.0.amount", 4000.0)
 
-		// An invoice of the year before, in another currency.
+		// Move the invoice to the previous year, in another currency.
 		apptest.Exec(t, s.DB(), "UPDATE psp_invoices SET year = year - 1, currency = 'USD' WHERE id = $1", invoice.At("data.id"))
 		got := get(c, "/invoices/summary").WantAt("data.year", this).WantAt("data.years", []any{this, this - 1})
 		if totals, _ := got.At("data.totals").([]any); len(totals) != 1 {

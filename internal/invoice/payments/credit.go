@@ -9,20 +9,20 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// CustomerCredit is the credit of a tenant, which its next invoices use.
+// CustomerCredit is the credit of a tenant, which is applied to its next invoices.
 type CustomerCredit struct {
 	Balance money.Money   `json:"balance" doc:"What is left of the credit. It is negative where the tenant owes an amount that was too small to charge."`
 	Entries []CreditEntry `json:"entries" doc:"The amounts that the platform gave or took back, newest first; at most 100. Invoices change the balance, too: see their balance_applied."`
 }
 
-// CreditEntry is an amount that the platform gave or took back.
+// CreditEntry is an amount that the platform granted or took back.
 type CreditEntry struct {
 	ID        string      `json:"id"`
 	Amount    money.Money `json:"amount" doc:"Negative for an amount that was taken back."`
 	CreatedAt shape.Time  `json:"created_at"`
 }
 
-// Credit handles GET /credit. The provider has the balance, so it is read there.
+// Credit handles GET /credit. It reads the balance from the provider.
 func (h *HTTP) Credit(ctx context.Context, _ *tenantInput) (*rest.Data[CustomerCredit], error) {
 	of, err := h.book.store.creditor(ctx, authz.TenantID(ctx))
 	if err != nil {

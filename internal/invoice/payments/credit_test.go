@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The credit is the provider's balance, with the amounts that the platform gave and took
-// back; an invoice says what the credit paid of it, whatever the source of invoices is.
+// The credit is the provider's balance, with the amounts that the platform granted and took back.
+// Invoices of both sources show the credit applied.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server) {
@@ -26,7 +26,8 @@ func TestCredit(t *testing.T) {
 			WantAt("data.entries.0.amount", object{"amount_cents": -500.0, "currency": "EUR"}).
 			WantAt("data.entries.1.amount", object{"amount_cents": 3000.0, "currency": "EUR"})
 
-		// The next two renewals cost 20.00 each: credit pays one and a quarter of the other.
+		// Each of the next two renewals costs 20.00. The credit pays the first and a quarter of the
+		// second.
 		for i, applied := range []float64{2000, 500} {
 			s.Advance(31*apptest.Day + 2*time.Hour)
 			c.LogInAgain()

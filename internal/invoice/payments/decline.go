@@ -1,11 +1,10 @@
 package payments
 
-// genericDecline is the code that tenants read in place of one that only the bank may
-// explain to the holder of the card.
+// genericDecline replaces decline codes that only the bank may explain to the cardholder.
 const genericDecline = "generic_decline"
 
-// isConfidential reports whether the provider asks to keep a code from who pays: whoever holds the
-// card may not be its owner.
+// isConfidential reports whether the provider asks to hide a code from the payer, who might not be
+// the owner of the card.
 func isConfidential(code string) bool {
 	switch code {
 	case "fraudulent", "lost_card", "stolen_card", "pickup_card", "merchant_blacklist":
@@ -14,7 +13,7 @@ func isConfidential(code string) bool {
 	return false
 }
 
-// ForTenant returns a decline code as the tenant may read it.
+// ForTenant returns the decline code to show to a tenant.
 func ForTenant(code *string) *string {
 	if code != nil && isConfidential(*code) {
 		generic := genericDecline
@@ -23,8 +22,8 @@ func ForTenant(code *string) *string {
 	return code
 }
 
-// MessageKey returns the key of the text that tells people what a decline code means and
-// what to do. Codes that are not known here have a general one.
+// MessageKey returns the message key of the text that explains a decline code and how to fix the
+// payment. Unknown codes have a generic text.
 func MessageKey(code string) string {
 	switch code {
 	case "insufficient_funds":

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// HTTP has the handlers of what is known of payments.
+// HTTP has the payment handlers.
 type HTTP struct {
 	book     *Book
 	messages *i18n.Catalog
@@ -22,7 +22,7 @@ type HTTP struct {
 // NewHTTP returns the handlers. messages has the texts of decline codes.
 func NewHTTP(book *Book, messages *i18n.Catalog) *HTTP { return &HTTP{book, messages} }
 
-// PaymentMethod is what the next invoice is paid with.
+// PaymentMethod is the payment method for the next invoice.
 type PaymentMethod struct {
 	Type     string  `json:"type" doc:"The payment provider's name of its type, such as card or sepa_debit."`
 	Brand    *string `json:"brand" doc:"The brand of a card, such as visa; null for anything else."`
@@ -32,7 +32,7 @@ type PaymentMethod struct {
 	Holder   *string `json:"holder" doc:"The name of who it belongs to; null where nobody said."`
 }
 
-// FailedPayment is the last attempt to collect an open invoice, which failed.
+// FailedPayment is the last attempt to collect an open invoice, if it failed.
 type FailedPayment struct {
 	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice."`
 	Number         *string     `json:"number" doc:"The number of the invoice."`
@@ -51,7 +51,7 @@ type CurrencySum struct {
 	Amount   int64  `json:"amount" doc:"The sum, in minor units of the currency."`
 }
 
-// TenantBilling is how a tenant pays, for the administration.
+// TenantBilling is the billing overview of a tenant in the admin API.
 type TenantBilling struct {
 	PaymentMethod *PaymentMethod `json:"payment_method" doc:"What the next invoice is paid with; null for nothing."`
 	Customer      *string        `json:"customer" doc:"The tenant's customer at the payment provider; null before its first purchase."`
@@ -61,7 +61,7 @@ type TenantBilling struct {
 	Open          []CurrencySum  `json:"open" doc:"What is left to pay of open invoices, by currency. An invoice that a bank debit is paying does not count."`
 }
 
-// InvoiceTotals are what the invoices of a year come to in one currency.
+// InvoiceTotals are the totals of a year's invoices in one currency.
 type InvoiceTotals struct {
 	Currency string `json:"currency"`
 	Paid     int64  `json:"paid" doc:"What was paid, in minor units; credit that was used up is not in it."`
@@ -70,7 +70,7 @@ type InvoiceTotals struct {
 	Count    int64  `json:"count" doc:"How many invoices there are; drafts are not counted."`
 }
 
-// InvoiceSummary is what the invoices of a year come to.
+// InvoiceSummary has the totals of a year's invoices.
 type InvoiceSummary struct {
 	Year   int32           `json:"year" doc:"The year of the issue dates, in UTC."`
 	Years  []int32         `json:"years" doc:"The years that have invoices, the newest first."`
@@ -121,7 +121,7 @@ func (h *HTTP) Failed(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPa
 	return rest.OK(failed), nil
 }
 
-// failed returns the last failed payment of a tenant, nil for none.
+// failed returns the last failed payment of a tenant, or nil.
 func (h *HTTP) failed(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, error) {
 	row, err := h.book.store.lastFailed(ctx, tenantID)
 	if errors.Is(err, errNone) {
@@ -136,8 +136,8 @@ func (h *HTTP) failed(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, 
 	}, nil
 }
 
-// message explains a decline code in the caller's language. It is the same for a code that
-// the tenant may not read and for the one that stands in for it.
+// message explains a decline code in the caller's language. Confidential codes have the same text
+// as the generic code that replaces them.
 func (h *HTTP) message(ctx context.Context, code *string) *string {
 	key := MessageKey("")
 	if code != nil {
@@ -186,7 +186,7 @@ func (h *HTTP) AdminBilling(ctx context.Context, in *adminInput) (*rest.Data[Ten
 	return rest.OK(v), nil
 }
 
-// add adds an amount to the sum of its currency; currencies without one are left out.
+// add adds an amount to the sum of its currency. It does not add zero amounts.
 func add(sums []CurrencySum, currency string, amount int64) []CurrencySum {
 	if amount == 0 {
 		return sums

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// late takes a state of a paid invoice from before its payment, with a failure.
+// late stores a state of a paid invoice that was read before its payment and has a failure.
 func late(t *testing.T, s *apptest.Server, o apptest.Owner, pspID string) {
 	t.Helper()
 	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), wallet.Wallet{})

@@ -1,6 +1,6 @@
-// Package payments keeps what is known of the payments of invoices, so that figures, failed
-// payments and time lines need no call to the provider: what each of the provider's invoices
-// came to when it was last read, and what happened to it (rules: invoices#payments).
+// Package payments stores the payment state and the payment history of the provider's invoices
+// (rules: invoices#payments). Totals, failed payments and timelines therefore need no call to the
+// provider.
 package payments
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What happens to invoices and payments, as time lines name it.
+// Event types of invoices and payments in timelines.
 const (
 	EventIssued         = "invoice.issued"
 	EventVoided         = "invoice.voided"
@@ -28,7 +28,7 @@ const (
 	EventRefunded       = "refund.created"
 )
 
-// The states of an invoice in which payments differ (rules: invoices#status).
+// The invoice statuses that matter for payments (rules: invoices#status).
 const (
 	draft      = "draft"
 	statusOpen = "open"
@@ -41,37 +41,38 @@ var (
 	errNone     = errors.New("nothing is stored of it")
 )
 
-// Book has what is known of payments.
+// Book stores and reads payment data.
 type Book struct {
 	store  store
 	clock  clock.Clock
 	wallet wallet.Wallet
 }
 
-// NewBook returns the book. w reads what the book does not keep.
+// NewBook returns a Book. It uses w to read data that is not stored locally.
 func NewBook(db *sqldb.DB, c clock.Clock, w wallet.Wallet) *Book {
 	return &Book{store: store{db}, clock: c, wallet: w}
 }
 
-// State is what an invoice of the provider is.
+// State is the state of a provider invoice.
 type State struct {
 	Invoice psp.Invoice
-	// Failure is its last payment, where that has failed.
+	// Failure is the failure of the last payment, if it failed.
 	Failure wallet.Failure
 }
 
-// LoadState returns the state of an invoice that was just read from the provider, from which it
-// also learns why a payment failed. It must not be called in a transaction.
+// LoadState returns the state of an invoice that was just read from the provider. If a payment
+// failed, it calls the provider for the reason, so it must not be called in a transaction.
 func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
 	failure, err := b.wallet.Failed(ctx, in)
 	return State{in, failure}, err
 }
 
-// StoreState stores the state of a tenant's invoice, which has an id and an issue date here, and
-// what has happened to it since. The caller holds the tenant's lock in a transaction.
+// StoreState stores the state of a tenant's invoice and adds new entries to its history. id and
+// issued are the invoice's ID and issue date in this service. The caller must hold the tenant's
+// lock in a transaction.
 //
-// Invariant: what happened to an invoice has a key that every reading of it gives again, so
-// it is stored once, however often and in whatever order states are read.
+// Invariant: a history entry has the same key each time the invoice is read. It is therefore stored
+// once, however often and in whatever order states arrive.
 func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) error {
 	taken, err := b.store.noteState(ctx, tenantID, issued, b.failedAt(s), s)
 	if err != nil || !taken || s.Invoice.Status == draft {
@@ -85,8 +86,7 @@ func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued ti
 	return nil
 }
 
-// IsBehind reports whether nothing, or another state, is stored of an invoice than the one
-// that was read.
+// IsBehind reports whether the stored state of an invoice is missing or differs from in.
 func (b *Book) IsBehind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (bool, error) {
 	row, err := b.store.state(ctx, tenantID, in.ID)
 	if errors.Is(err, errNone) || err == nil && row.Status == nil {
@@ -106,7 +106,7 @@ func sameTime(a, b *time.Time) bool {
 	return a.Equal(*b)
 }
 
-// amountDue is the amount of an invoice that is due: nothing while a bank debit pays it.
+// amountDue returns the amount due of an invoice. It is 0 while a bank debit is in progress.
 func amountDue(in psp.Invoice) int64 {
 	if in.Status != statusOpen || in.InProgress {
 		return 0
@@ -114,7 +114,7 @@ func amountDue(in psp.Invoice) int64 {
 	return in.Open
 }
 
-// failedAt is when the last payment failed, nil where none has.
+// failedAt returns the time of the last failed payment, or nil if no payment failed.
 func (b *Book) failedAt(s State) *time.Time {
 	if s.Failure.Key == "" || s.Failure.At != nil {
 		return s.Failure.At
@@ -123,11 +123,11 @@ func (b *Book) failedAt(s State) *time.Time {
 	return &now
 }
 
-// now is the time in the provider's precision, so that what it dates and what is dated here
-// stand in one order.
+// now returns the time in the provider's precision (seconds), so that timestamps of the provider
+// and of this service sort correctly.
 func (b *Book) now() time.Time { return b.clock.Now().Truncate(time.Second) }
 
-// entry is something that has happened to an invoice.
+// entry is an entry in the history of an invoice.
 type entry struct {
 	key, kind, currency string
 	amount              int64
@@ -136,7 +136,7 @@ type entry struct {
 	at                  time.Time
 }
 
-// entries lists what is known to have happened to an invoice that is no draft.
+// entries returns the history entries that follow from the state of an issued invoice.
 func (b *Book) entries(issued time.Time, s State) []entry {
 	in, now := s.Invoice, b.now()
 	found := []entry{{key: "issued", kind: EventIssued, amount: in.Total, at: timeOr(in.FinalizedAt, issued)}}
@@ -166,9 +166,9 @@ func timeOr(at *time.Time, otherwise time.Time) time.Time {
 	return *at
 }
 
-// OnRefund returns the handler of the notification that some of a charge was given back. It
-// reads the refunds, stores them with the invoices that the charge has paid, and calls then in
-// the same transaction. It ignores an invoice that is not known here.
+// OnRefund returns the handler of the provider's refund events. The handler reads the refunds of
+// the charge, stores them with the invoices that the charge paid, and calls then in the same
+// transaction. It ignores unknown invoices.
 func (b *Book) OnRefund(then func(ctx context.Context, tenantID uuid.UUID) error) func(context.Context, psp.Event) error {
 	return func(ctx context.Context, e psp.Event) error { return b.refund(ctx, e, then) }
 }
@@ -201,9 +201,9 @@ func (b *Book) refund(ctx context.Context, e psp.Event, then func(ctx context.Co
 	return nil
 }
 
-// addRefunds stores refunds, the newest of which comes first.
+// addRefunds stores refunds, which are sorted newest first.
 func (b *Book) addRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []wallet.Refund) error {
-	for _, r := range slices.Backward(refunds) { // the oldest first
+	for _, r := range slices.Backward(refunds) { // oldest first
 		e := entry{key: r.ID, kind: EventRefunded, currency: r.Currency, amount: r.Amount, at: r.At}
 		if err := b.store.add(ctx, tenantID, id, e); err != nil {
 			return err

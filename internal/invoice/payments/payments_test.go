@@ -16,7 +16,7 @@ import (
 
 type object = apptest.Object
 
-// inBothModes runs a test on both databases with invoices of the provider and with our own.
+// inBothModes runs a test with both sources of invoices, on both databases.
 func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -33,8 +33,8 @@ func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server)) {
 	}
 }
 
-// renews makes a customer of a plan for 20.00 whose period has been renewed, or was tried to
-// be, and returns the invoice of the renewal.
+// renews creates a customer of a plan for 20.00, advances past the renewal, which can fail, and
+// returns the renewal's invoice.
 func renews(s *apptest.Server, name, card string) (c *apptest.Customer, invoice apptest.Reply) {
 	s.T.Helper()
 	k := s.CatalogAdmin()
@@ -61,7 +61,7 @@ func billing(c *apptest.Customer) apptest.Reply {
 	return c.Call("GET", "/api/v1/admin/tenants/"+c.Tenant+"/billing", c.Admin(), nil).Want(200)
 }
 
-// entries returns what happened to a tenant's payments, the oldest first.
+// entries returns the payment history of a tenant, oldest first.
 func entries(s *apptest.Server, o apptest.Owner) (found []string) {
 	s.T.Helper()
 	rows, err := s.DB().Conn(s.T.Context()).QueryContext(s.T.Context(),
@@ -91,11 +91,12 @@ func wantEntries(t *testing.T, s *apptest.Server, o apptest.Owner, want ...strin
 	}
 }
 
-// A renewal that the bank declines says why, how often and when again, until it is paid.
+// A declined renewal shows the reason, the number of attempts and the next attempt, until it is
+// paid.
 func TestFailedPayment(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server) {
-		s.AdvanceTo(time.Date(s.Now().Year()+1, time.March, 1, 0, 0, 0, 0, time.UTC)) // the summary is of one year
+		s.AdvanceTo(time.Date(s.Now().Year()+1, time.March, 1, 0, 0, 0, 0, time.UTC)) // all invoices fall into one year of the summary
 		c, invoice := renews(s, "ada", apptest.CardFailsAtRenewal)
 		there := s.AtProvider("GET", "/invoices/"+invoice.Str("data.psp_invoice_id"))
 		failed := get(c, "/billing/failed-payment")
@@ -127,7 +128,7 @@ func TestFailedPayment(t *testing.T) {
 			}
 		}
 
-		// Nothing of this is asked at the provider, which may be away.
+		// These endpoints do not call the provider, so they work while it is down.
 		s.Chaos(map[string]any{"api": map[string]any{"fail_before": 1}})
 		get(c, "/billing/failed-payment")
 		get(c, "/invoices/summary")
@@ -153,7 +154,7 @@ func TestFailedPayment(t *testing.T) {
 	})
 }
 
-// A renewal that the payer has to confirm says so, and one that they refuse has failed.
+// A renewal that needs confirmation shows the action. If the payer refuses, the payment has failed.
 func TestPaymentToConfirm(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server) {
@@ -176,7 +177,7 @@ func TestPaymentToConfirm(t *testing.T) {
 	})
 }
 
-// What only the bank may explain to the owner of the card is told the administration alone.
+// Confidential decline codes are shown only in the admin API.
 func TestDiscreetCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -198,7 +199,7 @@ func TestDiscreetCodes(t *testing.T) {
 	})
 }
 
-// The nightly comparison makes up for states that were never stored, and for those behind.
+// Reconciliation stores missing payment states and updates outdated ones.
 func TestComparisonMakesUpForStates(t *testing.T) {
 	t.Parallel()
 	inBothModes(t, func(t *testing.T, s *apptest.Server) {
@@ -231,7 +232,7 @@ func TestComparisonMakesUpForStates(t *testing.T) {
 	})
 }
 
-// A state that was read before the stored one changes nothing.
+// A state that is older than the stored one is discarded.
 func TestLateStates(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,6 +1,6 @@
 -- name: NoteState :execrows
--- A final state is not left for one that was read before it, nor is an attempt for an
--- earlier one. The moment of a failure stays what it was when it was read first.
+-- A final status is not overwritten by an older reading, nor an attempt by an earlier one.
+-- failed_at keeps the time of the first reading of a failure.
 UPDATE psp_invoices
 SET status = sqlc.arg(status), number = sqlc.narg(number), currency = sqlc.arg(currency), total_cents = sqlc.arg(total_cents),
     paid_cents = sqlc.arg(paid_cents), open_cents = sqlc.arg(open_cents), issued_at = sqlc.arg(issued_at), year = sqlc.arg(year),
@@ -29,7 +29,7 @@ UPDATE psp_invoices SET refunded_cents = (
 WHERE psp_invoices.tenant_id = sqlc.arg(tenant_id) AND psp_invoices.id = sqlc.arg(invoice_id);
 
 -- name: Sums :many
--- Drafts are no invoices yet, and of what was never read nothing is known.
+-- Excludes drafts, and invoices that were never read.
 SELECT year::integer AS year, currency::text AS currency, count(*) AS count, COALESCE(sum(paid_cents), 0)::bigint AS paid,
     COALESCE(sum(open_cents), 0)::bigint AS open, COALESCE(sum(refunded_cents), 0)::bigint AS refunded
 FROM psp_invoices
@@ -51,7 +51,7 @@ LEFT JOIN subscriptions s ON s.tenant_id = c.tenant_id AND s.status NOT IN ('can
 WHERE c.tenant_id = $1;
 
 -- name: Creditor :one
--- The customer whose balance is a tenant's credit, and the currency of a balance of zero.
+-- The customer whose balance is the tenant's credit, and the currency of a zero balance.
 SELECT c.psp_customer_id, s.currency, t.preferred_currency
 FROM tenants t
 LEFT JOIN psp_customers c ON c.tenant_id = t.id

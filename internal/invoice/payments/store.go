@@ -14,8 +14,8 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *paymentssql.Queries { return paymentssql.New(s.db.Conn(ctx)) }
 
-// noteState stores what an invoice is, and reports whether it did: a state that was read
-// before the stored one is not.
+// noteState stores the state of an invoice. It reports whether it did: a state that is older than
+// the stored one is discarded.
 func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Time, failedAt *time.Time, st State) (bool, error) {
 	in, year := st.Invoice, int32(issued.UTC().Year())
 	n, err := s.q(ctx).NoteState(ctx, paymentssql.NoteStateParams{
@@ -27,20 +27,19 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 	return n == 1, sqldb.Wrap(err, "note the state of an invoice")
 }
 
-// state returns what is stored of an invoice of the provider, errNone where nothing is.
+// state returns the stored state of a provider invoice, or errNone.
 func (s store) state(ctx context.Context, tenantID uuid.UUID, pspID string) (paymentssql.StateRow, error) {
 	row, err := s.q(ctx).State(ctx, paymentssql.StateParams{TenantID: tenantID, PSPInvoiceID: pspID})
 	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNone)
 }
 
-// find returns whose an invoice of the provider is and its id here, errNone where it is
-// nobody's.
+// find returns the tenant and the ID of a provider invoice, or errNone if it is unknown.
 func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, err error) {
 	row, err := s.q(ctx).Find(ctx, pspID)
 	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNone)
 }
 
-// add stores what happened to an invoice, unless it is stored.
+// add stores a history entry unless it is stored already.
 func (s store) add(ctx context.Context, tenantID, id uuid.UUID, e entry) error {
 	err := s.q(ctx).AddEntry(ctx, paymentssql.AddEntryParams{
 		TenantID: tenantID, InvoiceID: id, Key: e.key, Type: e.kind, Currency: e.currency, AmountCents: e.amount,
@@ -54,14 +53,13 @@ func (s store) sumRefunds(ctx context.Context, tenantID, id uuid.UUID) error {
 	return sqldb.Wrap(err, "add up the refunds of an invoice")
 }
 
-// sums returns what a tenant's invoices come to by year and currency, the newest year first.
+// sums returns a tenant's invoice totals by year and currency, newest year first.
 func (s store) sums(ctx context.Context, tenantID uuid.UUID) ([]paymentssql.SumsRow, error) {
 	rows, err := s.q(ctx).Sums(ctx, tenantID)
 	return rows, sqldb.Wrap(err, "add up invoices")
 }
 
-// lastFailed returns the open invoice of a tenant whose payment failed last, errNone where
-// there is none.
+// lastFailed returns the tenant's open invoice with the most recent failed payment, or errNone.
 func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.LastFailedRow, error) {
 	row, err := s.q(ctx).LastFailed(ctx, tenantID)
 	if row.OwnNumber != nil {
@@ -70,8 +68,8 @@ func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.
 	return row, sqldb.WrapAbsent(err, "read the last failed payment", errNone)
 }
 
-// payer returns the customer of a tenant at the provider, and its subscription there if it
-// has one; errNone where the tenant is no customer.
+// payer returns the tenant's customer at the provider and its subscription there, if it has one. It
+// returns errNone if the tenant has no customer.
 func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscription string, err error) {
 	row, err := s.q(ctx).Payer(ctx, tenantID)
 	if row.PSPSubscriptionID != nil {
@@ -80,8 +78,8 @@ func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscri
 	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNone)
 }
 
-// creditor is whose credit is read: the customer at the provider, empty where there is none,
-// and the currency of a balance of zero.
+// creditor identifies the credit of a tenant: its customer at the provider (empty if there is
+// none), and the currency of a zero balance.
 type creditor struct{ customer, currency string }
 
 func (s store) creditor(ctx context.Context, tenantID uuid.UUID) (creditor, error) {
@@ -96,7 +94,7 @@ func (s store) creditor(ctx context.Context, tenantID uuid.UUID) (creditor, erro
 	return c, sqldb.WrapAbsent(err, "find whose credit to read", errNoTenant)
 }
 
-// exists returns errNoTenant where there is no such tenant.
+// exists returns errNoTenant if the tenant does not exist.
 func (s store) exists(ctx context.Context, tenantID uuid.UUID) error {
 	n, err := s.q(ctx).CountTenants(ctx, tenantID)
 	if err == nil && n == 0 {

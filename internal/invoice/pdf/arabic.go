@@ -2,16 +2,15 @@ package pdf
 
 import "unicode"
 
-// forms are how a letter of the Arabic script is drawn, in Unicode's presentation forms: alone,
-// after a letter that joins it, before one, and between two. A letter that joins none after it
-// has the first two.
+// forms are the Unicode presentation forms of an Arabic letter: isolated, final, initial and
+// medial. A letter that does not join the next one has only the first two.
 type forms [4]rune
 
 func fourForms(first rune) forms { return forms{first, first + 1, first + 2, first + 3} }
 func twoForms(first rune) forms  { return forms{first, first + 1} }
 
-// letters are the Arabic alphabet with the letters of Persian, Urdu and Kurdish. A letter that
-// is not here is drawn alone.
+// letters maps the Arabic alphabet, including the letters of Persian, Urdu and Kurdish, to their
+// forms. Other letters are drawn in isolated form.
 var letters = map[rune]forms{
 	0x0621: {0xFE80}, 0x0622: twoForms(0xFE81), 0x0623: twoForms(0xFE83), 0x0624: twoForms(0xFE85), 0x0625: twoForms(0xFE87), 0x0626: fourForms(0xFE89),
 	0x0627: twoForms(0xFE8D), 0x0628: fourForms(0xFE8F), 0x0629: twoForms(0xFE93), 0x062A: fourForms(0xFE95), 0x062B: fourForms(0xFE99), 0x062C: fourForms(0xFE9D),
@@ -24,7 +23,7 @@ var letters = map[rune]forms{
 	0x06C1: fourForms(0xFBA6), 0x06C6: twoForms(0xFBD9), 0x06CC: fourForms(0xFBFC), 0x06D2: twoForms(0xFBAE), 0x06D3: twoForms(0xFBB0),
 }
 
-// lamAlef are the letters that lam and a following one of these become.
+// lamAlef maps an alef to the ligature of lam and that alef.
 var lamAlef = map[rune]rune{0x0622: 0xFEF5, 0x0623: 0xFEF7, 0x0625: 0xFEF9, 0x0627: 0xFEFB}
 
 const (
@@ -34,8 +33,8 @@ const (
 	zeroJoiner = 0x200D
 )
 
-// shapeArabic replaces Arabic letters by the forms that they have beside each other. Signs above and
-// below letters, which names are written without, are left out.
+// shapeArabic replaces Arabic letters with their contextual forms. It drops diacritics, which names
+// are written without.
 func shapeArabic(text []rune) []rune {
 	var in []rune
 	for _, r := range text {
@@ -44,7 +43,7 @@ func shapeArabic(text []rune) []rune {
 		}
 	}
 	var out []rune
-	joined := false // whether the letter before joins the next one
+	joined := false // whether the previous letter joins the next one
 	for i := 0; i < len(in); i++ {
 		r := in[i]
 		var next rune
@@ -89,5 +88,5 @@ func shapeArabic(text []rune) []rune {
 	return out
 }
 
-// joinsPrevious reports whether a character joins the letter before it.
+// joinsPrevious reports whether a character joins the previous letter.
 func joinsPrevious(r rune) bool { return r == tatweel || r == zeroJoiner || letters[r][1] != 0 }

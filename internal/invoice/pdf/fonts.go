@@ -14,13 +14,13 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// The fonts, made by scripts/fonts. They are compressed, and a document has only those that it
-// needs, of which only the characters that it shows.
+// The compressed fonts, built by scripts/fonts. A document embeds only the fonts it needs, reduced
+// to the characters it shows.
 //
 //go:embed fonts/*.gz
 var fontFiles embed.FS
 
-// The families of a document.
+// Font families.
 const (
 	sans       = "sans" // Latin, Greek and Cyrillic
 	arabic     = "arabic"
@@ -33,10 +33,10 @@ const (
 	hangul     = "hangul"
 )
 
-// replacement is drawn for a character that no font has; sans has it.
+// replacement is drawn for characters that no font has. The sans font has it.
 const replacement = '\ufffd'
 
-// fonts keeps the two that every document has; the others are read when one needs them.
+// fonts caches the two fonts that every document uses. Other fonts are read on demand.
 var fonts = struct{ regular, bold func() ([]byte, error) }{
 	sync.OnceValues(func() ([]byte, error) { return fontFile("sans") }),
 	sync.OnceValues(func() ([]byte, error) { return fontFile("sans-bold") }),
@@ -54,7 +54,7 @@ func fontFile(name string) ([]byte, error) {
 	return io.ReadAll(unpacked)
 }
 
-// familyOf returns the family for the script of a character.
+// familyOf returns the font family for the script of a character.
 func familyOf(r rune) string {
 	switch {
 	case r >= 0x0590 && r <= 0x05FF:
@@ -81,14 +81,14 @@ func isArabic(r rune) bool {
 	return r >= 0x0600 && r <= 0x06FF || r >= 0x0750 && r <= 0x077F || r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC
 }
 
-// loadedFont is a font that a document has read.
+// loadedFont is a font that a document has loaded.
 type loadedFont struct {
 	file   []byte
 	glyphs *sfnt.Font
-	isUsed bool // in the document
+	isUsed bool // by the document
 }
 
-// loadFont reads a font once. Only the Latin family has a bold style.
+// loadFont loads a font once per document. Only the Latin family has a bold style.
 func (d *document) loadFont(family, style string) (*loadedFont, error) {
 	if f := d.faces[family+style]; f != nil {
 		return f, nil
@@ -105,7 +105,7 @@ func (d *document) loadFont(family, style string) (*loadedFont, error) {
 	return d.faces[family+style], nil
 }
 
-// useFont makes a family current, in a style, and adds it to the document at its first use.
+// useFont selects a font and adds it to the document on first use.
 func (d *document) useFont(family, style string, size float64) {
 	if family != sans {
 		style = ""
@@ -122,8 +122,8 @@ func (d *document) useFont(family, style string, size float64) {
 	d.SetFont(family, style, size)
 }
 
-// draw returns the family and the character to draw for r. It records a character that
-// no font has, which becomes the replacement.
+// draw returns the family and the character to draw for r. If no font has r, draw returns the
+// replacement character and records r as missing.
 func (d *document) draw(r rune) (family string, drawn rune) {
 	for _, family := range []string{familyOf(r), sans, han} {
 		if d.hasGlyph(family, r) {
@@ -134,7 +134,7 @@ func (d *document) draw(r rune) (family string, drawn rune) {
 	return sans, replacement
 }
 
-// hasGlyph reports whether a family has a character. The PDF library knows only the Basic
+// hasGlyph reports whether a family has a glyph for r. The PDF library supports only the Basic
 // Multilingual Plane.
 func (d *document) hasGlyph(family string, r rune) bool {
 	if r > 0xFFFF {
@@ -149,13 +149,12 @@ func (d *document) hasGlyph(family string, r rune) bool {
 	return err == nil && glyph != 0
 }
 
-// missingCharacters returns the characters that the document replaced, in order.
+// missingCharacters returns the replaced characters in order.
 func (d *document) missingCharacters() string {
 	return string(slices.Sorted(maps.Keys(d.missing)))
 }
 
-// isInvisible reports whether a character changes how its neighbors are drawn, and has no
-// glyph of its own.
+// isInvisible reports whether r has no glyph and only affects how its neighbors are drawn.
 func isInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

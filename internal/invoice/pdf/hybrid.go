@@ -15,12 +15,13 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 )
 
-// srgb is the profile of the colors (International Color Consortium, sRGB2014).
+// srgb is the color profile (International Color Consortium, sRGB2014).
 //
 //go:embed srgb.icc
 var srgb []byte
 
-// metadata says that a document is PDF/A-3 and has an invoice for programs (Factur-X 1.0, 6.2).
+// metadata is the XMP metadata of a PDF/A-3 document with an embedded e-invoice (Factur-X 1.0,
+// 6.2).
 var metadata = template.Must(template.New("xmp").Parse(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/"><pdfaid:part>3</pdfaid:part><pdfaid:conformance>B</pdfaid:conformance></rdf:Description>
 <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:format>application/pdf</dc:format><dc:title><rdf:Alt><rdf:li xml:lang="x-default">{{html .Title}}</rdf:li></rdf:Alt></dc:title><dc:creator><rdf:Seq><rdf:li>{{html .Author}}</rdf:li></rdf:Seq></dc:creator></rdf:Description>
@@ -34,7 +35,7 @@ var metadata = template.Must(template.New("xmp").Parse(`<x:xmpmeta xmlns:x="adob
 </rdf:Seq></pdfaSchema:property></rdf:li></rdf:Bag></pdfaExtension:schemas></rdf:Description>
 </rdf:RDF></x:xmpmeta>`))
 
-// describe gives a document what PDF/A-3 asks for and the library can write.
+// describe adds the parts that PDF/A-3 requires and the PDF library supports.
 func (d *document) describe(title string) error {
 	var xmp bytes.Buffer
 	xmp.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n")
@@ -56,8 +57,8 @@ func (d *document) describe(title string) error {
 
 var errForm = errors.New("pdf: the library writes documents in another form")
 
-// attach adds a file to a finished document, as an update at its end (ISO 32000-1, 7.5.6):
-// the library cannot say how an attachment belongs to the document, nor identify the document.
+// attach appends a file to a finished document as an incremental update (ISO 32000-1, 7.5.6). The
+// PDF library can neither declare the relationship of an attachment nor set the document ID.
 func attach(file, content []byte, made time.Time) ([]byte, error) {
 	root, rootOK := readNumberAfter(file, "/Root ")
 	info, infoOK := readNumberAfter(file, "/Info ")
@@ -95,7 +96,7 @@ func attach(file, content []byte, made time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// readNumberAfter reads the number after the last place where a word stands.
+// readNumberAfter reads the number that follows the last occurrence of word.
 func readNumberAfter(file []byte, word string) (int, bool) {
 	at := bytes.LastIndex(file, []byte(word))
 	if at < 0 {

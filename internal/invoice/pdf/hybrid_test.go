@@ -30,7 +30,8 @@ func hybrid(t *testing.T, s invoice.Statement) (file []byte, log string) {
 	return file, out.String()
 }
 
-// A document carries its data as the attachment that readers of Factur-X look for, and says so.
+// A document embeds its data as the attachment that Factur-X readers look for, and declares it in
+// the metadata.
 func TestHybrid(t *testing.T) {
 	t.Parallel()
 	s := sample("EUR", 2, "en", 1_234_50, 900)
@@ -54,7 +55,7 @@ func TestHybrid(t *testing.T) {
 			t.Errorf("no %s", part)
 		}
 	}
-	// The table of the update says where its objects are.
+	// The cross-reference table of the update points to its objects.
 	tail := file[bytes.LastIndex(file, []byte("\nxref\n")):]
 	for _, entry := range regexp.MustCompile(`(\d{10}) 00000 n`).FindAllSubmatch(tail, -1) {
 		at, _ := strconv.Atoi(string(entry[1]))
@@ -65,7 +66,7 @@ func TestHybrid(t *testing.T) {
 	if again, _ := hybrid(t, s); !bytes.Equal(file, again) {
 		t.Error("two documents of one invoice differ")
 	}
-	program := testkit.Program(t, "pdftotext", "pdfdetach") // one package has both
+	program := testkit.Program(t, "pdftotext", "pdfdetach") // both come from one package
 	folder := t.TempDir()
 	path, out := filepath.Join(folder, "invoice.pdf"), filepath.Join(folder, "factur-x.xml")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
@@ -79,7 +80,7 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-// What has no form for programs is a document as before, and the log says why.
+// An invoice that EN 16931 cannot represent gets a plain document, and the log has the reason.
 func TestHybridOfWhatHasNoForm(t *testing.T) {
 	t.Parallel()
 	s := sample("KWD", 3, "en", 12_345)

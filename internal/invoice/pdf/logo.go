@@ -10,11 +10,10 @@ import (
 	"image/png"
 )
 
-// maxLogoSide bounds a logo, in pixels; it is printed 45 millimetres wide.
+// maxLogoSide is the maximum width and height of a logo in pixels. It is printed up to 45 mm wide.
 const maxLogoSide = 4000
 
-// ParseLogo makes the logo of documents of a PNG or JPEG picture, in the one form
-// that they take.
+// ParseLogo converts a PNG or JPEG picture to the format that documents use for logos.
 func ParseLogo(picture []byte) ([]byte, error) {
 	size, _, err := image.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {

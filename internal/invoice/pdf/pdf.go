@@ -1,6 +1,6 @@
-// Package pdf makes the document of an invoice: one or more A4 pages in the
-// tenant's language, with fonts of their own for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai,
-// Devanagari, Georgian, Armenian, Chinese, Japanese and Korean. The same invoice always gives the same bytes.
+// Package pdf renders the document of an invoice: A4 pages in the tenant's language, with embedded
+// fonts for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Devanagari, Georgian, Armenian, Chinese,
+// Japanese and Korean. The same invoice always produces the same bytes.
 package pdf
 
 import (
@@ -25,22 +25,22 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// Config is what a Renderer needs.
+// Config configures a Renderer.
 type Config struct {
-	Maker string // the product that documents name as the one that made them
-	// Hybrid puts the invoice for programs into each document that can have one, which then is
-	// PDF/A-3 (Factur-X, ZUGFeRD).
+	Maker string // the product name in the PDF's producer field
+	// Hybrid embeds the e-invoice (Factur-X, ZUGFeRD) in each document if possible. Such a document
+	// is PDF/A-3.
 	Hybrid bool
-	Log    *slog.Logger // nil drops why a document has none
+	Log    *slog.Logger // logs why a document has no e-invoice; can be nil
 }
 
-// Renderer makes documents. It is safe for concurrent use.
+// Renderer renders documents. It is safe for concurrent use.
 type Renderer struct {
 	config Config
 	words  *i18n.Catalog
 }
 
-// New reads the texts.
+// New loads the texts and returns a Renderer.
 func New(c Config) (*Renderer, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -49,25 +49,25 @@ func New(c Config) (*Renderer, error) {
 	return &Renderer{c, words}, err
 }
 
-// The page in millimetres.
+// Page layout in millimetres.
 const (
 	pageWidth  = 210.0
 	pageHeight = 297.0
 	margin     = 20.0
-	bottom     = pageHeight - 28 // where the lines end; the footer is below
+	bottom     = pageHeight - 28 // end of the lines; the footer is below
 	content    = pageWidth - 2*margin
 	right      = pageWidth - margin
 	logoWidth  = 45.0
 	logoHeight = 18.0
-	half       = pageWidth/2 + 5 // where the right column begins
+	half       = pageWidth/2 + 5 // left edge of the right column
 
 	textSize  = 9.5
 	smallSize = 8.0
-	leading   = 4.8 // from line to line of text
+	leading   = 4.8 // line height of text
 )
 
-// Render makes a document, whatever characters its texts have. It returns the characters
-// that no font has, which the document replaces; "" for none.
+// Render renders a document, whatever characters its texts contain. It also returns the characters
+// that no font has and that the document replaces; usually "".
 func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, err error) {
 	d := &document{
 		Fpdf: newPage(), words: r.words, maker: r.config.Maker, formatter: i18n.NewFormatter(s.Locale), of: s,
@@ -109,8 +109,8 @@ func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, er
 	return file, replaced, nil
 }
 
-// renderHybrid returns the invoice as its document carries it; einvoice.ErrImpossible for a
-// document that carries none.
+// renderHybrid returns the e-invoice to embed. It returns einvoice.ErrNotRepresentable if the
+// document cannot have one.
 func (r *Renderer) renderHybrid(s invoice.Statement) ([]byte, error) {
 	if !r.config.Hybrid {
 		return nil, einvoice.ErrNotRepresentable
@@ -124,7 +124,7 @@ func (r *Renderer) renderHybrid(s invoice.Statement) ([]byte, error) {
 
 func newPage() *fpdf.Fpdf { return fpdf.New("P", "mm", "A4", "") }
 
-// document is one that is being made.
+// document is a document during rendering.
 type document struct {
 	*fpdf.Fpdf
 	words     *i18n.Catalog
@@ -134,11 +134,11 @@ type document struct {
 
 	faces   map[string]*loadedFont // by family and style
 	missing map[rune]bool          // characters that no font has
-	style   string                 // of what is written next: B or none
-	size    float64                // in points
+	style   string                 // current style: B or empty
+	size    float64                // current size in points
 }
 
-// message returns a text of the document; values has names and values in turn.
+// message returns a localized text. values alternates between names and values.
 func (d *document) message(key string, values ...string) string {
 	args := map[string]any{}
 	for i := 0; i+1 < len(values); i += 2 {
@@ -147,11 +147,11 @@ func (d *document) message(key string, values ...string) string {
 	return d.words.Text(d.of.Locale, key, args)
 }
 
-// gross reports whether the lines are with tax: it was taken out of the total here.
+// gross reports whether line amounts include tax, which this service extracted from the total.
 func (d *document) gross() bool { return d.of.TaxRate > 0 }
 
-// vat names a VAT number. In Spain the country's own numbers, which may lack the country,
-// have a name of their own; and only those of the union are intra-community numbers.
+// vat labels a VAT number. In Spain, domestic numbers, which can lack the country prefix, have
+// their own label, and only numbers of EU countries are intra-community numbers.
 func (d *document) vat(number string) string {
 	key := "vat_abroad"
 	country := vat.CountryOf(number)
@@ -167,7 +167,7 @@ func (d *document) vat(number string) string {
 func (d *document) title() string { return d.message("invoice") + " " + d.of.Invoice.Number }
 
 func (d *document) begin() {
-	// Whatever would differ from one time to the next is fixed.
+	// Fix everything that would differ between two renderings.
 	issued := d.of.Invoice.IssueDate.UTC()
 	d.SetCreationDate(issued)
 	d.SetModificationDate(issued)
@@ -181,7 +181,7 @@ func (d *document) begin() {
 	d.AddPage()
 }
 
-// footers stand on every page, once it is known how many there are.
+// footers adds the footers to all pages, once the number of pages is known.
 func (d *document) footers() {
 	const y, pageNumber = pageHeight - 18, 30.0
 	about := []string{toOneLine(d.of.Seller.Name)}
@@ -206,21 +206,21 @@ func (d *document) footers() {
 func (d *document) useDarkColor()  { d.SetTextColor(26, 27, 25) }
 func (d *document) useFaintColor() { d.SetTextColor(103, 104, 97) }
 
-// useAccentColor writes in the color of the seller's product.
+// useAccentColor selects the seller's accent color.
 func (d *document) useAccentColor() {
 	if n, err := strconv.ParseUint(strings.TrimPrefix(d.of.Seller.Accent, "#"), 16, 24); err == nil && d.of.Seller.Accent != "" {
 		d.SetTextColor(int(n>>16), int(n>>8&0xff), int(n&0xff))
 	}
 }
 
-// drawRule draws a line across the page.
+// drawRule draws a horizontal line across the page.
 func (d *document) drawRule(y float64) {
 	d.SetDrawColor(221, 220, 214)
 	d.SetLineWidth(.2)
 	d.Line(margin, y, right, y)
 }
 
-// head has the logo, or the seller's name, and what the document is.
+// head draws the logo or the seller's name, and the title.
 func (d *document) head() error {
 	d.useDarkColor()
 	if logo := d.of.Seller.Logo; logo != nil {
@@ -248,7 +248,7 @@ func (d *document) head() error {
 	return nil
 }
 
-// drawPaidMark is the mark of an invoice that was paid when its document was made.
+// drawPaidMark draws the mark of an invoice that was paid before its document was rendered.
 func (d *document) drawPaidMark(top float64) {
 	text := d.message("paid")
 	if at := d.of.Invoice.PaidAt; at != nil {
@@ -264,7 +264,7 @@ func (d *document) drawPaidMark(top float64) {
 	d.useDarkColor()
 }
 
-// drawFacts are what the document is about, beside each other.
+// drawFacts draws the key facts of the invoice side by side.
 func (d *document) drawFacts(y float64) {
 	inv := d.of.Invoice
 	facts := [][2]string{{d.message("number"), inv.Number}, {d.message("issued"), d.formatter.Date(inv.IssueDate)}}
@@ -295,7 +295,7 @@ func (d *document) logo(picture []byte) error {
 	return nil
 }
 
-// drawParties are the seller and who pays, side by side.
+// drawParties draws the seller and the payer side by side.
 func (d *document) drawParties() {
 	y := d.GetY() + 6
 	d.drawRule(y)
@@ -315,8 +315,8 @@ func (d *document) drawParties() {
 	d.SetXY(margin, max(first, second)+9)
 }
 
-// block writes lines below each other and returns where they end; empty ones are
-// left out. The first is who it is.
+// block draws non-empty lines below each other and returns the y coordinate of their end. The first
+// line is the name.
 func (d *document) block(x, y float64, title string, lines []string) float64 {
 	width := right - half
 	d.setFont("", smallSize)
@@ -344,14 +344,14 @@ func text(s *string) string {
 	return *s
 }
 
-// toOneLine makes one line of a text that somebody has typed, in NFC: fonts have é, and few draw an
-// accent on a letter.
+// toOneLine collapses user input to a single line in NFC, because fonts have é but few combine an
+// accent with a letter.
 func toOneLine(s string) string {
 	return strings.Join(strings.Fields(norm.NFC.String(strings.ToValidUTF8(s, ""))), " ")
 }
 
-// basicPlane replaces the characters beyond the Basic Multilingual Plane, which the PDF library
-// cannot write as metadata.
+// basicPlane replaces characters outside the Basic Multilingual Plane, which the PDF library cannot
+// write to metadata.
 func basicPlane(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r > 0xFFFF {

@@ -28,7 +28,7 @@ var issued = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
 
 func ptr[T any](v T) *T { return &v }
 
-// sample is an invoice with lines of every type.
+// sample returns an invoice with lines of every type.
 func sample(currency string, units int, locale string, amounts ...int64) invoice.Statement {
 	due := issued.AddDate(0, 0, 14)
 	s := invoice.Statement{
@@ -75,7 +75,7 @@ func render(t *testing.T, s invoice.Statement) []byte {
 	return file
 }
 
-// read is the text of a document, by a program that is not ours.
+// read extracts the text of a document with pdftotext.
 func read(t *testing.T, file []byte) string {
 	t.Helper()
 	program := testkit.Program(t, "pdftotext")
@@ -90,7 +90,7 @@ func read(t *testing.T, file []byte) string {
 	return string(text)
 }
 
-// spaces that do not break read like others.
+// plain replaces non-breaking spaces with ordinary ones.
 func plain(s string) string { return strings.NewReplacer("\u00a0", " ", "\u202f", " ").Replace(s) }
 
 func TestDocument(t *testing.T) {
@@ -173,7 +173,7 @@ func TestDocumentIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// The product that made a document is the operator's; who sells is somebody else.
+// The producer is the operator's product, not the seller.
 func TestDocumentNamesItsMaker(t *testing.T) {
 	t.Parallel()
 	r, err := pdf.New(pdf.Config{Maker: "Acme"})
@@ -190,7 +190,7 @@ func TestDocumentNamesItsMaker(t *testing.T) {
 	}
 }
 
-// What is missing leaves no gap, and what is odd does no harm.
+// Missing values leave no gap, and odd values do no harm.
 func TestDocumentWithOddValues(t *testing.T) {
 	t.Parallel()
 	s := sample("EUR", 2, "en", 900)
@@ -248,7 +248,7 @@ func TestParseLogo(t *testing.T) {
 	}
 }
 
-// Names of the whole world are in the document: as a person reads them, and in few bytes.
+// Names in any script are readable in the document, and the file stays small.
 func TestDocumentInOtherScripts(t *testing.T) {
 	t.Parallel()
 	latin := len(render(t, sample("EUR", 2, "en", 900)))
@@ -268,7 +268,7 @@ func TestDocumentInOtherScripts(t *testing.T) {
 			t.Errorf("%s: %d bytes, not %d", name, len(file), latin)
 		}
 	}
-	// What is written to the left comes out as letters again once the forms are undone.
+	// Right-to-left text can be read back once the presentation forms are normalized.
 	for name, want := range map[string]string{"Arabic": "شركة البرمجيات المحدودة", "Persian": "شرکت نرم\u200cافزار", "Hebrew": "חברת תוכנה"} {
 		s := sample("EUR", 2, "en", 900)
 		s.Invoice.Billed.Name = &want
@@ -281,7 +281,7 @@ func TestDocumentInOtherScripts(t *testing.T) {
 	}
 }
 
-// The net amounts of the lines add up to the net total, whatever is rounded.
+// The net amounts of the lines add up to the net total, however they are rounded.
 func TestLinesAddUp(t *testing.T) {
 	t.Parallel()
 	s := sample("EUR", 2, "en", 333, 1, 7, 999)
@@ -309,8 +309,7 @@ func TestLinesAddUp(t *testing.T) {
 	}
 }
 
-// The samples of the documentation are what the program makes; TENANTRY_UPDATE=1
-// writes them anew.
+// The samples in the documentation match the current output. TENANTRY_UPDATE=1 rewrites them.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	many := make([]int64, 60)
@@ -338,15 +337,15 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Compared as they read: compression may differ from one compiler to another.
+		// Compare the texts, because compression can differ between compiler versions.
 		if got, want := read(t, kept), read(t, file); got != want {
 			t.Errorf("%s is not what is made now: it reads\n%s\nnot\n%s", path, got, want)
 		}
 	}
 }
 
-// What is not in the lines: why there is no tax, what the tax is called elsewhere, and the
-// seller's own text in the language of the document.
+// The document shows why there is no tax, the local name of the tax, and the seller's note in the
+// document's language.
 func TestNotesOfDocument(t *testing.T) {
 	t.Parallel()
 	untaxed := func(locale, seller, payer string) invoice.Statement {
@@ -396,8 +395,8 @@ func TestNotesOfDocument(t *testing.T) {
 	}
 }
 
-// Every text gives a document. Characters that no font has are replaced and reported, wherever
-// they stand; invisible characters are left out.
+// Every text produces a document. Characters that no font has are replaced and reported, and
+// invisible characters are dropped.
 func TestMissingCharacters(t *testing.T) {
 	t.Parallel()
 	r, err := pdf.New(pdf.Config{Maker: "Tenantry"})
@@ -445,8 +444,8 @@ func TestMissingCharacters(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that every text gives a document. Texts are cut to more than the API accepts:
-// a megabyte would take minutes to lay out.
+// FuzzRender checks that every text produces a document. Texts are cut to slightly more than the
+// API accepts, because a megabyte would take minutes to lay out.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{"Ada", "\U0001F680", "کمپنی \U0001F680 12", "हि", "\u093f", "\xff", "\U0010ffff\uffff\ufffd"} {
 		f.Add(seed)

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// The columns of the table, in millimetres; the first takes what is left. Where the lines are
-// with tax each has its net amount too.
+// Column widths of the table in millimetres. The first column takes the remaining width. If lines
+// include tax, each also shows its net amount.
 const (
 	quantityWidth = 16.0
 	amountWidth   = 31.0
@@ -18,7 +18,7 @@ const (
 	gap           = 4.0 // between columns
 )
 
-// columns are the widths of the table, with the heads of the columns.
+// columns returns the widths and the headings of the columns.
 func (d *document) columns() (widths []float64, heads []string) {
 	heads = []string{d.message("what"), d.message("quantity"), d.message("unit_price"), d.message("amount")}
 	if d.gross() {
@@ -32,7 +32,7 @@ func (d *document) columns() (widths []float64, heads []string) {
 	return widths, heads
 }
 
-// cells writes a row, the first cell to the left and the others to the right.
+// cells draws a row. The first cell is left-aligned, the others are right-aligned.
 func (d *document) cells(y float64, widths []float64, cells []string) {
 	x := margin
 	for i, cell := range cells {
@@ -43,8 +43,8 @@ func (d *document) cells(y float64, widths []float64, cells []string) {
 	}
 }
 
-// table has the lines, on as many pages as they need; each page begins with the
-// heads of the columns, and no line is torn apart.
+// table draws the lines on as many pages as needed. Each page starts with the headings, and a row
+// never spans two pages.
 func (d *document) table() {
 	d.tableHead()
 	nets := d.nets()
@@ -53,8 +53,8 @@ func (d *document) table() {
 	}
 }
 
-// nets are the amounts of the lines without tax. They add up to the subtotal: what rounding
-// leaves over goes to the lines that it changes least.
+// nets returns the net amounts of the lines, which add up to the subtotal. The rounding remainder
+// goes to the lines that it changes least.
 func (d *document) nets() []money.Money {
 	gross := make([]int64, len(d.of.Invoice.Lines))
 	for i, line := range d.of.Invoice.Lines {
@@ -132,8 +132,8 @@ func (d *document) row(line invoice.Line, net money.Money) {
 	d.SetXY(margin, y)
 }
 
-// period is the days of a line, the last one included: the next period begins on the
-// day after it.
+// period returns the period of a line. PeriodEnd is exclusive, so the last day shown is the day
+// before.
 func (d *document) period(line invoice.Line) string {
 	if line.PeriodStart == nil || line.PeriodEnd == nil || line.PeriodStart.Equal(*line.PeriodEnd) {
 		return ""
@@ -150,14 +150,15 @@ func (d *document) nextPage() {
 	d.SetXY(margin, margin)
 }
 
-// total is one of the figures at the end.
+// total is a row of the totals.
 type total struct {
 	label  string
 	amount money.Money
 	style  string
 }
 
-// totals stand together below the last line, and then whether prices include the tax.
+// totals draws the totals on one page below the last line, followed by a note on whether prices
+// include tax.
 func (d *document) totals() {
 	const height = 6.6
 	inv := d.of.Invoice
@@ -200,7 +201,7 @@ func (d *document) totals() {
 	d.SetXY(margin, y)
 }
 
-// notes are the reason for a missing tax and the seller's own text.
+// notes draws the reason for a missing tax, and the seller's note.
 func (d *document) notes() {
 	var notes []string
 	if d.of.ReverseCharge {
@@ -222,8 +223,8 @@ func (d *document) notes() {
 	}
 }
 
-// taxText says one text where the tax is called VAT, another where it is not: by the payer's
-// country, since only the union and Great Britain call it so.
+// taxText returns the text asVAT if the payer's country calls the tax VAT (the EU and Great
+// Britain), and the text other elsewhere.
 func (d *document) taxText(asVAT, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
 	if country == "" || country == "GB" || vat.IsInUnion(country) {

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// run is a part of a line in one family, as it is drawn from left to right.
+// run is a part of a line in one font family, in visual order.
 type run struct{ family, text string }
 
-// layOutRuns lays out a line: Arabic letters are joined, what is written from right to left is turned
-// around, and each character gets a family that has it, or is replaced.
+// layOutRuns lays out a line: it joins Arabic letters, reorders right-to-left text, and selects a
+// family for each character or replaces it.
 func (d *document) layOutRuns(line string) []run {
 	text := reorderVowelSigns([]rune(line))
 	for _, r := range text {
@@ -37,8 +37,9 @@ func (d *document) layOutRuns(line string) []run {
 	return out
 }
 
-// reorderVowelSigns puts the sign for i of Devanagari before the letter that it follows in Unicode and
-// precedes in print. Letters are not joined: a virama stays visible, which is correct, if plain.
+// reorderVowelSigns moves the Devanagari vowel sign i before its consonant: it follows the
+// consonant in Unicode and precedes it in print. Conjuncts are not formed. A virama stays visible,
+// which is plain but correct.
 func reorderVowelSigns(text []rune) []rune {
 	const signI, nukta = '\u093f', '\u093c'
 	for i, r := range text {
@@ -55,8 +56,8 @@ func reorderVowelSigns(text []rune) []rune {
 	return text
 }
 
-// visual puts a line's characters in the order in which they are drawn. It is Unicode's
-// bidirectional algorithm (UAX 9) for one line without embeddings: names and addresses have none.
+// visual returns the characters of a line in visual order. It implements the Unicode bidirectional
+// algorithm (UAX 9) for one line without embeddings, which names and addresses do not contain.
 func visual(text []rune) []rune {
 	classes := make([]bidi.Class, len(text))
 	base, decided, mixed := 0, false, false
@@ -98,13 +99,13 @@ func visual(text []rune) []rune {
 	return text
 }
 
-// levelsOf resolves the level of each character: even from left to right, odd from right to
-// left. A number has the direction of the letters before it, and so have the signs within it;
-// other signs have the direction of the letters around them, or else of the line.
+// levelsOf resolves the embedding level of each character: even for left-to-right, odd for
+// right-to-left. A number, including the signs within it, has the direction of the preceding
+// letters. Other signs have the direction of the surrounding letters, or else of the line.
 func levelsOf(classes []bidi.Class, base int) []int {
 	const open = -1
 	levels, sides := make([]int, len(classes)), make([]int, len(classes))
-	strong := base // the direction of the last letter: 0 to the right, 1 to the left
+	strong := base // direction of the last letter: 0 for left-to-right, 1 for right-to-left
 	for i, class := range classes {
 		levels[i], sides[i] = open, open
 		switch class {
@@ -142,7 +143,7 @@ func levelsOf(classes []bidi.Class, base int) []int {
 			after = sides[end]
 		}
 		if before == after && before != base {
-			level = 1 // letters to the left in a line to the right
+			level = 1 // right-to-left letters in a left-to-right line
 			if before == 0 {
 				level = 2
 			}
@@ -157,7 +158,7 @@ func levelsOf(classes []bidi.Class, base int) []int {
 
 func number(c bidi.Class) bool { return c == bidi.EN || c == bidi.AN }
 
-// mirrorBracket returns the bracket that is seen where a text runs from right to left.
+// mirrorBracket returns the mirrored bracket for right-to-left text.
 func mirrorBracket(r rune) rune {
 	pairs := []rune("()[]{}<>«»‹›")
 	if i := slices.Index(pairs, r); i >= 0 {
@@ -166,7 +167,7 @@ func mirrorBracket(r rune) rune {
 	return r
 }
 
-// width is how wide a line is drawn in the current style and size.
+// width returns the width of a line in the current style and size.
 func (d *document) width(line string) (total float64) {
 	for _, part := range d.layOutRuns(line) {
 		d.useFont(part.family, d.style, d.size)
@@ -175,16 +176,16 @@ func (d *document) width(line string) (total float64) {
 	return total
 }
 
-// setFont sets the style and the size of what is written next.
+// setFont sets the style and the size of the following text.
 func (d *document) setFont(style string, size float64) { d.style, d.size = style, size }
 
-// line writes a line in a box, whose upper left corner is given, to its left or its right.
+// line draws a line in a box whose upper left corner is (x, y), aligned left or right.
 func (d *document) line(x, y, width, height float64, align, text string) {
 	all := d.layOutRuns(text)
 	if align == "R" {
 		x += width - d.width(text)
 	}
-	baseline := y + height/2 + d.size*0.352778*0.36 // half the height of a capital
+	baseline := y + height/2 + d.size*0.352778*0.36 // half the height of a capital letter
 	for _, part := range all {
 		d.useFont(part.family, d.style, d.size)
 		d.Text(x, baseline, part.text)
@@ -192,8 +193,8 @@ func (d *document) line(x, y, width, height float64, align, text string) {
 	}
 }
 
-// wrap breaks a text into lines of a width: at spaces, between characters of scripts without
-// them, and else where the line ends.
+// wrap breaks a text into lines of at most the given width: at spaces, between characters of
+// scripts without spaces, and otherwise within a word.
 func (d *document) wrap(text string, width float64) []string {
 	var lines []string
 	line := ""
@@ -222,7 +223,7 @@ func (d *document) wrap(text string, width float64) []string {
 	return lines
 }
 
-// parts splits a text where a line may end. Spaces belong to the word before.
+// parts splits a text at possible line breaks. Spaces belong to the preceding word.
 func parts(text string) []string {
 	var out []string
 	word := ""
@@ -241,7 +242,7 @@ func parts(text string) []string {
 	return out
 }
 
-// cannotBeginLine reports whether no line begins with a character.
+// cannotBeginLine reports whether a line must not begin with r.
 func cannotBeginLine(r rune) bool {
 	return strings.ContainsRune("、。，．：；！？）」』】〕ー々", r)
 }

@@ -5,30 +5,30 @@ import (
 	"testing"
 )
 
-// What is drawn from left to right, in Unicode's presentation forms; by
-// the Unicode Character Database, and looked at in a document.
+// The expected values are Unicode presentation forms in visual order, taken from the Unicode
+// Character Database and checked in a rendered document.
 func TestVisual(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"plain (text) 1-2": "plain (text) 1-2", "": "",
-		// Letters join: alone, at the beginning, between and at the end.
+		// Joined letters: isolated, initial, medial and final.
 		"بببب": "\uFE90\uFE92\uFE92\uFE91", "ب": "\uFE8F",
-		// A letter that joins none after it parts the word.
+		// A letter that does not join the next one splits the word.
 		"دار": "\uFEAD\uFE8D\uFEA9", "باب": "\uFE8F\uFE8E\uFE91",
-		// Lam and alef become one letter, alone and after another.
+		// Lam and alef form a ligature, alone and after another letter.
 		"لا": "\uFEFB", "بلا": "\uFEFC\uFE91", "الأ": "\uFEF7\uFE8D",
-		// Persian letters, a joiner that parts, one that extends.
+		// Persian letters, a non-joiner and a tatweel.
 		"گپ": "\uFB57\uFB94", "ب\u200cب": "\uFE8F\uFE8F", "بـب": "\uFE90\u0640\uFE91",
-		// Signs above letters are left out.
+		// Diacritics are dropped.
 		"بَّب": "\uFE90\uFE91",
-		// Hebrew, with brackets that turn around.
+		// Hebrew with mirrored brackets.
 		"שלום (בע\"מ)": "(\u05DE\"\u05E2\u05D1) \u05DD\u05D5\u05DC\u05E9",
-		// Numbers keep their order, in both kinds of lines.
+		// Numbers keep their order in both directions.
 		"\u05D0 12-34 \u05D1":  "\u05D1 12-34 \u05D0",
 		"Haus \u05D0\u05D1 12": "Haus 12 \u05D1\u05D0",
 		"12 \u05D0\u05D1":      "\u05D1\u05D0 12",
 		"A1 \u05D0\u05D1, B2":  "A1 \u05D1\u05D0, B2",
-		// A name in Latin letters within a line to the left.
+		// A Latin name in a right-to-left line.
 		"\u05D0 Acme Ltd. \u05D1": "\u05D1 .Acme Ltd \u05D0",
 	} {
 		var got strings.Builder
@@ -56,8 +56,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Lines end at spaces, between characters that need none, and in words that are too long; no
-// character is lost.
+// Lines break at spaces, between characters of scripts without spaces, and within words that are
+// too long. No character is lost.
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	d := newDocument()

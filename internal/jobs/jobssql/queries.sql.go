@@ -91,7 +91,7 @@ type CountRow struct {
 	Dead    int64
 }
 
-// Each part reads one index, and no more of it than is counted.
+// Each part reads a single index, and at most as many rows as it counts.
 func (q *Queries) Count(ctx context.Context, most int32) (CountRow, error) {
 	row := q.db.QueryRowContext(ctx, count, most)
 	var i CountRow
@@ -310,8 +310,8 @@ type HastenParams struct {
 	Latest time.Time
 }
 
-// Jobs that were due when they were made, or that wait to be tried again, and would wait for
-// longer than either can take: whoever said so had a clock that has been set back since.
+// Makes jobs due whose due time is wrong because the clock has been set back: jobs that were due
+// when they were created, and retries with a due time after the longest possible pause.
 func (q *Queries) Hasten(ctx context.Context, arg HastenParams) error {
 	_, err := q.db.ExecContext(ctx, hasten, arg.Now, arg.Latest)
 	return err
@@ -361,11 +361,10 @@ type InsertKeyedParams struct {
 	Origin    string
 }
 
-// The update changes nothing but a due time, and yet it must be there: it locks
-// the waiting job until this transaction commits, so that the job cannot run on
-// what was true before and leave this change without a run of its own. A retry
-// (attempt > 0) is not brought forward, or a flood of calls would defeat its
-// backoff and use up its attempts.
+// Even though the update changes only the due time, it is required: it locks the waiting job until
+// this transaction commits. Otherwise the job could run on the old state and leave this change
+// without a run. A retry (attempt > 0) is not brought forward, because frequent calls would defeat
+// its backoff and use up its attempts.
 func (q *Queries) InsertKeyed(ctx context.Context, arg InsertKeyedParams) error {
 	_, err := q.db.ExecContext(ctx, insertKeyed,
 		arg.ID,

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/frontend"
 )
 
-// PasswordReset sends the link with which a user chooses a new password. The mail says
-// that the link works for 60 minutes (rules: account#password-reset).
+// PasswordReset sends the link to choose a new password. The mail says that the link is valid for
+// 60 minutes (rules: account#password-reset).
 func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "password_reset", to: to, link: l.pages().PageURL(frontend.ResetPassword, "token", token, "email", to),
@@ -15,9 +15,8 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	})
 }
 
-// VerifyEmail sends the link with which a user proves that an email is theirs. The mail says
-// which account asks, by its present email, and that the link works for 24 hours (rules:
-// account#own-account).
+// VerifyEmail sends the link that verifies an email address. The mail names the requesting account
+// by its current email, and says that the link is valid for 24 hours (rules: account#own-account).
 func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "verify_email", to: to, link: l.pages().PageURL(frontend.VerifyEmail, "token", token),
@@ -26,8 +25,8 @@ func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, to
 	})
 }
 
-// EmailChange tells a user at their present email that somebody has asked for another to
-// take its place, and what to do if it was not them.
+// EmailChange notifies a user, at their current email, of a request to change it, and explains what
+// to do if they did not make the request.
 func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "email_change", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
@@ -35,8 +34,8 @@ func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) erro
 	})
 }
 
-// PasswordChanged tells a user that their password was just changed, that all sessions
-// have ended, and what to do if they did not change it.
+// PasswordChanged notifies a user that their password was changed and that all sessions have ended,
+// and explains what to do if they did not change it.
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{

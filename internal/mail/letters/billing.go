@@ -10,18 +10,18 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// QuotaAlert is the content of the mail about a soft quota.
+// QuotaAlert is the content of the soft quota mail.
 type QuotaAlert struct {
-	Tenant    string // its name
-	Meter     string // its name
-	Unit      string // the meter's label, which may name a unit; may be empty
+	Tenant    string // name
+	Meter     string // name
+	Unit      string // the meter's label, usually a unit; can be empty
 	Current   money.Total
 	Limit     int64     // in whole units
-	Percent   int       // of the limit that is reached: 80 or 100
+	Percent   int       // percentage of the limit reached: 80 or 100
 	PeriodEnd time.Time // zero for a meter that is never reset
 }
 
-// QuotaAlert tells that a meter has reached a.Percent of its soft quota. At 100 the mail
+// QuotaAlert sends a mail that a meter has reached a.Percent of its soft quota. At 100 the mail
 // says that the quota is used up (rules: mail#letters).
 func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
 	in := l.locale(locale)
@@ -46,15 +46,15 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 
 // PaymentFailed is the content of the mail about a failed payment.
 type PaymentFailed struct {
-	Tenant     string // its name
-	Plan       string // its name
+	Tenant     string // name
+	Plan       string // name
 	Amount     money.Money
 	MinorUnits int // decimals of the amount's currency: 0, 2 or 3
-	// PaymentURL is the page on which it can be confirmed or paid; empty for none.
+	// PaymentURL is the page to confirm or make the payment; can be empty.
 	PaymentURL string
 }
 
-// PaymentFailed tells that a payment for a subscription failed.
+// PaymentFailed sends a mail that a payment for a subscription failed.
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
@@ -67,14 +67,14 @@ func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p Paymen
 
 // TrialEnds is the content of the mail about the end of a trial.
 type TrialEnds struct {
-	Tenant     string // its name
-	Plan       string // its name
+	Tenant     string // name
+	Plan       string // name
 	EndsAt     time.Time
-	Price      money.Money // of a period after the trial; zero for a plan that is billed by usage
+	Price      money.Money // per period after the trial; zero for a usage plan
 	MinorUnits int         // decimals of the price's currency: 0, 2 or 3
 }
 
-// TrialEnds tells that a trial is about to end and what it costs from then on.
+// TrialEnds sends a mail that a trial is about to end, with the price after the trial.
 func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds) error {
 	in := l.locale(locale)
 	m := letter{
@@ -89,15 +89,14 @@ func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds)
 	return l.send(ctx, in, m)
 }
 
-// WebhookDisabled is the content of the mail about an endpoint that was disabled.
+// WebhookDisabled is the content of the mail about a disabled webhook endpoint.
 type WebhookDisabled struct {
-	Tenant string // its name
+	Tenant string // name
 	URL    string // of the endpoint
 	Since  time.Time
 }
 
-// WebhookDisabled tells that a webhook endpoint was disabled because nothing could be
-// delivered to it.
+// WebhookDisabled sends a mail that a webhook endpoint was disabled because its deliveries failed.
 func (l *Letters) WebhookDisabled(ctx context.Context, locale, to string, d WebhookDisabled) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{

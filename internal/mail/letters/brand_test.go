@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// What is absent of a brand leaves neither words nor gaps at the foot.
+// Missing parts of a brand leave neither text nor gaps in the footer.
 func TestFootOfMails(t *testing.T) {
 	t.Parallel()
 	const mail, terms, privacy = "help@acme.example", "https://acme.example/t?a=1&b=2", "https://acme.example/p"
@@ -43,7 +43,7 @@ func TestFootOfMails(t *testing.T) {
 	}
 }
 
-// The brand is in every mail of every language, and nothing of ours is left.
+// Every mail in every language shows the brand, and never our own.
 func TestEveryMailHasTheBrand(t *testing.T) {
 	t.Parallel()
 	l, err := letters.New(letters.Config{

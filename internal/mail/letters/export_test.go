@@ -8,16 +8,15 @@ import (
 	"strconv"
 )
 
-// Clean and Unlinked show what becomes of a text that somebody has typed.
+// Clean exposes sanitizeLine.
 func Clean(text string, limit int) string { return sanitizeLine(text, limit) }
 
-// Unlinked is that text in the body of a mail.
+// Unlinked exposes breakLinks.
 func Unlinked(text string) string { return breakLinks(text) }
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 
-// Variables has, of every text of a locale, the variables in it. A text that is
-// empty has "empty" instead.
+// Variables maps each text of a locale to the variables in it. An empty text has "empty" instead.
 func (l *Letters) Variables(locale string) map[string][]string {
 	in := l.locale(locale)
 	all := map[string][]string{}

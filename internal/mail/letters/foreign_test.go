@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// hostile are names that somebody gives in order to change what others read.
+// hostile are names that try to manipulate a mail.
 var hostile = []string{
 	"<script>alert(1)</script><img src=x>", `"><a href='javascript:alert(1)'>`, "</title></style><b>", "&lt;b&gt;",
 	"Ada\r\nBcc: eve@evil.example", "Ada\n\nClick https://evil.example/login", "Ada\u2028\u2029\u0085x", "http://evil.example", "www.evil.example",
@@ -69,7 +69,7 @@ func checkSubject(t *testing.T, letter, subject string) {
 }
 
 var (
-	// looksLikeAddress is what mail programs make links of.
+	// matches text that mail programs turn into links
 	looksLikeAddress = regexp.MustCompile(`(?i)[\p{L}\d][.。][\p{L}]|[a-z]:[\p{L}/]|\S@[^\s\p{Zs}]`)
 	ownAddress       = regexp.MustCompile(`https://app\.example\.test/[^\s"<]*`)
 	tag              = regexp.MustCompile(`<[^>]*>`)
@@ -139,7 +139,7 @@ func TestUnlinked(t *testing.T) {
 	}
 }
 
-// No subject has what a stranger chose: it is what people read before they decide
+// Subjects never contain text that other users chose, because recipients use the subject to decide
 // whether to trust a mail.
 func TestSubjectsHaveNothingOfStrangers(t *testing.T) {
 	t.Parallel()

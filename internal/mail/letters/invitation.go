@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Invitation is the content of the mail for an invitation.
+// Invitation is the content of the invitation mail.
 type Invitation struct {
 	Token     string
-	Tenant    string // its name
-	Inviter   string // the name of the inviter; may be empty
-	Role      string // its name; the built-in ones are translated
+	Tenant    string // name
+	Inviter   string // name; can be empty
+	Role      string // name; built-in names are translated
 	ExpiresAt time.Time
 }
 

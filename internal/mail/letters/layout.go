@@ -17,18 +17,18 @@ import (
 //go:embed layout.html layout.txt
 var layoutFiles embed.FS
 
-// forms are the templates that make a mail. One that is nil stands for the program's own.
+// forms are the templates of a mail. A nil template stands for the built-in one.
 type forms struct{ html, text, subject *template }
 
 // template is a text/template or an html/template.
 type template struct {
-	path string // of its file
+	path string // of the file
 	exec interface {
 		Execute(w io.Writer, data any) error
 	}
 }
 
-// loadLayout returns the forms that all letters share; their subjects are texts.
+// loadLayout returns the forms that all letters share. Subjects are not templates but texts.
 func loadLayout() (forms, error) {
 	var f forms
 	for name, form := range map[string]**template{"layout.html": &f.html, "layout.txt": &f.text} {
@@ -43,8 +43,8 @@ func loadLayout() (forms, error) {
 	return f, nil
 }
 
-// parse reads a template; the end of its name says which kind it is. What it asks for that a
-// mail does not have is an error of its execution.
+// parse parses a template, whose name suffix selects the kind. A reference to an undefined variable
+// is an execution error.
 func parse(path, name, content string) (*template, error) {
 	funcs := map[string]any{"whole": keepUnbroken}
 	if strings.HasSuffix(name, ".html") {
@@ -55,11 +55,10 @@ func parse(path, name, content string) (*template, error) {
 	return &template{path, t}, err
 }
 
-// keepUnbroken keeps a line from ending inside "e-mail".
+// keepUnbroken prevents a line break inside "e-mail".
 func keepUnbroken(text string) string { return strings.ReplaceAll(text, "e-mail", "e\u2011mail") }
 
-// maxForm is the most that a template may write, in bytes. Mail programs cut off mails that
-// are much shorter.
+// maxForm is the maximum output of a template in bytes. Mail programs truncate much shorter mails.
 const maxForm = 512 << 10
 
 var (
@@ -67,7 +66,7 @@ var (
 	errBlank   = errors.New("writes nothing")
 )
 
-// boundedText is a text that ends with an error when it becomes too long.
+// boundedText is a text builder that fails if the text becomes too long.
 type boundedText struct{ strings.Builder }
 
 func (b *boundedText) Write(p []byte) (int, error) {
@@ -89,7 +88,7 @@ func (t *template) write(data map[string]any) (string, error) {
 	return out.String(), nil
 }
 
-// compose writes a mail with the forms that own has, and the program's for the others.
+// compose builds a mail with the templates in own, and the built-in ones for the others.
 func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error) {
 	data, err := l.page(in, m, own.subject)
 	if err != nil {
@@ -109,12 +108,11 @@ func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error)
 	return out, err
 }
 
-// escapeBody is how a text that somebody has typed stands in the body of a mail, inSubject how in
-// its subject.
+// escapeBody prepares user input for the body of a mail, escapeSubject for its subject.
 func escapeBody(typed string) string    { return breakLinks(sanitizeLine(typed, maxInBody)) }
 func escapeSubject(typed string) string { return sanitizeLine(typed, maxInSubject) }
 
-// page returns what the templates of a mail's body know: plain texts, which HTML templates
+// page returns the variables of the body templates. They are plain texts, which HTML templates
 // escape (see Variables).
 func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]any, error) {
 	values, t := m.values(l.config.Brand.App(), escapeBody), in.Letters[m.key]
@@ -148,11 +146,11 @@ func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]a
 	return data, nil
 }
 
-// maxSubject is the longest subject, in characters, that a template of the operator may write.
+// maxSubject is the maximum length of a custom subject in characters.
 const maxSubject = 200
 
-// subject returns the subject of a letter, and the same as its heading, fit for the body. In
-// the subject typed texts have no line breaks, and only administrators have typed them
+// subject returns the subject of a letter, and the heading, which is the same text prepared for the
+// body. Texts in the subject have no line breaks, and only platform admins can have entered them
 // (rules: mail#letters).
 func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading string, err error) {
 	body := m.values(l.config.Brand.App(), escapeBody)
@@ -168,7 +166,7 @@ func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading
 	return subject, heading, err
 }
 
-// subject writes the one line of a subject.
+// subject executes a subject template.
 func (t *template) subject(lang string, values map[string]string) (string, error) {
 	data := map[string]any{"lang": lang}
 	for name, value := range values {
@@ -184,8 +182,7 @@ func (t *template) subject(lang string, values map[string]string) (string, error
 	return text, nil
 }
 
-// values returns all variables of a letter; tame is applied to those that somebody has
-// typed.
+// values returns all variables of a letter, with tame applied to user input.
 func (m letter) values(app string, tame func(string) string) map[string]string {
 	values := map[string]string{"app": app}
 	maps.Copy(values, m.ours)

@@ -1,9 +1,8 @@
-// Package letters writes the service's mails, as text and as HTML, in the
-// reader's language.
+// Package letters writes the service's mails, as text and HTML, in the recipient's language.
 //
-// A letter consists of texts for each locale (locales/*.json) in one layout. What people
-// have typed, such as their names, appears as plain text: it is cleaned and shortened,
-// so that it can neither add a line nor become a link (rules: mail#letters).
+// A letter consists of texts for each locale (locales/*.json) in a common layout. User input, such
+// as names, appears as plain text: it is sanitized and shortened, so that it can neither add lines
+// nor become a link (rules: mail#letters).
 package letters
 
 import (
@@ -20,38 +19,38 @@ import (
 	"github.com/tenantry/tenantry/internal/mail"
 )
 
-// Outbox queues the finished messages; mail.Outbox is one. It is called with the context
-// of whoever writes a letter, and so in their transaction.
+// Outbox queues finished messages. *mail.Outbox implements it. It is called with the context of the
+// caller, and therefore in its transaction.
 type Outbox interface {
 	Enqueue(ctx context.Context, m mail.Message) error
 }
 
-// Config is what Letters needs.
+// Config has the dependencies and settings of Letters.
 type Config struct {
-	FrontendURL string         // absolute, without a slash at its end; all links begin with it
-	Paths       frontend.Paths // of the frontend's pages, where they are others than by default
-	PublicURL   string         // likewise; where the service serves the logo
+	FrontendURL string         // absolute, without a trailing slash; base of all links
+	Paths       frontend.Paths // paths of frontend pages that differ from the defaults
+	PublicURL   string         // same form; serves the logo
 	Brand       brand.Brand
-	Templates   *Templates // the operator's own texts; nil for none
-	Locales     []string   // the languages of mails; nil for all
-	Optional    []string   // the optional mails that are sent; see Optional
+	Templates   *Templates // the operator's templates; can be nil
+	Locales     []string   // languages of mails; nil for all
+	Optional    []string   // enabled optional mails; see OptionalMails
 	Outbox      Outbox
-	Clock       clock.Clock  // for the time at which something happened
-	Log         *slog.Logger // nil drops what it would say
+	Clock       clock.Clock  // for event times in mails
+	Log         *slog.Logger // nil discards logs
 }
 
-// Letters writes mails. It is safe for concurrent use.
+// Letters sends mails. It is safe for concurrent use.
 //
-// Its methods return the errors of the outbox. For a locale that is not offered they use the
-// default.
+// Its methods return errors of the outbox. They use the default locale if the given one is not
+// offered.
 type Letters struct {
 	config  Config
 	locales map[string]*locale
 	layout  forms
-	strict  bool // a template of the operator that fails is an error
+	strict  bool // return the error of a failing custom template
 }
 
-// New returns Letters. It fails when the embedded texts cannot be read.
+// New returns a Letters. It fails if the embedded texts cannot be loaded.
 func New(c Config) (*Letters, error) {
 	locales, err := loadLocales()
 	if err != nil {
@@ -71,21 +70,21 @@ func New(c Config) (*Letters, error) {
 	return &Letters{config: c, locales: locales, layout: layout}, nil
 }
 
-// letter is one mail to be written.
+// letter is the content of a mail.
 type letter struct {
-	key    string // of its texts
+	key    string // key of its texts
 	to     string
-	link   string            // where its button leads
-	paying bool              // whether it can be paid there
-	ours   map[string]string // variables that the service fills
-	admins map[string]string // variables that a platform administrator has typed
-	theirs map[string]string // variables that anybody may have typed; no subject has them
-	// addresses are email addresses, which are shown exactly as they are; no subject has them.
+	link   string            // target of the button
+	paying bool              // link leads to a payment page
+	ours   map[string]string // variables set by the service
+	admins map[string]string // variables entered by a platform admin
+	theirs map[string]string // variables that any user can have entered; never in a subject
+	// addresses are email addresses, which are shown unchanged; never in a subject.
 	addresses map[string]string
 }
 
-// send writes a letter and queues it. A mail has to arrive: where a template of the operator
-// fails, which the samples at the start did not show, the program's own text takes its place.
+// send builds a letter and queues it. A mail must arrive, so if a custom template fails, which the
+// samples at startup did not reveal, send uses the built-in text instead.
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 	own := l.config.Templates.templatesOf(in.name, m.key)
 	message, err := l.compose(in, m, own)
@@ -102,7 +101,7 @@ func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 	return l.config.Outbox.Enqueue(ctx, message)
 }
 
-// pages are where the links lead.
+// pages returns the addresses of the frontend's pages.
 func (l *Letters) pages() frontend.Addresses {
 	return frontend.Addresses{URL: l.config.FrontendURL, Paths: l.config.Paths}
 }

@@ -22,10 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// now is the first of a month, which some languages write in their own way.
+// now is the first day of a month, which has a special form in some languages.
 var now = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)
 
-// box keeps the last message.
+// box stores the last message.
 type box struct{ mail.Message }
 
 func (b *box) Enqueue(_ context.Context, m mail.Message) error {
@@ -81,7 +81,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// Every locale has every text, with the same variables in it.
+// Every locale has all texts, with the same variables.
 func TestLocalesAreComplete(t *testing.T) {
 	t.Parallel()
 	l, _ := newLetters(t, "")
@@ -127,7 +127,7 @@ func TestLinksAreEscaped(t *testing.T) {
 	}
 }
 
-// hrefs are the addresses that an HTML mail links to.
+// hrefs returns the links of an HTML mail.
 func hrefs(mail string) (links []string) {
 	for _, m := range regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(mail, -1) {
 		links = append(links, html.UnescapeString(m[1]))
@@ -135,7 +135,7 @@ func hrefs(mail string) (links []string) {
 	return links
 }
 
-// Where a payment can be made by a link, the button says so, with the amount in one piece.
+// If the payment can be made through a link, the button says so, with the amount on one line.
 func TestAFailedPaymentCanBePaid(t *testing.T) {
 	t.Parallel()
 	for locale, want := range map[string]string{

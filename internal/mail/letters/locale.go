@@ -12,18 +12,18 @@ import (
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// locale has the texts of one language and its way to write dates and numbers.
-// Texts have variables in braces.
+// locale has the texts of one language and its date and number formats. Variables in texts are
+// enclosed in braces.
 type locale struct {
-	Roles    map[string]string `json:"roles"`    // the built-in ones
-	Fallback string            `json:"fallback"` // before the address that a button leads to
+	Roles    map[string]string `json:"roles"`    // built-in roles
+	Fallback string            `json:"fallback"` // introduces the plain URL of the button
 	Footer   string            `json:"footer"`
-	Support  string            `json:"support"` // before the address for questions
-	Terms    string            `json:"terms"`   // the name of that page
-	Privacy  string            `json:"privacy"` // likewise
+	Support  string            `json:"support"` // introduces the support address
+	Terms    string            `json:"terms"`   // name of the terms page
+	Privacy  string            `json:"privacy"` // name of the privacy page
 	Letters  map[string]texts  `json:"letters"`
 
-	i18n.Formatter `json:"-"` // its way to write dates and numbers
+	i18n.Formatter `json:"-"` // date and number formats
 
 	name string
 }
@@ -33,12 +33,12 @@ type texts struct {
 	Subject string   `json:"subject"`
 	Body    []string `json:"body"` // paragraphs
 	Facts   []fact   `json:"facts"`
-	Action  string   `json:"action"` // on the button
-	Pay     string   `json:"pay"`    // on the button where it leads to a payment; most have none
-	After   []string `json:"after"`  // paragraphs below it
+	Action  string   `json:"action"` // button label
+	Pay     string   `json:"pay"`    // button label if it leads to a payment; usually empty
+	After   []string `json:"after"`  // paragraphs below the button
 }
 
-// fact is a line with a value. It is left out where the value is empty.
+// fact is a labeled value. It is omitted if the value is empty.
 type fact struct {
 	Label string `json:"label"`
 	Value string `json:"value"`
@@ -62,7 +62,7 @@ func loadLocales() (map[string]*locale, error) {
 	return all, nil
 }
 
-// locale returns the locale with a name, or the default one.
+// locale returns the locale with the name, or the default locale.
 func (l *Letters) locale(name string) *locale {
 	if in, ok := l.locales[name]; ok {
 		return in
@@ -70,7 +70,7 @@ func (l *Letters) locale(name string) *locale {
 	return l.locales[i18n.Default]
 }
 
-// role returns the translated name of a built-in role; other names stay as they are.
+// role translates the name of a built-in role. It returns other names unchanged.
 func (in *locale) role(name string) string {
 	if translated, ok := in.Roles[name]; ok {
 		return translated

@@ -11,24 +11,25 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Mail is one of the mails that the service sends.
+// Mail describes a mail that the service sends.
 type Mail struct {
 	Name      string     `json:"name"`
-	About     string     `json:"about"`     // what it is for
-	Variables []Variable `json:"variables"` // its own ones, without Common
+	About     string     `json:"about"`     // purpose
+	Variables []Variable `json:"variables"` // its own variables, without Common
 
-	// sample sends it with typical data, sparse without all that may be missing.
+	// sample sends the mail with typical data, or with all optional values missing if sparse is
+	// set.
 	sample func(ctx context.Context, l *Letters, locale string, sparse bool) error
 }
 
-// Variable is something that the templates of a mail can show: {{.name}}.
+// Variable is a variable that templates can use: {{.name}}.
 type Variable struct {
 	Name    string `json:"name"`
 	About   string `json:"about"`
-	Subject bool   `json:"in_subject"` // the subject may have it too
+	Subject bool   `json:"in_subject"` // also available in the subject
 }
 
-// Common are the variables that all mails have.
+// Common returns the variables that all mails have.
 func Common() []Variable {
 	return []Variable{
 		{"app", "Name of the product.", true},
@@ -54,13 +55,13 @@ func Common() []Variable {
 	}
 }
 
-// sampleTo gets the mails with sample data.
+// sampleTo is the recipient of sample mails.
 const sampleTo = "ada+x@example.test"
 
-// sampleTime is the first of a month, which some languages write in their own way.
+// sampleTime is the first day of a month, which has a special form in some languages.
 var sampleTime = time.Date(2026, 5, 1, 8, 5, 59, 0, time.UTC)
 
-// Mails returns all mails, in a fixed order.
+// Mails returns all mails in a fixed order.
 func Mails() []Mail {
 	name := Variable{"name", "Name of the user.", false}
 	tenant := Variable{"tenant", "Name of the organization.", false}
@@ -105,7 +106,7 @@ func Mails() []Mail {
 	return append(all, billingMails(tenant)...)
 }
 
-// billingMails are those to whoever pays, and to who looks after an organization.
+// billingMails returns the mails to billing contacts and organization admins.
 func billingMails(tenant Variable) []Mail {
 	plan := Variable{"plan", "Name of the plan.", true}
 	quota := []Variable{
@@ -195,7 +196,7 @@ func sampleWebhookDisabled(ctx context.Context, l *Letters, locale string, _ boo
 	return l.WebhookDisabled(ctx, locale, sampleTo, WebhookDisabled{Tenant: "Acme", URL: "https://example.com/hooks", Since: sampleTime.AddDate(0, 0, -5)})
 }
 
-// find returns a mail by its name.
+// find returns a mail by name.
 func find(name string) (Mail, error) {
 	var names []string
 	for _, m := range Mails() {
@@ -207,14 +208,14 @@ func find(name string) (Mail, error) {
 	return Mail{}, fmt.Errorf("there is no mail %q; the mails are %s", name, strings.Join(names, ", "))
 }
 
-// CheckName refuses the name of a mail that there is not, and says which there are.
+// CheckName returns an error that lists all mails if the name is unknown.
 func CheckName(name string) error {
 	_, err := find(name)
 	return err
 }
 
-// Preview writes a mail with sample data, and sends nothing. A template that fails is an
-// error.
+// Preview builds a mail with sample data without sending it. It returns the error of a failing
+// template.
 func (l *Letters) Preview(ctx context.Context, name, locale string) (mail.Message, error) {
 	return l.sample(ctx, name, locale, false)
 }
@@ -230,7 +231,7 @@ func (l *Letters) sample(ctx context.Context, name, locale string, sparse bool) 
 	return kept.message, err
 }
 
-// keeper is an outbox that keeps the last message.
+// keeper is an outbox that stores the last message.
 type keeper struct{ message mail.Message }
 
 // Enqueue implements Outbox.

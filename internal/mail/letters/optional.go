@@ -11,16 +11,16 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// The mails that are sent only where the operator asks for them.
+// Mails that are sent only if the operator enables them.
 const (
 	welcome = "welcome"
 	receipt = "receipt"
 )
 
-// OptionalMails lists them.
+// OptionalMails lists the optional mails.
 func OptionalMails() []string { return []string{welcome, receipt} }
 
-// CheckOptional refuses the name of a mail that is not optional.
+// CheckOptional returns an error if the name is not an optional mail.
 func CheckOptional(name string) error {
 	if slices.Contains(OptionalMails(), name) {
 		return nil
@@ -28,13 +28,13 @@ func CheckOptional(name string) error {
 	return fmt.Errorf("%q is no optional mail; those are %s", name, strings.Join(OptionalMails(), " and "))
 }
 
-// Sends reports whether an optional mail is sent.
+// Sends reports whether an optional mail is enabled.
 func (l *Letters) Sends(name string) bool { return slices.Contains(l.config.Optional, name) }
 
-// SendsReceipts reports whether Receipt sends anything.
+// SendsReceipts reports whether receipts are enabled.
 func (l *Letters) SendsReceipts() bool { return l.Sends(receipt) }
 
-// Welcome greets a new user, where the operator asks for it.
+// Welcome sends the welcome mail to a new user, if enabled.
 func (l *Letters) Welcome(ctx context.Context, locale, to, name string) error {
 	if !l.Sends(welcome) {
 		return nil
@@ -44,17 +44,17 @@ func (l *Letters) Welcome(ctx context.Context, locale, to, name string) error {
 	})
 }
 
-// Receipt is the content of the mail about a payment.
+// Receipt is the content of the receipt mail.
 type Receipt struct {
-	Tenant     string // its name
-	Number     string // of the invoice
-	What       string // what was paid for, such as the name of a plan; may be empty
+	Tenant     string // name
+	Number     string // invoice number
+	What       string // the item paid for, such as a plan name; can be empty
 	Amount     money.Money
 	MinorUnits int // decimals of the amount's currency: 0, 2 or 3
 	PaidAt     time.Time
 }
 
-// Receipt thanks for the payment of an invoice, where the operator asks for it.
+// Receipt sends a receipt for the payment of an invoice, if enabled.
 func (l *Letters) Receipt(ctx context.Context, locale, to string, r Receipt) error {
 	if !l.SendsReceipts() {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Optional mails are sent where they are named, and only those.
+// Only the enabled optional mails are sent.
 func TestOptional(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -14,11 +14,11 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// Templates are the operator's own mails, read from a folder (rules: mail#templates). nil has
-// none.
+// Templates are the operator's mail templates, read from a folder (rules: mail#templates). A nil
+// Templates is empty.
 type Templates struct{ own map[templateKey]forms }
 
-// templateKey is one mail in one language.
+// templateKey identifies a mail in one language.
 type templateKey struct{ locale, mail string }
 
 // templatesOf returns the templates of a mail.
@@ -29,13 +29,13 @@ func (t *Templates) templatesOf(locale, mail string) forms {
 	return t.own[templateKey{locale, mail}]
 }
 
-// maxTemplate is the largest template, in bytes.
+// maxTemplate is the maximum size of a template file in bytes.
 const maxTemplate = 256 << 10
 
-// ReadTemplates reads the files {locale}/{mail}.html, .txt and .subject of a folder. It
-// returns everything that is wrong with them, each with its path: names that no mail or
-// locale has, and templates that cannot be parsed or that fail with sample data. What
-// begins with a dot is passed over, as file systems and tools put such names there.
+// ReadTemplates reads the files {locale}/{mail}.html, .txt and .subject of a folder. It returns all
+// errors, each with its path: unknown mails and locales, and templates that cannot be parsed or
+// that fail with sample data. It ignores names that begin with a dot, which file systems and tools
+// create.
 func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 	l, err := New(Config{FrontendURL: "https://app.example.com", PublicURL: "https://api.example.com", Brand: b})
 	if err != nil {
@@ -66,7 +66,7 @@ func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 	return all, wrong
 }
 
-// visibleNames returns the names in a folder, but for those that begin with a dot.
+// visibleNames returns the names in a folder that do not begin with a dot.
 func visibleNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var names []string
@@ -78,7 +78,7 @@ func visibleNames(dir string) ([]string, error) {
 	return names, err
 }
 
-// add reads one file, and tries it with sample data.
+// add reads one file and tests it with sample data.
 func (t *Templates) add(l *Letters, path, locale, file string) error {
 	extension := filepath.Ext(file)
 	at := templateKey{locale, strings.TrimSuffix(file, extension)}
@@ -100,7 +100,7 @@ func (t *Templates) add(l *Letters, path, locale, file string) error {
 	}
 	*form = parsed
 	t.own[at] = of
-	// The file alone, so that the error of another is not told twice.
+	// Test the file alone, so that the error of another file is not reported twice.
 	var alone forms
 	switch extension {
 	case ".html":

@@ -20,7 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// folder writes files of templates and returns their folder.
+// folder writes template files and returns their folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func folder(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// withTemplates returns Letters with templates, which must be fine, and what they log.
+// withTemplates returns a Letters with valid templates, and its log.
 func withTemplates(t *testing.T, files map[string]string) (*letters.Letters, *box, *bytes.Buffer) {
 	t.Helper()
 	templates, wrong := letters.ReadTemplates(folder(t, files), brand.Brand{})
@@ -50,8 +50,8 @@ func withTemplates(t *testing.T, files map[string]string) (*letters.Letters, *bo
 	return l, b, log
 }
 
-// Every variable that is documented is there, in every mail and form that may have it, and
-// nothing that our own texts use is missing from the list.
+// Every documented variable exists in every mail and template that can use it, and the
+// documentation lists every variable of the built-in texts.
 func TestVariablesAreThere(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
@@ -98,7 +98,8 @@ func TestVariablesAreThere(t *testing.T) {
 	}
 }
 
-// The users' page has every mail and variable, with the mark of those that subjects have.
+// docs/mail.md lists every mail and variable, and marks the variables that are available in
+// subjects.
 func TestDocumentedVariables(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("../../../docs/mail.md")
@@ -119,7 +120,7 @@ func TestDocumentedVariables(t *testing.T) {
 	}
 }
 
-// What is shown to strangers is a mistake where a subject would show it.
+// A subject template with a variable that other users can enter is an error.
 func TestSubjectsOfTemplatesKnowNoStranger(t *testing.T) {
 	t.Parallel()
 	for _, m := range letters.Mails() {
@@ -162,7 +163,7 @@ func TestTemplatesTakeThePlaceOfTexts(t *testing.T) {
 	if err := l.QuotaAlert(t.Context(), "es", to, letters.QuotaAlert{Meter: "a.example\nb", Percent: 80}); err != nil {
 		t.Fatal(err)
 	}
-	// The heading is the own subject as well, fit for a body.
+	// The heading is the custom subject too, prepared for the body.
 	if b.Subject != "a.example b 80\u00a0%" || !strings.Contains(b.HTML, "<h1>a.\u200aexample b 80\u00a0%</h1>") {
 		t.Errorf("es: %q in %s", b.Subject, b.HTML)
 	}
@@ -174,7 +175,7 @@ func TestTemplatesTakeThePlaceOfTexts(t *testing.T) {
 	}
 }
 
-// A mail arrives whatever its template does with values that no sample has.
+// A mail arrives even if its template fails with values that the samples do not have.
 func TestTemplatesThatFailLaterAreReplaced(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
@@ -198,7 +199,7 @@ func TestTemplatesThatFailLaterAreReplaced(t *testing.T) {
 	}
 }
 
-// What people type stays text in templates too, wherever they put it.
+// User input remains plain text anywhere in a template.
 func TestWhatPeopleTypeStaysTextInTemplates(t *testing.T) {
 	t.Parallel()
 	l, b, _ := withTemplates(t, map[string]string{
@@ -226,7 +227,7 @@ func TestWrongTemplates(t *testing.T) {
 		"en/invitation.html": strings.Repeat("x", 256<<10+1), "en/invitation.txt": "\xff", "en/quota_near.html": `<a href="{{if .app}}x">{{end}}`,
 		"fr/quota_near.subject": strings.Repeat("x", 201), "es/quota_near.subject": "{{.app}}", "xx": "",
 	})
-	if err := os.Symlink(filepath.Join(dir, "es"), filepath.Join(dir, "it")); err != nil { // as volumes of clusters have them
+	if err := os.Symlink(filepath.Join(dir, "es"), filepath.Join(dir, "it")); err != nil { // as volumes in clusters have them
 		t.Fatal(err)
 	}
 	_, wrong := letters.ReadTemplates(dir, brand.Brand{})
@@ -241,7 +242,7 @@ func TestWrongTemplates(t *testing.T) {
 		"fr/quota_near.subject: writes more than one line of 200 characters",
 		`xx: there is no locale "xx"; the locales are en, fr, es, it`,
 	}
-	if len(got) > 2 { // how the library words it may change
+	if len(got) > 2 { // the library can change its wording
 		got[2], want[2] = strings.SplitN(got[2], "1:", 2)[0], strings.SplitN(want[2], "1:", 2)[0]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -1,6 +1,6 @@
-// Package charge converts amounts of money between the minor units that the service
-// counts in and those of the payment provider, and knows which amounts the provider can
-// charge (rules: money#providers-and-decimals).
+// Package charge converts amounts of money between the minor units used here and the payment
+// provider's, and determines which amounts the provider can charge
+// (rules: money#providers-and-decimals).
 package charge
 
 import (
@@ -13,25 +13,25 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// ErrUnsupported refuses an amount that the provider cannot charge in its currency. Its key
-// possible_amounts has the nearest ones that it can.
+// ErrUnsupported rejects an amount that the provider cannot charge in its currency. Its key
+// possible_amounts lists the nearest amounts that it can charge.
 var ErrUnsupported = fault.NewCoded(fault.Invalid, fault.PSPAmountUnsupported)
 
-// ErrMinorUnits refuses a currency that has too few decimals here: the provider would
-// charge amounts that cannot be written here. Its code is ErrUnsupported's.
+// ErrMinorUnits rejects a currency that has too few decimals here: the provider would charge
+// amounts that cannot be represented here. It has the same code as ErrUnsupported.
 var ErrMinorUnits = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
 }
 
-// ErrCurrency refuses a currency that the provider does not support. Its code is
-// ErrUnsupported's.
+// ErrCurrency rejects a currency that the provider does not support. It has the same code as
+// ErrUnsupported.
 var ErrCurrency = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_currency_unsupported",
 }
 
-// supported are the currencies that the provider charges in
-// (https://docs.stripe.com/currencies#presentment-currencies, and its currencies with three
-// decimals). An account may support fewer of them, which depends on its country.
+// supported lists the currencies that the provider charges in
+// (https://docs.stripe.com/currencies#presentment-currencies, and its three-decimal currencies).
+// Depending on its country, an account may support fewer.
 const supported = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD " +
 	"CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD " +
 	"HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL " +
@@ -42,37 +42,37 @@ const supported = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD B
 // Supports reports whether the provider charges in a currency (ISO 4217, upper case).
 func Supports(currency string) bool { return isOneOf(currency, supported) }
 
-// The provider has rules of its own, which are not those of ISO 4217
+// The provider's decimals differ from ISO 4217 in some currencies
 // (https://docs.stripe.com/currencies: zero-decimal, three-decimal, special cases).
 const (
 	zeroDecimal  = "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF"
 	threeDecimal = "BHD JOD KWD OMR TND" // the last digit must be 0
-	// Counted in hundredths for historical reasons, though there are no such coins.
+	// Counted in hundredths for historical reasons, although the currencies have no decimals.
 	wholeOnly = "ISK UGX"
 )
 
-// The highest amount of one charge, in the provider's minor units: eight digits, but
-// twelve where the smallest coin is worth next to nothing.
+// The maximum amount of a charge, in the provider's minor units: eight digits, or twelve for the
+// rupiah, whose smallest coin is worth almost nothing.
 const (
 	maxAmount       = 99_999_999
 	maxAmountRupiah = 999_999_999_999
 )
 
-// minimums are the lowest amounts of one charge, in the provider's minor units
-// (https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). A currency
-// that is not listed is converted first, so that its minimum follows the rate.
+// minimums are the minimum amounts of a charge, in the provider's minor units
+// (https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). Other currencies are
+// converted first, so their minimum depends on the exchange rate.
 var minimums = map[string]int64{
 	"AED": 200, "AUD": 50, "BGN": 100, "BRL": 50, "CAD": 50, "CHF": 50, "CZK": 1500, "DKK": 250, "EUR": 50, "GBP": 30,
 	"HKD": 400, "HUF": 17500, "INR": 50, "JPY": 50, "MXN": 1000, "MYR": 200, "NOK": 300, "NZD": 50, "PLN": 200,
 	"RON": 200, "SEK": 300, "SGD": 50, "THB": 1000, "USD": 50,
 }
 
-// Decimals returns how many decimals the amounts of a currency (ISO 4217, upper case)
-// have here; known is false for a currency that does not exist here.
+// Decimals returns the number of decimals that a currency (ISO 4217, upper case) has here. known is
+// false if the currency does not exist here.
 type Decimals func(ctx context.Context, currency string) (decimals int, known bool, err error)
 
-// lookupError is what a Decimals returned. A call to the provider that ends with it is none
-// that the provider failed, and asking again would not help.
+// lookupError is an error returned by a Decimals. A call that fails with it does not count as a
+// failure of the provider and is not retried.
 type lookupError struct{ cause error }
 
 // Error implements error.
@@ -81,30 +81,29 @@ func (e *lookupError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *lookupError) Unwrap() error { return e.cause }
 
-// LookupError returns an error of a Decimals in the form that IsLookup tells.
+// LookupError wraps an error of a Decimals so that IsLookup recognizes it.
 func LookupError(err error) error { return &lookupError{err} }
 
-// IsLookup reports whether err comes from a Decimals, and so from this service.
+// IsLookup reports whether err was returned by a Decimals, and so comes from this service.
 func IsLookup(err error) bool {
 	_, is := errors.AsType[*lookupError](err)
 	return is
 }
 
-// Units converts amounts of one currency between our minor units and the provider's.
-// All amounts that package psp takes and returns are in ours.
+// Units converts amounts of one currency between the minor units used here and the provider's.
+// Package psp takes and returns all amounts in the units used here.
 //
-// Invariant: what the provider can charge is a whole number of our minor units, so that
-// nothing is lost on the way back. UnitsOf refuses a currency where that is not so.
+// Invariant: every amount that the provider can charge is a whole number of units here, so that
+// converting back loses nothing. UnitsOf rejects other currencies.
 type Units struct {
 	currency string
-	// ours × factor / divisor is the provider's amount; one of both is 1.
+	// The provider's amount is ours × factor / divisor. One of the two is 1.
 	factor, divisor int64
-	// step is the smallest amount in ours that can be charged; max is the largest.
+	// step and max are the smallest and the largest chargeable amount, in the units used here.
 	step, max int64
 }
 
-// UnitsOf returns the units of a currency whose amounts have a number of decimals here,
-// or ErrMinorUnits.
+// UnitsOf returns the units of a currency with the given number of decimals here, or ErrMinorUnits.
 func UnitsOf(currency string, decimals int) (Units, error) {
 	currency = strings.ToUpper(currency)
 	theirs, step, most := rulesOf(currency)
@@ -117,15 +116,15 @@ func UnitsOf(currency string, decimals int) (Units, error) {
 	return u, nil
 }
 
-// ProviderUnits returns the units of a currency that is counted here as it is there.
+// ProviderUnits returns the units of a currency that has the same decimals here as at the provider.
 func ProviderUnits(currency string) Units {
 	theirs, _, _ := rulesOf(strings.ToUpper(currency))
-	u, _ := UnitsOf(currency, theirs) // equal decimals always fit
+	u, _ := UnitsOf(currency, theirs) // equal decimals are always valid
 	return u
 }
 
-// rulesOf returns how many decimals the provider's amounts of a currency have, and the
-// smallest and the largest amount there.
+// rulesOf returns the number of decimals that a currency has at the provider, and its smallest and
+// largest amount there.
 func rulesOf(currency string) (decimals int, step, most int64) {
 	switch {
 	case isOneOf(currency, zeroDecimal):
@@ -141,7 +140,7 @@ func rulesOf(currency string) (decimals int, step, most int64) {
 	}
 }
 
-// powerOf10 returns 10 to the power of n, 1 for a negative n.
+// powerOf10 returns 10 to the power of n, or 1 if n is negative.
 func powerOf10(n int) int64 {
 	p := int64(1)
 	for range n {
@@ -150,8 +149,8 @@ func powerOf10(n int) int64 {
 	return p
 }
 
-// ToProvider returns an amount in the provider's minor units, or ErrUnsupported where it
-// cannot be charged.
+// ToProvider converts an amount to the provider's minor units. It returns ErrUnsupported if the
+// amount cannot be charged.
 func (u Units) ToProvider(amount int64) (int64, error) {
 	if err := u.Check(amount); err != nil {
 		return 0, err
@@ -159,8 +158,8 @@ func (u Units) ToProvider(amount int64) (int64, error) {
 	return amount * u.factor / u.divisor, nil
 }
 
-// Check returns ErrUnsupported for an amount that cannot be charged: a negative one, one with
-// smaller parts than the provider takes, and one above its maximum.
+// Check returns ErrUnsupported if an amount cannot be charged because it is negative, above the
+// maximum, or not a multiple of the step.
 func (u Units) Check(amount int64) error {
 	possible := u.NearestChargeable(amount)
 	if len(possible) == 0 {
@@ -170,8 +169,9 @@ func (u Units) Check(amount int64) error {
 		Wrap(fmt.Errorf("%d %s is not a multiple of %d up to %d", amount, u.currency, u.step, u.max))
 }
 
-// NearestChargeable returns the amounts nearest to one that cannot be charged, in ascending
-// order; none for one that can. It never proposes 0, which is no price but free.
+// NearestChargeable returns the chargeable amounts nearest to an amount that cannot be charged, in
+// ascending order. It returns nil if the amount can be charged. It never returns 0, which would
+// mean free.
 func (u Units) NearestChargeable(amount int64) []int64 {
 	below := amount - amount%u.step
 	switch {
@@ -188,18 +188,17 @@ func (u Units) NearestChargeable(amount int64) []int64 {
 	}
 }
 
-// Step returns the smallest amount that can be charged; every amount is a multiple of it.
+// Step returns the smallest chargeable amount. Every chargeable amount is a multiple of it.
 func (u Units) Step() int64 { return u.step }
 
-// Maximum returns the largest amount that can be charged at once.
+// Maximum returns the largest amount of a single charge.
 func (u Units) Maximum() int64 { return u.max }
 
-// Minimum returns the lowest amount above 0 that can be charged at once, 0 where it is
-// not known.
+// Minimum returns the smallest positive amount of a single charge, or 0 if it is unknown.
 func (u Units) Minimum() int64 { return u.FromProvider(minimums[u.currency]) }
 
-// FromProvider returns an amount of the provider in our minor units. One that could not
-// be charged may fall between two of ours: it is rounded, half away from zero.
+// FromProvider converts an amount of the provider to the minor units used here. Amounts that could
+// not be charged are rounded, half away from zero.
 func (u Units) FromProvider(amount int64) int64 {
 	half := u.factor / 2
 	if amount < 0 {
@@ -208,7 +207,8 @@ func (u Units) FromProvider(amount int64) int64 {
 	return (amount*u.divisor + half) / u.factor
 }
 
-// FromProviderExact is FromProvider for an amount that must not be rounded; nil where it would be.
+// FromProviderExact is FromProvider for an amount that must not be rounded. It returns nil if it
+// would be.
 func (u Units) FromProviderExact(amount *int64) *int64 {
 	if amount == nil || *amount%u.factor != 0 {
 		return nil
@@ -217,8 +217,7 @@ func (u Units) FromProviderExact(amount *int64) *int64 {
 	return &ours
 }
 
-// Decimal returns a unit price of the provider, decimal text in its minor units, in
-// ours.
+// Decimal converts a unit price, given as decimal text in the provider's minor units.
 func (u Units) Decimal(text string) string {
 	if u.factor == u.divisor {
 		return text

@@ -15,15 +15,15 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 	for _, tt := range []struct {
 		currency string
 		decimals int
-		// Pairs of an amount here and the provider's.
+		// Pairs of an amount here and the provider's amount.
 		good [][2]int64
-		// Amounts that cannot be charged, with the nearest ones that can.
+		// Amounts that cannot be charged, with the nearest chargeable ones.
 		bad map[int64][]int64
 		min int64
 	}{
 		{"EUR", 2, [][2]int64{{0, 0}, {1, 1}, {99_999_999, 99_999_999}}, map[int64][]int64{-1: {1}, 100_000_000: {99_999_999}}, 50},
 		{"usd", 3, [][2]int64{{50, 5}}, map[int64][]int64{55: {50, 60}, 5: {10}}, 500},
-		{"HUF", 2, [][2]int64{{1045, 1045}}, nil, 17500}, // whole only for payouts
+		{"HUF", 2, [][2]int64{{1045, 1045}}, nil, 17500}, // whole amounts are required only for payouts
 		{"JPY", 0, [][2]int64{{1, 1}, {500, 500}}, map[int64][]int64{-500: {1}}, 50},
 		{"JPY", 2, [][2]int64{{50_000, 500}}, map[int64][]int64{50_050: {50_000, 50_100}, 10_000_000_000: {9_999_999_900}}, 5000},
 		{"KWD", 3, [][2]int64{{5120, 5120}}, map[int64][]int64{5124: {5120, 5130}, 1: {10}, 99_999_999: {99_999_990}}, 0},
@@ -63,8 +63,8 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 	}
 }
 
-// Whatever can be charged comes back as it was sent, in every currency and however many
-// decimals it has here; whatever cannot is between the amounts that are proposed.
+// Every chargeable amount survives the conversion to the provider and back, in every currency and
+// with any number of decimals here. Any other amount lies between the proposed ones.
 func TestUnitsThereAndBack(t *testing.T) {
 	t.Parallel()
 	for _, currency := range []string{"EUR", "JPY", "KWD", "ISK", "UGX", "MGA", "IDR", "HUF"} {

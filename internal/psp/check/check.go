@@ -1,5 +1,5 @@
-// Package check finds what is not as it has to be in the account at the payment provider,
-// and says what to do. It only reads (rules: psp#check).
+// Package check finds wrong settings of the account at the payment provider and suggests fixes. It
+// is read-only (rules: psp#check).
 package check
 
 import (
@@ -10,47 +10,47 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Status says how bad a finding is.
+// Status is the severity of a finding.
 type Status string
 
-// The statuses.
+// The severities.
 const (
 	StatusOK      Status = "ok"
 	StatusWarning Status = "warning"
 	StatusError   Status = "error"
 )
 
-// Finding is what one check found.
+// Finding is the result of one check.
 type Finding struct {
 	Name   string  `json:"name"`
 	Status Status  `json:"status"`
 	Detail string  `json:"detail"`
-	Fix    *string `json:"fix"` // what to do; null where there is nothing to do
+	Fix    *string `json:"fix"` // what to do; null if nothing is to be done
 }
 
-// Config is what is checked.
+// Config is the input of the checks.
 type Config struct {
 	Client *psp.Client
-	// WebhookURL is where this service takes notifications; "" where it is not known.
+	// WebhookURL is where this service receives notifications, or "" if it is unknown.
 	WebhookURL string
-	// Types are the types of events that the service handles.
+	// Types are the event types that the service handles.
 	Types []string
-	// LastReceived is when the last notification was stored; zero for never.
+	// LastReceived is when the last notification was stored, or zero for never.
 	LastReceived time.Time
-	// Links are the prices here that are linked to one of the provider.
+	// Links are the prices here that are linked to a price of the provider.
 	Links []Link
-	// Now is the machine's time.
+	// Now returns the machine's time.
 	Now func() time.Time
 }
 
-// Link is a price here that is linked to one of the provider.
+// Link is a price here that is linked to a price of the provider.
 type Link struct {
-	Name          string // for people, such as "plan starter in EUR"
+	Name          string // for display, such as "plan starter in EUR"
 	PSPPriceID    string
 	Currency      string // ISO 4217
-	Amount        *int64 // in minor units; nil where it is not compared
-	UnitPrice     string // what a unit costs, as psp.Price has it; "" where it is not compared
-	IntervalUnit  string // "" where it is not compared
+	Amount        *int64 // in minor units; nil if it is not compared
+	UnitPrice     string // price of a unit in the format of psp.Price; "" if it is not compared
+	IntervalUnit  string // "" if it is not compared
 	IntervalCount int
 	Metered       bool
 }
@@ -61,7 +61,7 @@ type checker struct {
 	findings []Finding
 }
 
-// Run makes all checks. Where the key does not work at all the others are left out.
+// Run runs all checks. If the key does not work, it skips the other checks.
 func Run(ctx context.Context, cfg Config) []Finding {
 	c := &checker{Config: cfg}
 	if c.key(ctx) {
@@ -84,7 +84,7 @@ func (c *checker) note(name string, s Status, detail, fix string) {
 
 func (c *checker) ok(name, detail string) { c.note(name, StatusOK, detail, "") }
 
-// failed notes that the provider did not answer what a check needs.
+// failed adds a finding for a check that the provider did not answer.
 func (c *checker) failed(name string, status int, err error) {
 	switch status {
 	case http.StatusForbidden:

@@ -11,15 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// skews are by how much the machine's clock may be off: signatures of notifications are
-// refused from five minutes on.
+// Limits for the deviation of the machine's clock. Signatures of notifications are rejected from
+// five minutes.
 const (
 	skewWarning = time.Minute
 	skewError   = 5 * time.Minute
 )
 
-// key checks the secret key, the account that it belongs to, and the clock. It reports
-// whether the key works.
+// key checks the secret key, its account and the clock. It reports whether the key works.
 func (c *checker) key(ctx context.Context) bool {
 	what := "a key of " + c.Client.Mode() + " mode"
 	if c.Client.Mode() == "" {
@@ -82,14 +81,14 @@ func (c *checker) clock(a *stripe.Account) {
 	}
 }
 
-// permission is something that the key must be able to read. That it can write too is
-// only known once it does.
+// permission is a resource that the key must be able to read. Write access cannot be checked
+// without a write.
 type permission struct {
 	name string // as in Stripe's dashboard
 	list func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error
 }
 
-// readFirst reads the beginning of a list.
+// readFirst reads the first page of a list.
 func readFirst[T any](list *stripe.V1List[T]) error { return list.Err() }
 
 func permissions() []permission {
@@ -119,7 +118,8 @@ func permissions() []permission {
 			return readFirst(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
 		}},
 		{"Payment Intents", func(ctx context.Context, api *stripe.Client, _ stripe.ListParams) error {
-			// Only single ones are read. One that does not exist is found missing by who may read.
+			// Only single objects are read. A key with the permission gets the error that the object is
+			// missing.
 			_, err := api.V1PaymentIntents.Retrieve(ctx, "pi_none", nil)
 			if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeResourceMissing {
 				return nil
@@ -138,7 +138,7 @@ func permissions() []permission {
 	}
 }
 
-// permissions checks what the key must be able to read, each by reading one or none.
+// permissions checks the read permissions of the key by reading at most one object of each kind.
 func (c *checker) permissions(ctx context.Context) {
 	for _, p := range permissions() {
 		name := "permission: " + p.name

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// links checks each linked price and meter.
+// links checks each linked price and its meter.
 func (c *checker) links(ctx context.Context) {
 	for _, link := range c.Links {
 		name := "price: " + link.Name
@@ -27,13 +27,13 @@ func (c *checker) links(ctx context.Context) {
 	}
 }
 
-// FindProblem asks the provider and says what is wrong with a link, "" if nothing is.
+// FindProblem checks a link at the provider. It returns the problem, or "".
 func (l Link) FindProblem(ctx context.Context, client *psp.Client) (string, error) {
 	_, wrong, _, err := l.inspect(ctx, client)
 	return wrong, err
 }
 
-// inspect reads the price of a link, and says what is wrong with it and what to do.
+// inspect reads the price of a link. It returns the problem and its fix, if there is one.
 func (l Link) inspect(ctx context.Context, client *psp.Client) (price psp.Price, wrong, fix string, err error) {
 	price, err = client.GetPrice(ctx, l.PSPPriceID)
 	switch {
@@ -50,7 +50,7 @@ func (l Link) inspect(ctx context.Context, client *psp.Client) (price psp.Price,
 	return price, "", "", nil
 }
 
-// differs lists what a price sells otherwise than the one that is linked to it.
+// differs lists how a price differs from the link.
 func (l Link) differs(p psp.Price) []string {
 	var differs []string
 	if p.Currency != l.Currency {
@@ -76,7 +76,7 @@ func (l Link) differs(p psp.Price) []string {
 	return differs
 }
 
-// meter checks the meter that a metered price bills and reports whether it is well.
+// meter checks the meter of a metered price. It reports whether it is usable.
 func (c *checker) meter(ctx context.Context, name string, link Link, price psp.Price) bool {
 	if !link.Metered {
 		return true

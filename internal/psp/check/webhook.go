@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// silence is after how long without a notification one begins to wonder.
+	// silence is the time without a notification that causes a warning.
 	silence = 7 * 24 * time.Hour
-	// retried is how long Stripe tries to deliver an event.
+	// retried is how long Stripe retries the delivery of an event.
 	retried = 3 * 24 * time.Hour
-	// underway is how old an event is that should have been delivered.
+	// underway is the age from which an event should have been delivered.
 	underway = 10 * time.Minute
-	// typesMax is how many types one list of events takes.
+	// typesMax is the maximum number of types in one list of events.
 	typesMax = 20
 )
 
-// webhook checks the endpoint that sends notifications here.
+// webhook checks the endpoint that sends notifications to this service.
 func (c *checker) webhook(ctx context.Context) {
 	all, status, err := psp.Call(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *stripe.Client) ([]*stripe.WebhookEndpoint, error) {
 		var all []*stripe.WebhookEndpoint
@@ -64,7 +64,7 @@ func (c *checker) webhook(ctx context.Context) {
 	c.received()
 }
 
-// events compares the events that an endpoint sends with those that are handled.
+// events compares the event types that an endpoint sends with the types that are handled.
 func (c *checker) events(e *stripe.WebhookEndpoint) {
 	missing := missingFrom(c.Types, e.EnabledEvents)
 	superfluous := missingFrom(e.EnabledEvents, c.Types)
@@ -85,12 +85,12 @@ func (c *checker) events(e *stripe.WebhookEndpoint) {
 	}
 }
 
-// missingFrom returns what is in a and not in b.
+// missingFrom returns the elements of a that are not in b.
 func missingFrom(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// received says when the last notification came.
+// received reports when the last notification was received.
 func (c *checker) received() {
 	const name, fix = "last notification", "Send a test event to the endpoint and see that it is answered with 200: Developers, Webhooks."
 	if c.LastReceived.IsZero() {

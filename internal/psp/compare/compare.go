@@ -1,5 +1,5 @@
-// Package compare has what the comparisons with the payment provider have in common: the
-// differences that they find, and the jobs that do a part each (rules: psp#differences).
+// Package compare contains the common parts of the comparisons with the payment provider: the
+// differences, and the jobs that each compare a part (rules: psp#differences).
 package compare
 
 import (
@@ -14,37 +14,34 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// DifferenceMessage is the text of the warning for each difference that is found in the
-// background.
+// DifferenceMessage is the log message for each difference that is found in the background.
 const DifferenceMessage = "a difference from the payment provider"
 
 const (
-	// partTime is how long a job works on its part, less than a job may take.
+	// partTime is how long a job works on its part. It is shorter than the job timeout.
 	partTime = 30 * time.Second
-	// startDelay keeps the comparison away from the start of the service.
+	// startDelay postpones the comparison after the service has started.
 	startDelay = 10 * time.Minute
-	// maxFailures is how many failures in a row end a comparison: then the cause is
-	// not in what is compared.
+	// maxFailures is the number of consecutive failures that ends a comparison, because the cause
+	// is then not in the compared objects.
 	maxFailures = 10
 )
 
-// Comparison compares everything of one kind that is kept here with the provider.
-// W is its position, which each job passes on to the next; the zero value is the
-// beginning (rules: psp#differences).
+// Comparison compares all stored objects of one kind with the provider. W is its position, which
+// each job passes on to the next one. The zero value is the beginning (rules: psp#differences).
 type Comparison[W any] struct {
-	Kind  string // of its jobs, such as "invoice.reconcile"
+	Kind  string // the kind of its jobs, such as "invoice.reconcile"
 	Jobs  *jobs.Queue
 	Clock clock.Clock
 	Log   *slog.Logger
-	// Run goes on from w until everything is compared or the part is over, and moves
-	// w. It may run at any time, several times at once, and again from where it was
-	// interrupted.
+	// Run continues from w until everything is compared or the part is over, and advances w. It can
+	// run at any time, concurrently, and again from where it was interrupted.
 	Run func(ctx context.Context, p *Part, w *W) (done bool, err error)
 }
 
-// Compare compares everything and repairs differences, unless it is a dry run. It returns
-// the differences that it found, also beside an error. The error names what could
-// not be compared.
+// Compare compares everything and repairs the differences, unless it is a dry run. It returns the
+// differences that it found even if it also returns an error. The error names the objects that
+// could not be compared.
 func (c Comparison[W]) Compare(ctx context.Context, dryRun bool) ([]Difference, error) {
 	found := []Difference{}
 	p := &Part{
@@ -55,8 +52,7 @@ func (c Comparison[W]) Compare(ctx context.Context, dryRun bool) ([]Difference, 
 	return found, errors.Join(append(p.failures, err)...)
 }
 
-// Start compares and repairs everything in the background, in jobs that do a part
-// each.
+// Start compares and repairs everything in the background, in jobs that each handle a part.
 func (c Comparison[W]) Start(ctx context.Context) error {
 	return c.enqueue(ctx, *new(W), jobs.At(c.Clock.Now().Add(startDelay)))
 }
@@ -65,8 +61,8 @@ func (c Comparison[W]) enqueue(ctx context.Context, w W, opts ...jobs.Option) er
 	return c.Jobs.Enqueue(ctx, c.Kind, w, append(opts, jobs.Key("walk"))...)
 }
 
-// HandlePart is the handler of the comparison's jobs: each compares a part and
-// enqueues the next. An interrupted part is compared again, which does no harm.
+// HandlePart handles the jobs of the comparison: each compares a part and enqueues the next one. An
+// interrupted part is compared again, which is harmless.
 func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	var w W
 	if err := job.Decode(&w); err != nil {
@@ -88,9 +84,9 @@ func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	return c.enqueue(ctx, w)
 }
 
-// Part is what one job does of a comparison.
+// Part is the part of a comparison that one job handles.
 type Part struct {
-	// Repair says whether differences are repaired.
+	// Repair enables the repair of differences.
 	Repair bool
 
 	due      func() bool
@@ -99,12 +95,12 @@ type Part struct {
 	inARow   int
 }
 
-// IsOver reports whether the time of the part is over, so that the next one goes on.
+// IsOver reports whether the time of the part has run out, so that the next job must continue.
 func (p *Part) IsOver() bool { return p.due() }
 
-// Report reports differences and keeps a failure, which names what could not be
-// compared. It returns an error after so many failures in a row that the rest would
-// fail too; that error ends the comparison.
+// Report reports differences and records a failure, which names the object that could not be
+// compared. It returns an error that ends the comparison after so many consecutive failures that
+// the rest would fail too.
 func (p *Part) Report(found []Difference, err error) error {
 	for _, d := range found {
 		p.report(d)
@@ -120,11 +116,11 @@ func (p *Part) Report(found []Difference, err error) error {
 	return nil
 }
 
-// maxNamed is how many failures an error names.
+// maxNamed is the maximum number of failures that an error names.
 const maxNamed = 5
 
-// JoinErrors returns failures, nil among them or not, as one error. It names the first few and
-// counts the others: while the provider is away everything that is compared fails.
+// JoinErrors joins failures, which can contain nil, into one error. It names the first few and
+// counts the rest, because every comparison fails while the provider is unavailable.
 func JoinErrors(failures []error) error {
 	failures = slices.DeleteFunc(failures, func(err error) bool { return err == nil })
 	if more := len(failures) - maxNamed; more > 0 {

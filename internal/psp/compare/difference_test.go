@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
-// The lines are those of docs/subscriptions.md.
+// The lines match docs/subscriptions.md.
 func ExampleDifference() {
 	tenant := uuid.MustParse("01990000-0000-7000-8000-000000000001")
 	for _, d := range []compare.Difference{

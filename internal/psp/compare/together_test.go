@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/compare"
 )
 
-// However much fails, what is logged of it stays short; the first failures are named.
+// However many comparisons fail, the error stays short and names the first failures.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	first := errors.New("the first")

@@ -1,5 +1,5 @@
-// Package document fetches the documents of invoices, to which the payment provider
-// gives links (rules: psp#documents).
+// Package document downloads invoice documents, to which the payment provider links
+// (rules: psp#documents).
 package document
 
 import (
@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// timeout bounds fetching a document, from the request to its last byte.
+	// timeout limits a download, from the request to the last byte.
 	timeout = 30 * time.Second
-	// largest is the size of a document, in bytes.
+	// largest is the maximum size of a document, in bytes.
 	largest = 16 << 20
-	// redirects is how many of them lead from an invoice's link to the document.
+	// redirects is the maximum number of redirects from an invoice's link to the document.
 	redirects = 5
-	// hosts is the domain below which links of the provider begin.
+	// hosts is the domain of the provider's links.
 	hosts = ".stripe.com"
 )
 
@@ -35,28 +35,27 @@ var (
 	errKind = errors.New("the answer is not a PDF")
 )
 
-// Config says where links may begin and lead to besides the provider's own hosts and
-// public addresses: in tests and for a provider that is not Stripe's own. The zero
-// value is right for Stripe.
+// Config adds allowed hosts and networks to the provider's own hosts and public addresses. It is
+// used in tests and for a provider other than Stripe. The zero value works for Stripe.
 type Config struct {
-	Hosts     []string       // with their ports, by http and https
-	Reachable []netip.Prefix // networks that redirects may lead into, by http too
-	Resolver  *net.Resolver  // nil is the system's
+	Hosts     []string       // with ports, by http or https
+	Reachable []netip.Prefix // networks that redirects can lead to, also by http
+	Resolver  *net.Resolver  // nil uses the system's resolver
 }
 
-// Client fetches documents. It sends no key: links carry their own secret. It is safe
-// for concurrent use.
+// Client downloads documents. It sends no key, because the links contain their own secret. It is
+// safe for concurrent use.
 type Client struct {
 	hosts []string
-	// first asks the hosts of the configuration, which may be in a private network.
-	// further asks everybody else, the provider too: a name in its domain that leads to a
-	// private address, now or only when it is asked for again, is refused as the
-	// connection is made.
+	// first calls the hosts of the configuration, which can be in a private network. further calls
+	// all other hosts, including the provider's. It checks the address when it connects, so a name
+	// in the provider's domain that resolves to a private address is rejected, even if it changed
+	// since a previous lookup.
 	first   *http.Client
 	further *safehttp.Client
 }
 
-// New returns a client.
+// New returns a Client.
 func New(cfg Config) *Client {
 	return &Client{
 		hosts: cfg.Hosts,
@@ -70,17 +69,16 @@ func New(cfg Config) *Client {
 	}
 }
 
-// Document is a file at the provider. Whoever gets one closes Body.
+// Document is a file at the provider. The caller must close Body.
 type Document struct {
 	Body   io.ReadCloser
-	Length int64 // in bytes; -1 when the provider does not say
+	Length int64 // in bytes; -1 if the provider does not send it
 }
 
-// Fetch fetches the document of an invoice from its PDFURL. Every failure is
-// psp.ErrUnavailable.
+// Fetch downloads the document of an invoice from its PDFURL. Every error is a psp.ErrUnavailable.
 //
-// The link must be the provider's. It leads to storage of others, under names that
-// nobody promises, so redirects are followed to every public address, by https.
+// The link must be the provider's. It redirects to storage hosts whose names are not documented, so
+// redirects to any public address are followed, by https.
 func (c *Client) Fetch(ctx context.Context, link string) (Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	var file io.ReadCloser
@@ -91,14 +89,14 @@ func (c *Client) Fetch(ctx context.Context, link string) (Document, error) {
 	if err != nil {
 		cancel()
 		if named, ok := errors.AsType[*url.Error](err); ok {
-			err = named.Err // without the link, which is as good as a password
+			err = named.Err // the link contains a secret, so it must not be logged
 		}
 		return Document{}, psp.ErrUnavailable.Wrap(fmt.Errorf("get invoice pdf: %w", err))
 	}
 	return Document{Body: &timed{file, cancel}, Length: resp.ContentLength}, nil
 }
 
-// follow returns the answer at the end of a link.
+// follow returns the response at the end of a link.
 func (c *Client) follow(ctx context.Context, link string) (*http.Response, error) {
 	u, err := url.Parse(link)
 	if err != nil || !c.isProviders(u) {
@@ -109,7 +107,7 @@ func (c *Client) follow(ctx context.Context, link string) (*http.Response, error
 		return nil, errHost
 	}
 	if !slices.Contains(c.hosts, u.Host) {
-		return c.further.Do(req) // and on to where it leads
+		return c.further.Do(req) // including its redirects
 	}
 	resp, err := c.first.Do(req)
 	if err != nil {
@@ -140,11 +138,11 @@ func isRedirect(status int) bool {
 	}
 }
 
-// magic is what every PDF begins with. What storage says about the type of a file is no
-// better than what was said when it was put there.
+// magic is the start of every PDF. The content type is not reliable, because storage returns the
+// type that was set on upload.
 const magic = "%PDF-"
 
-// body returns the body of an answer that is a document; of any other it is closed.
+// body returns the body of a response if it is a document. Otherwise it closes the body.
 func body(resp *http.Response) (io.ReadCloser, error) {
 	var err error
 	begin := make([]byte, len(magic))
@@ -169,7 +167,7 @@ func body(resp *http.Response) (io.ReadCloser, error) {
 	}{io.MultiReader(strings.NewReader(magic), rest), rest}, nil
 }
 
-// isProviders reports whether a link begins at the provider.
+// isProviders reports whether a link is one of the provider's.
 func (c *Client) isProviders(u *url.URL) bool {
 	if u.User != nil {
 		return false
@@ -180,7 +178,7 @@ func (c *Client) isProviders(u *url.URL) bool {
 	return u.Scheme == "https" && u.Port() == "" && strings.HasSuffix(u.Hostname(), hosts)
 }
 
-// timed ends the time limit of a body when it is closed.
+// timed cancels the timeout of a body when it is closed.
 type timed struct {
 	io.ReadCloser
 	cancel context.CancelFunc

@@ -23,7 +23,7 @@ import (
 
 const limit = 16 << 20
 
-// serve answers what a test asks for by path.
+// serve starts a server with the test's responses.
 func serve(t *testing.T, h http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -31,7 +31,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return server.URL
 }
 
-// provider is a client for which the host of an address is one of the provider's.
+// provider returns a client that treats the host of an address as one of the provider's.
 func provider(t *testing.T, address string, reachable ...string) *document.Client {
 	t.Helper()
 	host, err := url.Parse(address)
@@ -45,13 +45,13 @@ func provider(t *testing.T, address string, reachable ...string) *document.Clien
 	return document.New(cfg)
 }
 
-// pdf writes a document of a size.
+// pdf writes a document of a given size.
 func pdf(w http.ResponseWriter, size int) {
 	w.Header().Set("Content-Type", "application/pdf; charset=binary")
 	_, _ = io.WriteString(w, "%PDF-1.7"+strings.Repeat(" ", size-len("%PDF-1.7")))
 }
 
-// The link leads to storage on another host, as the provider's own links do.
+// The link leads to storage on another host, as the provider's links do.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	storage := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -165,7 +165,7 @@ func TestSizeOfDocuments(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		w.(http.Flusher).Flush() // no length
+		w.(http.Flusher).Flush() // without a length
 		pdf(w, size)
 	})
 	client := provider(t, address)
@@ -182,12 +182,12 @@ func TestSizeOfDocuments(t *testing.T) {
 	}
 }
 
-// A name in the provider's domain that leads into a private network, as after a change of
-// its record, is refused when the connection is made.
+// A name in the provider's domain that resolves to a private network, as after a change of its DNS
+// record, is rejected when the connection is made.
 func TestTheProvidersNameMustLeadToAPublicAddress(t *testing.T) {
 	t.Parallel()
 	resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		client, server := net.Pipe() // a stream, on which each message follows its length
+		client, server := net.Pipe() // a stream, in which each message is preceded by its length
 		go answerLoopback(server)
 		return client, nil
 	}}
@@ -198,7 +198,7 @@ func TestTheProvidersNameMustLeadToAPublicAddress(t *testing.T) {
 	}
 }
 
-// answerLoopback answers each question for a name, over a stream, with 127.0.0.1.
+// answerLoopback answers each DNS query on a stream with 127.0.0.1.
 func answerLoopback(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	for {

@@ -1,5 +1,5 @@
-// Package errorreport reads what the payment provider says about usage that it took and
-// found wrong later (rules: usage#billing).
+// Package errorreport reads the payment provider's reports about usage that it accepted and later
+// found invalid (rules: usage#billing).
 package errorreport
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// The events about usage that the provider took and found wrong later. They are thin:
-// the notification has an id alone, and the report is read by it.
+// The events about usage that the provider accepted and later found invalid. They are thin events:
+// the notification contains only an ID, by which the report is read.
 const (
 	EventErrors  = "v1.billing.meter.error_report_triggered"
 	EventNoMeter = "v1.billing.meter.no_meter_found"
@@ -23,14 +23,14 @@ const (
 // Reader reads the reports.
 type Reader struct{ Client *psp.Client }
 
-// UsageError says why the provider does not count a report that it took.
+// UsageError is the reason why the provider does not count a report that it accepted.
 type UsageError struct {
 	Identifier string // of the report
 	Reason     string // a code and a sentence
 }
 
-// UsageErrors reads the report of an event of EventErrors or EventNoMeter. The
-// report has samples alone; total is how many reports are wrong.
+// UsageErrors reads the report of an EventErrors or EventNoMeter event. The report only contains
+// samples. total is the number of invalid reports.
 func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
 	found, _, err := psp.Call(ctx, r.Client, "get usage errors", func(ctx context.Context, api *stripe.Client) (usageErrors, error) {
 		e, err := api.V2CoreEvents.Retrieve(ctx, eventID, nil)
@@ -49,8 +49,7 @@ func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []Usag
 	return found.samples(), found.ErrorCount, err
 }
 
-// convertToV1 returns a refusal of the API's second version as one of the first, which
-// everything else here knows.
+// convertToV1 converts an error of API version 2 to version 1, which the other code handles.
 func convertToV1(err error) error {
 	e, ok := errors.AsType[*stripe.V2RawError](err)
 	if !ok {
@@ -59,8 +58,8 @@ func convertToV1(err error) error {
 	return &stripe.Error{HTTPStatusCode: e.HTTPStatusCode, Code: stripe.ErrorCode(e.Code), Msg: e.Message, RequestID: e.RequestID}
 }
 
-// usageErrors are the reasons of both kinds of events, which the library has two equal
-// types for.
+// usageErrors holds the reasons of both kinds of events. The library has two identical types for
+// them.
 type usageErrors struct {
 	ErrorCount int `json:"error_count"`
 	ErrorTypes []struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// FuzzNotification holds that no body and no signature makes the receiver panic, that what
-// is not signed is refused, and that of what is signed by the provider an event comes with
-// its ids or none at all.
+// FuzzNotification checks that no body or signature makes the receiver panic, that unsigned
+// notifications are rejected, and that a signed notification yields either an event with its IDs or
+// an error.
 func FuzzNotification(f *testing.F) {
 	const secret = "whsec_of_a_test"
 	whole := `{"id":"evt_1","object":"event","type":"invoice.paid","livemode":false,"api_version":"2026-03-25.dahlia","data":{"object":{"id":"in_1"}}}`

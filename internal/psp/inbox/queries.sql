@@ -37,7 +37,7 @@ SELECT count(*) FROM (
 ) AS waits;
 
 -- name: OldestWaiting :one
--- Of as many as are counted, in the order of an index that has only those that wait.
+-- The oldest of the counted events, in the order of a partial index on unhandled events.
 SELECT waits.received_at FROM (
     SELECT e.received_at FROM psp_events e WHERE e.handled_at IS NULL ORDER BY e.object_id LIMIT sqlc.arg(most)
 ) AS waits

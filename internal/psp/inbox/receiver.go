@@ -1,6 +1,5 @@
-// Package inbox takes the payment provider's notifications: it checks and stores them,
-// has a job handle each, and catches up with those that never came (rules:
-// psp#notifications).
+// Package inbox receives the payment provider's notifications: it verifies and stores them, handles
+// each in a job, and catches up on notifications that never arrived (rules: psp#notifications).
 package inbox
 
 import (
@@ -22,41 +21,41 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// JobEvent is the kind of the jobs that handle the notifications about one object
-// (see Receiver.HandleEvent).
+// JobEvent is the kind of job that handles the notifications about one object (see
+// Receiver.HandleEvent).
 const JobEvent = "psp.event"
 
-// Lane is the lane of jobs that wait for the provider. While it is slow, or sends
-// thousands of notifications at once, mails and everything else go on.
+// Lane is the lane of jobs that wait for the provider. If the provider is slow or sends thousands
+// of notifications at once, mails and other jobs are not delayed.
 const Lane = "psp"
 
-// bodyLimit bounds a notification, in bytes (rules: psp#notifications).
+// bodyLimit is the maximum size of a notification, in bytes (rules: psp#notifications).
 const bodyLimit = 1 << 20
 
-// Handler reads the object of an event back from the provider and stores what it
-// finds. It may run more than once for an event, but never at the same time as for
-// another event of the same object. After an error it runs again later.
+// Handler reads the object of an event back from the provider and stores its state. It can run more
+// than once for an event, but never concurrently with another event of the same object. After an
+// error it runs again later.
 type Handler func(ctx context.Context, e psp.Event) error
 
-// ReceiverDeps is what a Receiver works with. All but Log are required.
+// ReceiverDeps are the dependencies of a Receiver. All but Log are required.
 type ReceiverDeps struct {
 	DB     *sqldb.DB
 	Jobs   *jobs.Queue
 	Client *psp.Client
 	Clock  clock.Clock
-	// Secrets are the endpoint's signing secrets: one, or the old and the new
-	// one while they are exchanged.
+	// Secrets are the endpoint's signing secrets: usually one, or the old and the new one during a
+	// rotation.
 	Secrets []string
 	Log     *slog.Logger // nil discards
 }
 
-// Receipt is the answer to a notification that was taken.
+// Receipt is the response to an accepted notification.
 type Receipt struct {
 	Received bool `json:"received" doc:"Always true: it is stored, and handled soon."`
 }
 
-// Receiver accepts the provider's notifications. It is the http.Handler of
-// POST /api/v1/webhooks/stripe; a job handles what was accepted.
+// Receiver accepts the provider's notifications. It is the http.Handler of POST
+// /api/v1/webhooks/stripe. A job handles the accepted notifications.
 type Receiver struct {
 	db       *sqldb.DB
 	inbox    store
@@ -73,8 +72,8 @@ type registration struct {
 	handle Handler
 }
 
-// NewReceiver returns a receiver. It is an error if there is no secret or an empty
-// one, with which anybody could sign.
+// NewReceiver returns a Receiver. It returns an error if a secret is missing or empty, because then
+// anyone could sign.
 func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if len(d.Secrets) == 0 {
 		return nil, errors.New("inbox: the secret that signs the provider's notifications is missing")
@@ -94,16 +93,14 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	return r, nil
 }
 
-// HandleKind registers a handler for a kind of event, such as "invoice.paid", or for all
-// kinds with a prefix if kind ends with a dot, such as "invoice.". All that match
-// run, in the order of their registration. It must not be called once jobs run. It
-// panics on a prefix whose types are not known (see typesBelow), since CatchUp would
-// not find their events.
+// HandleKind registers a handler for one event type, such as "invoice.paid", or for all types with
+// a prefix if kind ends with a dot, such as "invoice.". All matching handlers run, in the order of
+// their registration. HandleKind must not be called while jobs run. It panics if the types of a
+// prefix are unknown (see typesBelow), because CatchUp would not find their events.
 //
-// Where several events about one object wait together, the handler of a kind gets
-// each event of that kind. The handler of a prefix only looks at the present state
-// of the object, so it gets the last event alone, and many notifications at once
-// cost one call to the provider.
+// If several events about one object are pending, the handler of a type receives each event of that
+// type. The handler of a prefix only reads the present state of the object, so it receives only the
+// last event, and many concurrent notifications cost one call to the provider.
 func (r *Receiver) HandleKind(kind string, handle Handler) {
 	if strings.HasSuffix(kind, ".") && typesBelow[kind] == nil {
 		panic("inbox: no types of events are known for " + kind)
@@ -111,9 +108,9 @@ func (r *Receiver) HandleKind(kind string, handle Handler) {
 	r.handlers = append(r.handlers, registration{kind, handle})
 }
 
-// Types returns the types of the events that have a handler, sorted. These are the
-// ones to select for the notifications at the provider. Thin events are left out: they
-// are not in the list of events, and have destinations of their own.
+// Types returns the event types that have a handler, sorted. Select these for the webhook endpoint
+// at the provider. Thin events are omitted, because they are not in the list of events and have
+// destinations of their own.
 func (r *Receiver) Types() []string {
 	var types []string
 	for _, reg := range r.handlers {
@@ -128,9 +125,9 @@ func (r *Receiver) Types() []string {
 	return slices.Compact(types)
 }
 
-// ServeHTTP accepts one notification. It answers 200 once the notification is
-// stored, 400 unless it is recent and signed by one of the secrets, and 413 above
-// 1 MiB. After any other failure the provider sends it again.
+// ServeHTTP accepts one notification. It returns 200 once the notification is stored, 400 if the
+// signature is invalid or not recent, and 413 if the body exceeds 1 MiB. After any other failure
+// the provider sends the notification again.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	ctx := req.Context()
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, bodyLimit))
@@ -152,7 +149,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if _, err := r.accept(ctx, event); err != nil {
 		r.log.ErrorContext(ctx, "a notification could not be stored", "event", event.ID, "error", err)
 		status := http.StatusInternalServerError
-		if sqldb.IsUnavailable(err) || sqldb.IsFull(err) { // the provider sends it again in any case
+		if sqldb.IsUnavailable(err) || sqldb.IsFull(err) { // the provider retries in any case
 			status = http.StatusServiceUnavailable
 			w.Header().Set("Retry-After", "1")
 		}
@@ -162,14 +159,14 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	writeJSON(w, http.StatusOK, Receipt{Received: true})
 }
 
-// accept stores an event and the job to handle it together, once per event id.
-// It reports whether the event was new. It ignores an event about an object without
-// an id, such as an invoice that is only announced: there is nothing to read back.
+// accept stores an event together with the job that handles it, once per event ID. It reports
+// whether the event is new. It ignores an event whose object has no ID, such as an upcoming
+// invoice, because there is nothing to read back.
 func (r *Receiver) accept(ctx context.Context, e psp.Event) (isNew bool, err error) {
 	if e.ObjectID == "" {
 		return false, nil
 	}
-	// This finds most repeated events without a transaction.
+	// This detects most repeated events without a transaction.
 	if known, err := r.inbox.isStored(ctx, e.ID); err != nil || known {
 		return false, err
 	}
@@ -184,8 +181,8 @@ func (r *Receiver) accept(ctx context.Context, e psp.Event) (isNew bool, err err
 	return isNew, err
 }
 
-// HandleEvent is the handler of JobEvent: it handles all notifications that wait
-// about the object of the job's event.
+// HandleEvent handles JobEvent: it handles all pending notifications about the object of the job's
+// event.
 func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 	var e psp.Event
 	if err := job.Decode(&e); err != nil {
@@ -208,8 +205,8 @@ func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 	return r.inbox.markHandled(ctx, waiting, r.clock.Now())
 }
 
-// Backlog returns how many notifications are stored and not handled yet, up to 10,000, and for
-// how long the oldest of those has been waiting.
+// Backlog returns the number of stored but unhandled notifications, up to 10,000, and how long the
+// oldest has been waiting.
 func (r *Receiver) Backlog(ctx context.Context) (waiting int64, lag time.Duration, err error) {
 	waiting, oldest, err := r.inbox.backlog(ctx)
 	if err != nil || waiting == 0 {
@@ -218,7 +215,7 @@ func (r *Receiver) Backlog(ctx context.Context) (waiting int64, lag time.Duratio
 	return waiting, max(0, r.clock.Now().Sub(oldest)), nil
 }
 
-// filterEvents returns those of the events about one object that the handler gets (see On).
+// filterEvents returns the events about one object that the handler receives (see HandleKind).
 func (reg registration) filterEvents(events []psp.Event) []psp.Event {
 	var its []psp.Event
 	for _, e := range events {
@@ -239,6 +236,6 @@ func writeError(w http.ResponseWriter, status int, message string) {
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	// An error means that the connection is gone.
+	// An error means that the client has disconnected.
 	_ = json.NewEncoder(w).Encode(body)
 }

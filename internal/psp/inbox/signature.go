@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// tolerance is how far the timestamp of a signature may be off, in both directions
+// tolerance is the maximum deviation of a signature's timestamp, in both directions
 // (rules: psp#notifications).
 const tolerance = webhook.DefaultTolerance
 
@@ -22,8 +22,8 @@ var (
 	errMode   = errors.New("the notification is of the provider's other mode")
 )
 
-// verify checks the signature of a notification, with each secret, and reads it. It may
-// be written in any version of the API, because only ids are used.
+// verify checks the signature of a notification against each secret, and decodes it. The
+// notification can use any API version, because only IDs are used.
 func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 	var errs []error
 	for _, secret := range r.secrets {
@@ -43,7 +43,7 @@ func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 	return psp.Event{}, errors.Join(errs...)
 }
 
-// readSigned reads a notification that is signed by a secret, and whether it is of live
+// readSigned decodes a notification that is signed with a secret, and reports whether it is of live
 // mode.
 func readSigned(body []byte, signature, secret string) (e psp.Event, isLive bool, err error) {
 	if e, isLive, ok := thinEvent(body); ok {
@@ -59,9 +59,9 @@ func readSigned(body []byte, signature, secret string) (e psp.Event, isLive bool
 	return e, whole.Livemode, err
 }
 
-// isFromFuture reports whether a signature's timestamp is too far ahead, which the library
-// does not check. Like the library it takes the last one. The provider signs by the real
-// clock, also in the sandbox.
+// isFromFuture reports whether a signature's timestamp is too far in the future, which the library
+// does not check. Like the library, it uses the last timestamp. The provider signs with the real
+// time, even in the sandbox.
 func isFromFuture(signature string) bool {
 	ahead := false
 	for pair := range strings.SplitSeq(signature, ",") {

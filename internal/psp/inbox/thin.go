@@ -6,11 +6,11 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// objectThin is what a notification of a thin event says that it is.
+// objectThin is the object type of a thin event.
 const objectThin = "v2.core.event"
 
-// thinEvent reads the notification of a thin event and whether it is of live mode; ok is
-// false for any other one. One about no object is about itself.
+// thinEvent decodes the notification of a thin event and reports whether it is of live mode. ok is
+// false for any other notification. Without a related object, its object is the event itself.
 func thinEvent(body []byte) (e psp.Event, isLive, ok bool) {
 	var thin struct {
 		ID            string `json:"id"`

@@ -1,8 +1,7 @@
 package inbox
 
-// typesBelow are the types of events that a prefix stands for. The provider's list
-// has to be asked for by type. invoice.upcoming is left out, because its invoice
-// cannot be read back.
+// typesBelow maps a prefix to its event types, because the provider's list can only be filtered by
+// type. It omits invoice.upcoming, whose invoice cannot be read back.
 var typesBelow = map[string][]string{
 	"checkout.session.": {
 		"checkout.session.async_payment_failed", "checkout.session.async_payment_succeeded",

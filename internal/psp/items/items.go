@@ -1,6 +1,6 @@
-// Package items knows the invoice items of subscriptions: what waits for the next
-// invoice, such as the prorations of seats. The provider leaves an item with its invoice
-// when that is voided; what should wait again is made again here.
+// Package items manages the invoice items of subscriptions that are pending for the next invoice,
+// such as the prorations of seats. When an invoice is voided, the provider leaves its items on it.
+// This package recreates them if they should be pending again.
 package items
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Items reads and makes invoice items.
+// Items reads and creates invoice items.
 type Items struct{ Client *psp.Client }
 
-// Item is an item of an invoice.
+// Item is an invoice item.
 type Item struct {
 	ID     string
-	Amount int64 // in our minor units; only Pending sets it
+	Amount int64 // in the minor units used here; set by Pending only
 	raw    *stripe.InvoiceItem
 }
 
-// Pending returns the items that wait for the next invoice of a subscription.
+// Pending returns the items that are pending for the next invoice of a subscription.
 func (i Items) Pending(ctx context.Context, customerID, subscriptionID string) ([]Item, error) {
 	all, err := i.list(ctx, "list pending invoice items", &stripe.InvoiceItemListParams{
 		Customer: stripe.String(customerID), Pending: stripe.Bool(true),
@@ -40,8 +40,9 @@ func (i Items) Pending(ctx context.Context, customerID, subscriptionID string) (
 	return all, err
 }
 
-// ChargeUnpaid makes an item that charges again a credit for time that was never paid, on
-// the next invoice of a subscription. The time is from since to the end of the period.
+// ChargeUnpaid creates an item on the next invoice of a subscription that charges a credit again
+// because its time was never paid for. The item covers the time from since to the end of the
+// period.
 func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since time.Time, amount int64, key string) error {
 	units, err := i.Client.UnitsRead(ctx, sub.Currency)
 	if err != nil {
@@ -72,10 +73,11 @@ func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since tim
 	return err
 }
 
-// ChargesUnpaid reports whether the item charges a credit again because the time was never paid.
+// ChargesUnpaid reports whether the item charges a credit again because its time was never paid
+// for.
 func (i Item) ChargesUnpaid() bool { return i.raw.Metadata[psp.MetaUnpaid] != "" }
 
-// Line returns the item as a line of an invoice: its amount and its period.
+// Line returns the amount and period of the item as an invoice line.
 func (i Item) Line() psp.InvoiceLine {
 	line := psp.InvoiceLine{Amount: i.Amount}
 	if p := i.raw.Period; p != nil {
@@ -84,8 +86,8 @@ func (i Item) Line() psp.InvoiceLine {
 	return line
 }
 
-// InvoiceOf returns the invoice that has an item, "" while it waits for one. It is
-// psp.ErrNotFound if the item does not exist any more.
+// InvoiceOf returns the invoice that contains an item, or "" while the item is pending. It returns
+// psp.ErrNotFound if the item no longer exists.
 func (i Items) InvoiceOf(ctx context.Context, id string) (string, error) {
 	item, _, err := psp.Call(ctx, i.Client, "get invoice item", func(ctx context.Context, api *stripe.Client) (*stripe.InvoiceItem, error) {
 		return api.V1InvoiceItems.Retrieve(ctx, id, nil)
@@ -101,7 +103,7 @@ func (i Items) ListOfInvoice(ctx context.Context, invoiceID string) ([]Item, err
 	return i.list(ctx, "list items of an invoice", &stripe.InvoiceItemListParams{Invoice: stripe.String(invoiceID)})
 }
 
-// Sum returns what items come to.
+// Sum returns the sums of the items.
 func Sum(all []Item) psp.PendingAmounts {
 	var sum psp.PendingAmounts
 	for _, item := range all {
@@ -112,9 +114,9 @@ func Sum(all []Item) psp.PendingAmounts {
 	return sum
 }
 
-// Recreate makes items again, which were on one invoice, so that they wait for the next one.
-// since is when that invoice was made. Each is made once, however often it is asked for:
-// for a day by its key, and at any time because it names the item that it stands in for.
+// Recreate creates items of one invoice again, so that they are pending for the next invoice. since
+// is when that invoice was created. It is idempotent: for a day by the idempotency key, and
+// afterwards because the new item's metadata names the item that it replaces.
 func (i Items) Recreate(ctx context.Context, all []Item, since time.Time) error {
 	if len(all) == 0 {
 		return nil
@@ -148,7 +150,7 @@ func (i Items) recreateItem(ctx context.Context, item Item, since time.Time) err
 	if p := old.Period; p != nil {
 		params.Period = &stripe.InvoiceItemCreatePeriodParams{Start: stripe.Int64(p.Start), End: stripe.Int64(p.End)}
 	}
-	if price := old.Metadata[psp.MetaPrice]; price != "" { // it stands in for one itself
+	if price := old.Metadata[psp.MetaPrice]; price != "" { // it is a replacement itself
 		params.Metadata[psp.MetaPrice] = price
 	} else if p := old.Pricing; p != nil && p.PriceDetails != nil && p.PriceDetails.Price != nil {
 		params.Metadata[psp.MetaPrice] = p.PriceDetails.Price.ID
@@ -166,8 +168,8 @@ func (i Items) recreateItem(ctx context.Context, item Item, since time.Time) err
 	return err
 }
 
-// listReplaced returns the items of a customer that others stand in for, which were made since a
-// time.
+// listReplaced returns the IDs of a customer's items for which a replacement was created after
+// since.
 func (i Items) listReplaced(ctx context.Context, customerID string, since time.Time) (map[string]bool, error) {
 	all, err := i.list(ctx, "list invoice items", &stripe.InvoiceItemListParams{
 		Customer: stripe.String(customerID), CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
@@ -194,7 +196,7 @@ func (i Items) list(ctx context.Context, op string, params *stripe.InvoiceItemLi
 	return all, err
 }
 
-// subscription returns the subscription that an item belongs to, "" for none.
+// subscription returns the subscription that an item belongs to, or "".
 func (i Item) subscription() string {
 	if p := i.raw.Parent; p != nil && p.SubscriptionDetails != nil {
 		return p.SubscriptionDetails.Subscription

@@ -1,4 +1,4 @@
-// Package taxid registers the VAT numbers of the provider's customers as their tax IDs.
+// Package taxid registers the VAT numbers of the provider's customers as tax IDs.
 package taxid
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// The types of tax IDs that are registered.
+// The types of tax IDs.
 const (
 	Union         = string(stripe.TaxIDTypeEUVAT)
 	UnitedKingdom = string(stripe.TaxIDTypeGBVAT)
 	Switzerland   = string(stripe.TaxIDTypeCHVAT)
 )
 
-// The verification of a tax ID.
+// The verification statuses of a tax ID.
 const (
 	StatusPending     = string(stripe.TaxIDVerificationStatusPending)
 	StatusVerified    = string(stripe.TaxIDVerificationStatusVerified)
@@ -40,11 +40,11 @@ type Params struct {
 	Value      string
 }
 
-// Registry is the provider's way to the registries of VAT numbers.
+// Registry gives access to the VAT registries through the provider.
 type Registry struct{ *psp.Client }
 
-// CreateTaxID registers a tax ID of a customer. If the provider does not accept its form, the
-// tax ID has no ID and is unverified.
+// CreateTaxID registers a tax ID of a customer. If the provider rejects its format, the result has
+// an empty ID and the status StatusUnverified.
 func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
 	return psp.Write(ctx, r.Client, "create tax ID", p.Key, func(ctx context.Context, api *stripe.Client) (TaxID, error) {
 		id, err := api.V1TaxIDs.Create(ctx, &stripe.TaxIDCreateParams{
@@ -61,7 +61,7 @@ func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
 	}, func(ctx context.Context) (TaxID, error) { return r.findTaxID(ctx, p) })
 }
 
-// findTaxID returns the tax ID of a customer with a type and a value, else psp.ErrNotDone.
+// findTaxID returns the customer's tax ID with the type and value, or psp.ErrNotDone.
 func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
 	found, _, err := psp.Call(ctx, r.Client, "find tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		for id, err := range api.V1TaxIDs.List(ctx, &stripe.TaxIDListParams{Customer: stripe.String(p.CustomerID)}).All(ctx) {
@@ -80,7 +80,7 @@ func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
 	return newTaxID(found), nil
 }
 
-// GetTaxID reads a tax ID of a customer; psp.ErrNotFound if there is no such tax ID.
+// GetTaxID returns a tax ID of a customer, or psp.ErrNotFound.
 func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, error) {
 	found, _, err := psp.Call(ctx, r.Client, "get tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Retrieve(ctx, id, &stripe.TaxIDRetrieveParams{Customer: stripe.String(customerID)})
@@ -91,8 +91,8 @@ func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, e
 	return newTaxID(found), nil
 }
 
-// DeleteTaxID deletes a tax ID of a customer, if it exists. The provider takes no idempotency
-// key for deletions: the second one finds nothing.
+// DeleteTaxID deletes a tax ID of a customer if it exists. The provider accepts no idempotency key
+// for deletions: a second one finds nothing.
 func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error {
 	_, _, err := psp.Call(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Delete(ctx, id, &stripe.TaxIDDeleteParams{Customer: stripe.String(customerID)})
@@ -103,7 +103,7 @@ func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error 
 	return err
 }
 
-// CustomerTaxExempt returns whether a customer is exempt from tax.
+// CustomerTaxExempt returns the tax exemption status of a customer.
 func (r Registry) CustomerTaxExempt(ctx context.Context, id string) (string, error) {
 	customer, _, err := psp.Call(ctx, r.Client, "get customer", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
 		return api.V1Customers.Retrieve(ctx, id, nil)

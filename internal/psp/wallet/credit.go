@@ -11,18 +11,18 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// mostEntries is how many changes of a balance are read.
+// mostEntries is the maximum number of balance changes that are read.
 const mostEntries = 100
 
-// Credit is a customer's balance with its newest changes. Amounts are in our minor units, and
-// credit is above zero; at the provider it is below.
+// Credit is a customer's balance and its newest changes. Amounts are in the minor units used here.
+// Credit is positive, whereas it is negative at the provider.
 type Credit struct {
-	Currency string // ISO 4217, upper case; empty for a customer that never had one
+	Currency string // ISO 4217, upper case; empty for a customer that never had a balance
 	Balance  int64
 	Entries  []CreditEntry // newest first
 }
 
-// CreditEntry is an amount that the operator gave, or took back where it is negative.
+// CreditEntry is an amount that the operator granted, or withdrew if it is negative.
 type CreditEntry struct {
 	ID       string
 	Amount   int64
@@ -30,7 +30,7 @@ type CreditEntry struct {
 	At       time.Time
 }
 
-// Credit returns the credit of a customer, nothing for a customer that was deleted.
+// Credit returns the credit of a customer, or zero for a deleted customer.
 func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -59,7 +59,7 @@ func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	credit := Credit{Currency: strings.ToUpper(string(customer.Currency)), Balance: -units.FromProvider(customer.Balance)}
 	for _, change := range changes {
 		if change.Type != stripe.CustomerBalanceTransactionTypeAdjustment || psp.RestoresCredit(change) {
-			continue // the balance follows invoices, too
+			continue // skip changes by invoices
 		}
 		units, err := w.Client.UnitsRead(ctx, string(change.Currency))
 		if err != nil {

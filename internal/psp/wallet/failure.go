@@ -11,24 +11,23 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// CodeConfirm is the code of a payment that waits until the payer confirms it at the bank.
+// CodeConfirm is the code of a payment that waits for the payer's confirmation at the bank.
 const CodeConfirm = "authentication_required"
 
-// Failure is the last attempt to pay an open invoice, which failed; its Key is empty where
-// none has.
+// Failure is the failed last attempt to pay an open invoice. Key is empty if it has not failed.
 type Failure struct {
-	// Key tells the attempt from the others at the same invoice.
+	// Key identifies the attempt among the attempts for the same invoice.
 	Key string
-	// Code is why: the bank's decline code in the provider's words, such as
-	// insufficient_funds, else the provider's error code; empty where nobody says.
+	// Code is the reason: the bank's decline code as the provider names it, such as
+	// insufficient_funds, or the provider's error code. It is empty if the reason is unknown.
 	Code string
-	// Confirm says that the payment can still succeed, once the payer confirms it.
+	// Confirm means that the payment can still succeed if the payer confirms it.
 	Confirm bool
-	At      *time.Time // nil where the provider does not say
+	At      *time.Time // nil if the provider does not send it
 }
 
-// Failed returns why an invoice was not paid at the last attempt. A payment that is under
-// way has not failed.
+// Failed returns why the last attempt to pay an invoice failed. A payment in progress has not
+// failed.
 func (w Wallet) Failed(ctx context.Context, in psp.Invoice) (Failure, error) {
 	if in.Status != "open" || in.PaymentIntentID == "" || in.Attempts == 0 {
 		return Failure{}, nil

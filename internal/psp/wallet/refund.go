@@ -10,11 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// EventRefunded is the type of the notification that some of a charge was given back. Its
+// EventRefunded is the type of the notification that a charge was refunded, at least in part. Its
 // object is the charge.
 const EventRefunded = "charge.refunded"
 
-// Refund is what was given back of a payment.
+// Refund is a refund of a payment.
 type Refund struct {
 	ID       string
 	Currency string // ISO 4217, upper case
@@ -22,8 +22,8 @@ type Refund struct {
 	At       time.Time
 }
 
-// Refunds returns what was given back of a charge, and the invoices that the charge has paid:
-// none where it paid something else. The newest refund comes first; those that failed are left out.
+// Refunds returns the refunds of a charge and the invoices that the charge has paid, if any. The
+// newest refund comes first. Failed refunds are omitted.
 func (w Wallet) Refunds(ctx context.Context, chargeID string) (invoices []string, refunds []Refund, err error) {
 	ch, _, err := psp.Call(ctx, w.Client, "get charge", func(ctx context.Context, api *stripe.Client) (*stripe.Charge, error) {
 		return api.V1Charges.Retrieve(ctx, chargeID, nil)

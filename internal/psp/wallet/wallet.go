@@ -1,5 +1,5 @@
-// Package wallet reads how a customer pays at the payment provider: with which payment
-// method, why a payment failed, and what was given back. It only reads.
+// Package wallet reads a customer's payment method, credit, failed payments and refunds from the
+// payment provider. It is read-only.
 package wallet
 
 import (
@@ -12,19 +12,18 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// readTime bounds a read for which a person waits.
+// readTime limits a read that a user waits for.
 const readTime = 8 * time.Second
 
 // Wallet reads from the provider.
 type Wallet struct {
 	Client *psp.Client
-	// Dashboard is where the provider's pages about the account are, without a slash at its
-	// end; empty for Stripe's own.
+	// Dashboard is the base URL of the provider's account pages, without a trailing slash. Empty
+	// means Stripe's own.
 	Dashboard string
 }
 
-// CustomerPage returns the address of the provider's page about a customer, for the
-// operator.
+// CustomerPage returns the URL of the provider's page about a customer, for the operator.
 func (w Wallet) CustomerPage(customerID string) string {
 	base := w.Dashboard
 	if base == "" {
@@ -36,19 +35,20 @@ func (w Wallet) CustomerPage(customerID string) string {
 	return base + "/customers/" + customerID
 }
 
-// Method is a card, a bank account or another means of payment. What a type does not have is
+// Method is a card, a bank account or another payment method. Fields that a type does not have are
 // empty.
 type Method struct {
-	Type     string // the provider's name, such as card or sepa_debit
-	Brand    string // of a card, such as visa
+	Type     string // the provider's name for it, such as card or sepa_debit
+	Brand    string // card brand, such as visa
 	Last4    string
 	ExpMonth int64
 	ExpYear  int64
 	Holder   string
 }
 
-// Default returns what the next invoice of a customer is paid with: the payment method of
-// the subscription, "" for none, else that of the customer. ok is false where there is none.
+// Default returns the payment method for the customer's next invoice. It is the payment method of
+// the subscription, if that has one, and otherwise of the customer. subscriptionID can be "". ok is
+// false if there is no payment method.
 func (w Wallet) Default(ctx context.Context, customerID, subscriptionID string) (m Method, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
@@ -59,7 +59,7 @@ func (w Wallet) Default(ctx context.Context, customerID, subscriptionID string) 
 			return api.V1Subscriptions.Retrieve(ctx, subscriptionID, params)
 		})
 		switch {
-		case errors.Is(err, psp.ErrNotFound): // deleted there; the customer may still be
+		case errors.Is(err, psp.ErrNotFound): // deleted at the provider, but the customer may exist
 		case err != nil:
 			return Method{}, false, err
 		case sub.DefaultPaymentMethod != nil:

@@ -1,15 +1,13 @@
-// Package framing refuses requests whose end a proxy in front of the service may see
-// elsewhere than the service does, so that nobody smuggles a request past the proxy
-// (rules: http#requests).
+// Package framing rejects requests whose end a proxy in front of the service could see in a
+// different place than the service, to prevent request smuggling (rules: http#requests).
 //
-// A request with Content-Length and Transfer-Encoding is refused, as RFC 9112 (6.3) allows.
-// net/http obeys the second and removes the first before a handler sees it, so the heads of
-// requests are looked at while they are read from the connection. After a request with
-// Transfer-Encoding the connection is closed: where its body ends, and a further head would
-// begin, nobody has to find out then.
+// A request with both Content-Length and Transfer-Encoding is rejected, as RFC 9112 (6.3) allows.
+// net/http obeys the latter and removes the former before a handler sees it, so the request heads
+// are scanned while they are read from the connection. The connection is closed after a request
+// with Transfer-Encoding, so that the scanner does not need to find the end of its body.
 //
-// Invariant: a request that a handler sees on a connection either was the next whose head
-// was looked at, or is refused. Whatever is not understood ends the looking, and so the
+// Invariant: a request that a handler sees either corresponds to the next scanned head of its
+// connection, or is rejected. Input that the scanner does not understand ends the scan, and so the
 // connection.
 package framing
 
@@ -22,7 +20,7 @@ import (
 	"sync"
 )
 
-// Listener looks at the heads of the requests that come in by the connections of another.
+// Listener scans the request heads on the connections of another listener.
 type Listener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -36,7 +34,7 @@ func (l Listener) Accept() (net.Conn, error) {
 
 type connKey struct{}
 
-// Context is the ConnContext of a server that serves a Listener.
+// Context is the ConnContext for a server that serves a Listener.
 func Context(ctx context.Context, c net.Conn) context.Context {
 	if looked, ok := c.(*conn); ok {
 		return context.WithValue(ctx, connKey{}, looked)
@@ -44,8 +42,8 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Handler calls refuse for a request that is ambiguous, and next for others. The server must
-// have DisableGeneralOptionsHandler set, so that it sees all requests.
+// Handler calls refuse for an ambiguous request and next for others. The server must have
+// DisableGeneralOptionsHandler set, so that the handler sees all requests.
 func Handler(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, ok := r.Context().Value(connKey{}).(*conn)
@@ -65,22 +63,22 @@ func Handler(next http.Handler, refuse http.HandlerFunc) http.Handler {
 	})
 }
 
-// maxLine is how much of a line is looked at: enough for the two headers.
+// maxLine is how much of a line is scanned: enough for the two headers.
 const maxLine = 128
 
-// conn is a connection whose heads are looked at.
+// conn is a connection whose request heads are scanned.
 type conn struct {
 	net.Conn
 
 	mu       sync.Mutex
-	seen     int   // heads that were read to their end
-	answered int   // requests that came to the handler
-	last     int   // the request after which there is no looking; 0 while there is
-	both     bool  // that request has both headers
-	skip     int64 // bytes of a body that are still to come
+	seen     int   // complete heads
+	answered int   // requests that reached the handler
+	last     int   // number of the request after which the scan ended; 0 while scanning
+	both     bool  // the last request has both headers
+	skip     int64 // remaining bytes of a body
 	line     []byte
 	inHead   bool  // after the request line
-	length   int64 // of the head's body; -1 without the header
+	length   int64 // Content-Length of the current head; -1 if missing
 	chunked  bool
 }
 
@@ -93,8 +91,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// handled counts a request that came to the handler, and reports whether its head was
-// looked at and is sound, and whether it is the last of the connection.
+// handled counts a request that reached the handler. It reports whether its head was scanned and is
+// unambiguous, and whether it must be the last of the connection.
 func (c *conn) handled() (sound, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +107,7 @@ func (c *conn) handled() (sound, last bool) {
 	}
 }
 
-// scanBytes goes over the next bytes of the connection.
+// scanBytes scans the next bytes of the connection.
 func (c *conn) scanBytes(data []byte) {
 	for len(data) > 0 && c.last == 0 {
 		if c.skip > 0 {
@@ -132,7 +130,7 @@ func (c *conn) scanBytes(data []byte) {
 	}
 }
 
-// endLine takes in a line of a head.
+// endLine processes a complete line of a head.
 func (c *conn) endLine() {
 	line := bytes.TrimSuffix(c.line, []byte("\r"))
 	c.line = c.line[:0]
@@ -151,7 +149,7 @@ func (c *conn) endLine() {
 			if n, err := strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64); err == nil && n > 0 {
 				c.length = n
 			} else if err != nil {
-				c.chunked = true // where the body ends is not known: nothing follows it
+				c.chunked = true // the end of the body is unknown, so no request may follow
 			}
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// FuzzHeads holds that what is seen of heads agrees with what net/http reads: of the requests
-// that it reads from a connection, no sound one has both headers, and nothing but such a
-// request is refused before the last.
+// FuzzHeads checks that the scanned heads agree with net/http. Of the requests that net/http reads
+// from a connection, no accepted one has both headers, and before the last request only such
+// requests are rejected.
 func FuzzHeads(f *testing.F) {
 	const get, chunks = "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 	const post = "POST / HTTP/1.1\r\nHost: x\r\n"
@@ -24,7 +24,7 @@ func FuzzHeads(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		c := &conn{}
-		for part := range slices.Chunk(sent, max(1, piece%64)) { // as the pieces come
+		for part := range slices.Chunk(sent, max(1, piece%64)) { // in pieces, as they arrive
 			c.scanBytes(part)
 		}
 		source := bytes.NewReader(sent)

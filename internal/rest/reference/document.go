@@ -19,10 +19,10 @@ type Document struct {
 	Components Components          `json:"components"`
 }
 
-// PathItem has the operations of a path, by their methods in lower case.
+// PathItem holds the operations of a path by lower-case method.
 type PathItem map[string]*Operation
 
-// Components are the parts of a document that operations share.
+// Components are the shared parts of a document.
 type Components struct {
 	Schemas         map[string]*shape.Schema     `json:"schemas"`
 	Responses       map[string]*Response         `json:"responses,omitempty"`
@@ -31,7 +31,7 @@ type Components struct {
 	SecuritySchemes map[string]map[string]string `json:"securitySchemes"`
 }
 
-// Operation is a route as the document describes it.
+// Operation is the description of a route.
 type Operation struct {
 	ID          string                         `json:"operationId"`
 	Summary     string                         `json:"summary,omitempty"`
@@ -52,10 +52,10 @@ type Operation struct {
 	Path   string     `json:"-"`
 	Entry  Entry      `json:"-"`
 	Input  Input      `json:"-"`
-	List   *page.Spec `json:"-"` // of a list; nil for others
+	List   *page.Spec `json:"-"` // nil if the operation is not a list
 }
 
-// Parameter is a parameter of a request, or a header of an answer.
+// Parameter is a request parameter or a response header.
 type Parameter struct {
 	Ref         string        `json:"$ref,omitempty"`
 	Name        string        `json:"name,omitempty"`
@@ -66,13 +66,13 @@ type Parameter struct {
 	Schema      *shape.Schema `json:"schema,omitzero"`
 }
 
-// Body is the body of a request.
+// Body is a request body.
 type Body struct {
 	Required bool    `json:"required,omitzero"`
 	Content  Content `json:"content"`
 }
 
-// Response is an answer with a status.
+// Response is a response with a status.
 type Response struct {
 	Ref         string                `json:"$ref,omitempty"`
 	Description string                `json:"description,omitempty"`
@@ -80,7 +80,7 @@ type Response struct {
 	Content     Content               `json:"content,omitempty"`
 }
 
-// Content describes a body by its content type.
+// Content maps content types to bodies.
 type Content map[string]*Media
 
 // Media is a body of one content type.
@@ -89,7 +89,7 @@ type Media struct {
 	Example any           `json:"example,omitzero"`
 }
 
-// JSONContent describes a body that is JSON.
+// JSONContent returns the content of a JSON body.
 func JSONContent(s *shape.Schema) Content { return Content{"application/json": {Schema: s}} }
 
 // Add adds an operation to the document.
@@ -109,7 +109,7 @@ func (d *Document) eachOperation(f func(*Operation)) {
 	}
 }
 
-// header is a header that several answers have, as a component of the document.
+// header is a header of several responses, described as a component.
 type header struct{ component, kind, text string }
 
 var headers = map[string]header{
@@ -125,7 +125,7 @@ var headers = map[string]header{
 	"Vary":                  {"Vary", shape.TypeString, "The headers of the request that the answer depends on."},
 }
 
-// addHeaderComponents describes the headers of answers.
+// addHeaderComponents describes the response headers.
 func (d *Document) addHeaderComponents() {
 	d.Components.Headers = map[string]*Parameter{}
 	for _, h := range headers {
@@ -133,7 +133,7 @@ func (d *Document) addHeaderComponents() {
 	}
 }
 
-// AddHeaders adds headers of an answer.
+// AddHeaders adds headers to a response.
 func (r *Response) AddHeaders(names ...string) {
 	if r.Headers == nil {
 		r.Headers = map[string]*Parameter{}
@@ -143,7 +143,7 @@ func (r *Response) AddHeaders(names ...string) {
 	}
 }
 
-// addHeaders describes the headers that the HTTP layer itself adds to successes.
+// addHeaders describes the headers that the HTTP layer adds to responses.
 func addHeaders(op *Operation) {
 	if _, tagged := op.Entry.Answers[http.StatusNotModified]; tagged {
 		unchanged := &Response{Description: http.StatusText(http.StatusNotModified)}

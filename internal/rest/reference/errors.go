@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// The schemas of errors that belong to no domain.
+// The schemas of errors that do not belong to a domain.
 const (
 	errorName      = "Error"
 	validationName = "ValidationError"
@@ -19,28 +19,28 @@ const (
 	codeText    = "For programs: stable and never translated. docs/errors.md says what to do about each."
 )
 
-// Kind is a refusal that says more than others: a code whose answer has keys of its own.
+// Kind is an error code with additional response keys.
 type Kind struct {
 	Code   string
-	Name   string // of the schema
+	Name   string // schema name
 	Text   string
 	Fields []Field
 }
 
-// Field is a key of a Kind.
+// Field is a response key of a Kind.
 type Field struct {
 	Name string
-	// Type is string, integer, any, or the name of a schema; [] before it makes it a list,
-	// a ? behind it says that it may be null.
+	// Type is string, integer, any, or the name of a schema. The prefix [] makes it a list, and the
+	// suffix ? makes it nullable.
 	Type     string
 	Text     string
-	Optional bool // whether it may be absent
-	// Of are the fields of the schema, where it is made here.
+	Optional bool // may be absent
+	// Of holds the fields of the schema, if it is defined here.
 	Of []Field
 }
 
-// errorSchemas returns the schemas of errors that are no refusal of a domain, and those of the
-// parts of refusals, by their names.
+// errorSchemas returns the schemas of errors that do not belong to a domain and of the parts of
+// errors, by name.
 func (b *Book) errorSchemas() map[string]*shape.Schema {
 	validation := errorSchema("Fields are invalid.")
 	validation.Property("message").Description = "The message of the first field, for people."
@@ -66,7 +66,7 @@ func (b *Book) errorSchemas() map[string]*shape.Schema {
 	return all
 }
 
-// kindForm returns the form of a refusal whose code is a Kind, nil for any other code.
+// kindForm returns the form of an error whose code is a Kind, or nil for other codes.
 func (b *Book) kindForm(code string) *form {
 	i := slices.IndexFunc(b.Kinds, func(k Kind) bool { return k.Code == code })
 	if i < 0 {

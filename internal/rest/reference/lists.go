@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// describeList adds a list's parameters to its operation. Parameters that all lists have in one
-// form are components of the document.
+// describeList adds a list's parameters to its operation. Parameters that are the same for all
+// lists are components of the document.
 func (b *Book) describeList(d *Document, op *Operation) {
 	spec := op.List
 	addShared := func(p *Parameter) {
@@ -23,7 +23,7 @@ func (b *Book) describeList(d *Document, op *Operation) {
 	add := func(p *Parameter) {
 		p.Schema.NameEnum(b.Enums)
 		if !slices.ContainsFunc(op.Parameters, func(known *Parameter) bool { return known.Name == p.Name }) {
-			op.Parameters = append(op.Parameters, p) // otherwise the handler's input says more
+			op.Parameters = append(op.Parameters, p) // otherwise the handler's input is more specific
 		}
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
@@ -62,7 +62,7 @@ func queryParam(name, description string, schema *shape.Schema) *Parameter {
 	return &Parameter{Name: name, In: "query", Description: description, Schema: schema}
 }
 
-// namesParam takes a list of names, separated by commas.
+// namesParam returns a parameter for a comma-separated list of names.
 func namesParam(name, description string, names []string) *Parameter {
 	return &Parameter{Name: name, In: "query", Description: description, Explode: new(bool), Schema: &shape.Schema{
 		Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: names},

@@ -1,6 +1,6 @@
-// Package reference completes the OpenAPI document. The same facts decide about a request (the
-// guards, the limits, the input) and say here how it can be answered, so that the two never
-// differ. A Book adds what only people can write: names, texts, and the refusals of the domains.
+// Package reference completes the OpenAPI document. It derives the possible responses from the same
+// data that controls requests (guards, limits, inputs), so the documentation cannot differ from the
+// behavior. A Book adds handwritten parts: names, texts, and the errors of the domains.
 package reference
 
 import (
@@ -15,28 +15,28 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Book has the texts about an API that are written by hand. Its zero value says nothing.
+// Book holds the handwritten texts of an API. Its zero value is empty.
 type Book struct {
-	About   string // the description of the whole
+	About   string // description of the API
 	Tags    []Tag
 	Kinds   []Kind
 	Enums   []shape.Enum
 	Mounted []MountedOperation
-	// Refusals are names for several codes, which stand in order with spaces between. Without one the
-	// codes are the name.
+	// Refusals maps several codes, in order and separated by spaces, to the name of their error.
+	// The default name is made of the codes.
 	Refusals map[string]string
-	// Names renames schemas, which are otherwise called as their types.
+	// Names renames schemas, whose default name is the type name.
 	Names map[string]string
-	// Params are the texts of parameters without one, by their names.
+	// Params has descriptions of parameters without one, by name.
 	Params map[string]string
-	// Fields are the texts of properties without one, by their names, or by the names of their schema
-	// and theirs with a dot between.
+	// Fields has descriptions of properties without one, by name or by schema and name separated by
+	// a dot.
 	Fields map[string]string
-	// Examples returns the examples of operations, by their names; nil has none.
+	// Examples returns examples by operation ID; nil means none.
 	Examples func() map[string]Example
 }
 
-// Example is a request of an operation and its answers.
+// Example is a request of an operation with its responses.
 type Example struct {
 	Request any            `json:"request,omitempty"`
 	Answers map[string]any `json:"answers"` // by status
@@ -48,33 +48,33 @@ type Tag struct {
 	Text string `json:"description,omitempty"`
 }
 
-// Entry has the texts about one operation that are written by hand. Its zero value says nothing.
+// Entry holds the handwritten texts of an operation. Its zero value is empty.
 type Entry struct {
-	ID   string // a name for generators, in camel case
+	ID   string // operation ID for generators, in camel case
 	Tag  string
 	Text string
-	// Answers are the codes of the refusals of its domain, by status; "" stands for a
-	// refusal without a code. 304 says that the answer has a tag.
+	// Answers are the error codes of its domain by status; "" is an error without a code. 304 means
+	// that the response has an ETag.
 	Answers map[int][]string
 }
 
-// MountedOperation is an operation that is answered outside of the route table.
+// MountedOperation is an operation that is served outside of the route table.
 type MountedOperation struct {
 	Entry
 
 	Method, Path, Summary string
-	// Answers are the meanings of its answers, by status.
+	// Answers are descriptions of its responses, by status.
 	Answers map[int]string
-	// Headers are the headers of a success and their texts.
+	// Headers are the headers of a success with their descriptions.
 	Headers map[string]string
 }
 
-// Input is the part of a request that is read before its handler.
+// Input is the part of a request that is read before the handler.
 type Input uint8
 
 // The inputs.
 const (
-	Raw       Input = iota // nothing: the handler does it
+	Raw       Input = iota // nothing: the handler reads everything
 	QueryOnly              // the query
 	JSON                   // the query and a JSON body
 	Upload                 // a file in a form
@@ -83,11 +83,11 @@ const (
 // isSecured reports whether the operation needs a credential.
 func (op *Operation) isSecured() bool { return len(op.Guards) > 0 }
 
-// mayChange reports whether the operation's method may change something.
+// mayChange reports whether the operation's method can change state.
 func (op *Operation) mayChange() bool { return op.Method != http.MethodGet }
 
-// Complete adds to a document what follows from its operations and what the book says about
-// them. The document has the operations with their successes.
+// Complete adds everything that follows from the operations and the book to a document that
+// contains the operations with their success responses.
 func (b *Book) Complete(doc *Document) {
 	doc.addHeaderComponents()
 	doc.Components.Responses, doc.Components.Parameters = map[string]*Response{}, map[string]*Parameter{}
@@ -115,10 +115,10 @@ func (b *Book) Complete(doc *Document) {
 	b.addExamples(doc)
 }
 
-// describe adds the words, and which credentials open the operation.
+// describe adds the texts and the accepted credentials of an operation.
 func (b *Book) describe(op *Operation) {
 	op.Description = strings.TrimSpace(op.Entry.Text + "\n\n" + op.access())
-	op.Security = []map[string][]string{} // not nil: no login is needed
+	op.Security = []map[string][]string{} // not nil: no credential is needed
 	if !op.isSecured() {
 		return
 	}
@@ -132,7 +132,7 @@ func (b *Book) describe(op *Operation) {
 	}
 }
 
-// addPathParams adds the parameters of the path that only guards read.
+// addPathParams adds the path parameters that only guards read.
 func addPathParams(op *Operation) {
 	for part := range strings.SplitSeq(op.Path, "/") {
 		name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
@@ -142,7 +142,7 @@ func addPathParams(op *Operation) {
 	}
 }
 
-// addExamples adds the recorded examples. Refusals, which operations share, have none.
+// addExamples adds the recorded examples. Errors have no examples, because operations share them.
 func (b *Book) addExamples(doc *Document) {
 	if b.Examples == nil {
 		return
@@ -161,7 +161,7 @@ func (b *Book) addExamples(doc *Document) {
 	})
 }
 
-// describeFields adds the texts of a schema's properties.
+// describeFields adds descriptions to a schema's properties.
 func (b *Book) describeFields(name string, s *shape.Schema) {
 	for _, p := range s.Properties {
 		if p.Description == "" {
@@ -173,7 +173,7 @@ func (b *Book) describeFields(name string, s *shape.Schema) {
 	}
 }
 
-// operation describes an answer outside of the route table.
+// operation describes an operation outside of the route table.
 func (m MountedOperation) operation() *Operation {
 	op := &Operation{
 		ID: m.ID, Method: m.Method, Path: m.Path, Summary: m.Summary, Description: m.Text, Tags: []string{m.Tag},
@@ -195,7 +195,7 @@ func (m MountedOperation) operation() *Operation {
 	return op
 }
 
-// audiences are the callers of a scope.
+// audiences describes the callers of each scope.
 var audiences = map[string]string{
 	"public":        "everybody, without a credential",
 	"user":          "everybody who is logged in",
@@ -206,7 +206,7 @@ var audiences = map[string]string{
 	"impersonating": "platform administrators who act as somebody else",
 }
 
-// access says who may call an operation, and how often.
+// access describes who can call an operation and how often.
 func (op *Operation) access() string {
 	who := audiences[op.Scope]
 	if op.Permission != "" {

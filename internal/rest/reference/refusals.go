@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// codes are the codes that a status can come with; "" stands for a refusal without one.
+// codes are the error codes that occur with a status; "" is an error without a code.
 type codes map[string]bool
 
-// StatusCSRF is the status for a missing CSRF token, which is not a standard one.
+// StatusCSRF is the non-standard status for a missing CSRF token.
 const StatusCSRF = 419
 
-// refusals returns how an operation can refuse a request (rules: http#order-of-refusals).
+// refusals returns the possible errors of an operation (rules: http#order-of-refusals).
 func (op *Operation) refusals() map[int]codes {
 	all := map[int]codes{}
 	add := func(when bool, status int, list ...string) {
@@ -50,7 +50,7 @@ func (op *Operation) refusals() map[int]codes {
 	add(body, http.StatusUnsupportedMediaType, "")
 	add(op.mayChange(), StatusCSRF, "")
 	add(op.Input != Raw, http.StatusUnprocessableEntity)
-	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // a body that is not an object
+	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // the body is not an object
 	add(op.Rate != "", http.StatusTooManyRequests, "")
 	for status, list := range op.Entry.Answers {
 		add(status >= http.StatusBadRequest, status, list...)
@@ -58,13 +58,13 @@ func (op *Operation) refusals() map[int]codes {
 	return all
 }
 
-// namesMore reports whether the path names something that may not exist, besides the tenant
-// of a tenant's route, whose guards refuse it before.
+// namesMore reports whether the path contains a record that may not exist, other than the tenant of
+// a tenant route, which the guards check first.
 func (op *Operation) namesMore() bool {
 	return strings.Contains(strings.ReplaceAll(op.Path, "{tenantId}", ""), "{") || op.Scope == "billing"
 }
 
-// meanings say for each status its name in components and what it means.
+// meanings has the component name and the description of each status.
 var meanings = map[int][2]string{
 	http.StatusBadRequest:            {"BadRequest", "The request cannot be read, or is not possible for this caller"},
 	http.StatusUnauthorized:          {"Unauthorized", "No valid credential"},
@@ -83,8 +83,8 @@ var meanings = map[int][2]string{
 	http.StatusServiceUnavailable:    {"Unavailable", "Busy, or the database is away: try again later"},
 }
 
-// addRefusals describes the refusals of an operation, which are components: operations that
-// refuse alike share them.
+// addRefusals describes the errors of an operation as components, which operations with the same
+// errors share.
 func (b *Book) addRefusals(doc *Document, op *Operation) {
 	for status, list := range op.refusals() {
 		forms := b.forms(doc.Components.Schemas, status, list, op.Input != Raw)
@@ -115,19 +115,19 @@ func (b *Book) addRefusals(doc *Document, op *Operation) {
 	}
 }
 
-// form is one form of a refusal: a schema with its name.
+// form is a kind of error: a schema with its name.
 type form struct {
 	name   string
 	schema *shape.Schema
 }
 
-// forms returns the forms of a refusal with a status, at least one.
+// forms returns the forms of an error with a status. There is at least one.
 func (b *Book) forms(schemas map[string]*shape.Schema, status int, list codes, isValidated bool) []form {
 	internal, plainError := form{internalName, schemas[internalName]}, form{errorName, schemas[errorName]}
 	switch {
 	case status == http.StatusInternalServerError && isValidated:
 		return []form{internal}
-	case status == http.StatusInternalServerError: // a handler that writes its answers itself says less
+	case status == http.StatusInternalServerError: // a handler that writes its own responses gives less detail
 		return []form{internal, plainError}
 	}
 	var forms []form
@@ -151,16 +151,16 @@ func (b *Book) forms(schemas map[string]*shape.Schema, status int, list codes, i
 	return forms
 }
 
-// maxNamedForms is the most forms that the name of a union lists. Other unions are named after
-// their operation.
+// maxNamedForms is the maximum number of forms in the name of a union. Larger unions are named
+// after their operation.
 const maxNamedForms = 3
 
-// refusalSuffix ends the names of unions.
+// refusalSuffix is the suffix of union names.
 const refusalSuffix = "Refusal"
 
-// union returns the schema of a refusal that has one of several forms: one object with the fields
-// of all forms, of which those are required that every form requires. Generators of clients take
-// no anyOf of objects.
+// union returns the schema of an error with one of several forms: one object with the fields of all
+// forms. A field is required if all forms require it. Client generators do not support anyOf for
+// objects.
 func union(forms []form) *shape.Schema {
 	s := errorSchema("A refusal in one of several forms, of which each has some of these fields.")
 	for _, f := range forms {
@@ -183,9 +183,9 @@ func union(forms []form) *shape.Schema {
 	return s
 }
 
-// coded returns the form of a refusal with one of some codes, or without one unless it is there
-// always. SubscriptionBusyError has its code always, ForbiddenOrInsufficientScopeError only for one
-// of its reasons. The book has shorter names.
+// coded returns the form of an error with one of several codes. isAlways means that the error
+// always has a code. SubscriptionBusyError always has a code, ForbiddenOrInsufficientScopeError
+// only for one of its reasons. The book can assign shorter names.
 func (b *Book) coded(status int, list []string, isAlways bool) form {
 	s := errorSchema("A refusal with one of these codes.")
 	var words []string
@@ -204,9 +204,9 @@ func (b *Book) coded(status int, list []string, isAlways bool) form {
 	return form{strings.Join(words, "Or") + "Error", s}
 }
 
-// responseName names a refusal after its forms: SubscriptionBusy has one form, InvalidOrPaymentFailed
-// is for invalid fields or a payment. A form that says no more than its status is called after the status,
-// and Unreadable says that the whole body may be refused too.
+// responseName names an error response after its forms. SubscriptionBusy has one form;
+// InvalidOrPaymentFailed is for invalid fields or a payment. A form without details is named after
+// its status, and Unreadable means that the whole body can be rejected too.
 func responseName(status int, forms []form) string {
 	var words []string
 	isPlain := false
@@ -229,7 +229,7 @@ func responseName(status int, forms []form) string {
 	return strings.Join(words, "Or")
 }
 
-// Pascal writes a code as a part of a name: PLAN_NOT_SELLABLE is PlanNotSellable.
+// Pascal converts a code to a part of a name: PLAN_NOT_SELLABLE becomes PlanNotSellable.
 func Pascal(code string) string {
 	var name strings.Builder
 	for _, word := range strings.FieldsFunc(strings.ToLower(code), func(c rune) bool { return c == '_' || c == '.' }) {
@@ -238,7 +238,7 @@ func Pascal(code string) string {
 	return name.String()
 }
 
-// Capital writes a word as a part of a name.
+// Capital capitalizes a word of a name.
 func Capital(word string) string {
 	if word == "api" || word == "psp" || word == "csrf" {
 		return strings.ToUpper(word)

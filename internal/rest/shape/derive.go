@@ -14,22 +14,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// Registry derives schemas. The schemas of structs are components with a name.
+// Registry derives schemas from Go types. The schemas of structs are named components.
 type Registry struct {
 	Components map[string]*Schema
 
-	names map[string]string // new names of components
+	names map[string]string // renamed components
 	types map[string]reflect.Type
 	enums []Enum
 }
 
-// Enum is a set of values that is a component of its own.
+// Enum is a set of values that is a component.
 type Enum struct {
 	Name   string
 	Text   string
 	Values []string
-	// Fields are properties that have the set without an enum tag, as Component.property. Of
-	// a list the items have the set.
+	// Fields are properties that have the set without an enum tag, as Component.property. For a
+	// list, its items have the set.
 	Fields []string
 }
 
@@ -42,13 +42,13 @@ func NewRegistry(names map[string]string, enums []Enum) *Registry {
 	return r
 }
 
-// describer is a type that describes itself.
+// describer is a type that provides its own schema.
 type describer interface {
 	Schema(r *Registry) *Schema
 }
 
-// Schema returns the schema of a type, which the caller may change. hint names a struct
-// without a name. It panics on a type without a form in JSON.
+// Schema returns the schema of a type. The caller can modify it. hint is the name for an anonymous
+// struct. It panics if the type cannot be represented in JSON.
 func (r *Registry) Schema(t reflect.Type, hint string) *Schema {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -88,7 +88,7 @@ func (r *Registry) Schema(t reflect.Type, hint string) *Schema {
 	}
 }
 
-// component describes a struct.
+// component returns the schema of a struct.
 func (r *Registry) component(t reflect.Type, name string) *Schema {
 	if known := r.types[name]; known != nil && known != t {
 		panic(fmt.Sprintf("%s and %s are both called %s", known, t, name))
@@ -105,7 +105,7 @@ func (r *Registry) component(t reflect.Type, name string) *Schema {
 				p.Required = tag == "true"
 			}
 			if field.Type.Kind() == reflect.Pointer && field.Tag.Get("nullable") == "" {
-				p.Nullable = !omitted // a nil pointer is null
+				p.Nullable = !omitted // a nil pointer is encoded as null
 			}
 			if confirmed, ok := strings.CutSuffix(key, "_confirmation"); ok && s.Property(confirmed) != nil {
 				p.confirms = confirmed
@@ -123,7 +123,7 @@ func (r *Registry) component(t reflect.Type, name string) *Schema {
 	return &reference
 }
 
-// NameEnum lets a schema with the values of an enum, in any order, refer to it.
+// NameEnum makes the schema refer to an enum with the same values, in any order.
 func (s *Schema) NameEnum(enums []Enum) {
 	for _, e := range enums {
 		if len(s.Enum) > 0 && slices.Equal(slices.Sorted(slices.Values(e.Values)), slices.Sorted(slices.Values(s.Enum))) {
@@ -132,8 +132,8 @@ func (s *Schema) NameEnum(enums []Enum) {
 	}
 }
 
-// nameOf returns the name of a component: PlanAnswer for an answer with a plan, PlanList for
-// one with several, PlanPage for one with a page of them.
+// nameOf returns the name of a component: PlanAnswer for a response with a plan, PlanList for
+// several plans, PlanPage for a page of them.
 func (r *Registry) nameOf(t reflect.Type, hint string) string {
 	name := strings.ReplaceAll(cmp.Or(t.Name(), hint), "[]", "List[")
 	var b strings.Builder
@@ -154,8 +154,8 @@ func (r *Registry) rename(name string) string {
 	return cmp.Or(r.names[name], name)
 }
 
-// jsonKey returns the key of a field in JSON, "" for a field without one, and whether an empty
-// value has none.
+// jsonKey returns the JSON key of a field, or "" if it has none, and whether empty values are
+// omitted.
 func jsonKey(field reflect.StructField) (key string, omitted bool) {
 	key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch {
@@ -167,14 +167,14 @@ func jsonKey(field reflect.StructField) (key string, omitted bool) {
 	return key, strings.HasPrefix(options, "omit")
 }
 
-// tags are the keys of struct tags. Any other is a rule that nothing enforces.
+// tags are the supported keys of struct tags. No other key would be enforced.
 var tags = strings.Fields(`json path query cookie doc format default example enum pattern nullable required
 	minLength maxLength minimum exclusiveMinimum maximum minItems maxItems maxBytes`)
 
 var tagKey = regexp.MustCompile(`(\w+):"(?:[^"\\]|\\.)*"`)
 
-// Field returns the schema of a struct's field with the rules of its tags. It panics on a rule
-// that Normalize does not enforce.
+// Field returns the schema of a struct field with the rules of its tags. It panics on a rule that
+// Normalize does not enforce.
 func (r *Registry) Field(field reflect.StructField, hint string) *Schema {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -198,8 +198,8 @@ func (r *Registry) Field(field reflect.StructField, hint string) *Schema {
 	return s
 }
 
-// values returns the schema of the items of a list or the values of a map, or s itself: the schema
-// that tags of a field are rules of.
+// values returns the schema that the tags of a field apply to: the items of a list, the values of a
+// map, or else s itself.
 func (s *Schema) values() *Schema {
 	switch {
 	case s.Items != nil:
@@ -210,8 +210,8 @@ func (s *Schema) values() *Schema {
 	return s
 }
 
-// Input returns the schema of the field of an input. It also panics on a free-form object that a
-// caller can make as large as the body.
+// Input returns the schema of an input field. It also panics on a free-form object without a size
+// limit of its own.
 func (r *Registry) Input(field reflect.StructField, hint string) *Schema {
 	s := r.Field(field, hint)
 	s.requireMaxBytes(field.Name)
@@ -247,7 +247,7 @@ func (r *Registry) constrain(s *Schema, field reflect.StructField) {
 	}
 }
 
-// nameTexts makes a component of a translatable field.
+// nameTexts turns a translatable field into a component.
 func (r *Registry) nameTexts(s *Schema, field reflect.StructField) {
 	name := "TranslatedText"
 	if field.Tag.Get("format") == "name" {

@@ -11,15 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
-// format is a named form of a value, put on a field by the tag format:"…".
+// format is a named format of a value, set by the tag format:"…".
 type format struct {
-	valid   func(text string) bool // nil: known, but checked elsewhere or not a string's
+	valid   func(text string) bool // nil: known, but checked elsewhere or not for strings
 	message string
 }
 
-// formats lists every format that a schema may name. A password is neither
-// trimmed nor bounded in characters, but in bytes; a multiline text may have
-// line breaks and tabs, and a name has no characters that nobody sees.
+// formats lists all formats of schemas. A password is not trimmed, and its length limit is in bytes
+// instead of characters. A multiline text can contain line breaks and tabs. A name cannot contain
+// invisible characters.
 var formats = map[string]format{
 	"": {},
 
@@ -57,15 +57,15 @@ func validDate(text string) bool {
 	return err == nil && !strings.HasPrefix(text, "0000")
 }
 
-// validURL accepts absolute http and https URLs without user info
-// (rules: http#values), with a port that exists. Control characters were refused before.
+// validURL accepts absolute http and https URLs without user info (rules: http#values) and with a
+// valid port. Control characters were rejected before.
 func validURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && safehttp.HasValidPort(u)
 }
 
-// IsCountry accepts the two upper-case letters of an ISO 3166-1 country, and
-// XK, which payment providers use for Kosovo.
+// IsCountry accepts an upper-case ISO 3166-1 country code, and XK, which payment providers use for
+// Kosovo.
 func IsCountry(text string) bool {
 	if !upperLetters(text, 2) || strings.Contains(noCountries, text) {
 		return false
@@ -74,12 +74,12 @@ func IsCountry(text string) bool {
 	return err == nil && region.IsCountry() && region.Canonicalize().String() == text
 }
 
-// noCountries are codes that package language has for parts of countries, groups
-// of them, and countries that are no more.
+// noCountries are codes in package language for parts of countries, groups of countries, and former
+// countries.
 const noCountries = "AC AN CP CQ CS DG EA EZ FQ IC NT PC SU TA UN YU"
 
-// validCurrency accepts three letters, as codes of ISO 4217 have, in upper or lower case. They
-// are passed on in upper case. Which currencies exist is for the catalog to say.
+// validCurrency accepts three letters, like ISO 4217 codes, in either case. They are converted to
+// upper case. The catalog checks which currencies exist.
 func validCurrency(text string) bool {
 	return len(text) == len(strings.ToUpper(text)) && upperLetters(strings.ToUpper(text), 3)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// fuzzed has a field of every sort that a validator branches on.
+// fuzzed has a field of every kind that the validator distinguishes.
 type fuzzed struct {
 	Name   string            `json:"name" minLength:"1" maxLength:"9"`
 	Note   *string           `json:"note,omitempty" nullable:"true"`
@@ -36,9 +36,8 @@ type fuzzed struct {
 	Any      any    `json:"any,omitempty"`
 }
 
-// FuzzBody holds that no body makes the validator panic, that what it accepts can
-// be decoded into the input's type, is JSON that every reader takes, and is its
-// own normal form.
+// FuzzBody checks that no body makes the validator panic, and that every accepted body can be
+// decoded into the input type, is strict JSON, and has a stable normal form.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":" a ","note":"","count":1e2,"amount":0.10,"titles":{"b":"x","a":" y "},"metadata":{"a":{"x":1},"a":{"y":[{"z":1,"z":2}]}}}`,
@@ -58,7 +57,7 @@ func FuzzBody(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		raw := jsontext.Value(body)
 		if !Readable(raw) || raw.Kind() != '{' {
-			return // no body that gets here
+			return // such bodies are rejected earlier
 		}
 		normal, broken := normalize(raw)
 		if len(broken) > 0 {

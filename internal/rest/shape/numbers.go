@@ -35,8 +35,7 @@ func (v *validator) checkInteger(s *Schema, raw jsontext.Value, path string) jso
 	return out
 }
 
-// wholeNumber reads a JSON number that is an integer, however it is written:
-// 1, 1.0 and 1e0 are the same number.
+// wholeNumber parses an integer in any JSON notation: 1, 1.0 and 1e0 are the same number.
 func wholeNumber(text string) (int64, bool) {
 	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return value, true
@@ -51,8 +50,8 @@ func wholeNumber(text string) (int64, bool) {
 	return rat.Num().Int64(), true
 }
 
-// isModest reports whether a number has so few digits and so small an exponent
-// that computing with it is cheap and both databases can store it.
+// isModest reports whether a number has so few digits and so small an exponent that it is cheap to
+// process and both databases can store it.
 func isModest(number []byte) bool {
 	_, exponent, _ := bytes.Cut(bytes.ToLower(number), []byte{'e'})
 	return len(number) <= 64 && len(exponent) <= len("-308")
@@ -60,7 +59,7 @@ func isModest(number []byte) bool {
 
 func (v *validator) checkNumber(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	value, err := strconv.ParseFloat(string(raw), 64)
-	isOverflow := errors.Is(err, strconv.ErrRange) // ±Inf is out of every range
+	isOverflow := errors.Is(err, strconv.ErrRange) // ±Inf is outside every range
 	switch {
 	case raw.Kind() != '0' || err != nil && !isOverflow:
 		return v.fail(path, "validation.number")
@@ -78,7 +77,7 @@ func (v *validator) checkNumber(s *Schema, raw jsontext.Value, path string) json
 	return raw
 }
 
-// checkExact returns an exact number as package money writes it, or reports why it cannot be read.
+// checkExact returns an exact number in the format of package money, or reports why it is invalid.
 func (v *validator) checkExact(number fmt.Stringer, err error, decimals int, most, path string) jsontext.Value {
 	switch {
 	case errors.Is(err, money.ErrTooPrecise):

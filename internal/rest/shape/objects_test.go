@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Of lists in lists and objects in them each broken value has its own path, in the
-// order of the fields and of the items.
+// In nested lists and objects, each invalid value is reported with its path, in the order of fields
+// and items.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	type cell struct {
@@ -54,7 +54,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A list of items that are judged one by one never refuses its request.
+// An invalid item of an individually validated list never rejects the request.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	type item struct {
@@ -197,7 +197,7 @@ func TestPeek(t *testing.T) {
 	}
 }
 
-// A rule that is written on a field and not enforced stops the program at its start.
+// A field rule that is not enforced panics at startup.
 func TestRulesThatNothingEnforces(t *testing.T) {
 	t.Parallel()
 	for name, compile := range map[string]func(){

@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// ParseTexts returns the JSON of a parameter that a URL has as texts: its default if there is
-// none, nil if there is none either. Of a parameter that is repeated the last text counts, of a
-// list all do. Texts that break a rule are added to broken.
+// ParseTexts returns the JSON value of a URL parameter, its default if it is missing, or nil. If a
+// parameter is repeated, the last text counts; for a list, all texts count. Invalid texts are added
+// to broken.
 func (p Property) ParseTexts(texts []string, broken *fault.Fields) jsontext.Value {
 	if p.Items == nil && len(texts) > 0 {
 		texts = texts[len(texts)-1:]
@@ -46,8 +46,8 @@ func (p Property) ParseTexts(texts []string, broken *fault.Fields) jsontext.Valu
 	return nil
 }
 
-// ParseText returns the JSON of a text in a URL, or nil when it breaks a rule. In a URL
-// everything is text, so numbers and booleans are read from text.
+// ParseText returns the JSON value of a text in a URL, or nil if it is invalid. Numbers and
+// booleans are parsed from text.
 func (s *Schema) ParseText(text, name string, broken *fault.Fields) jsontext.Value {
 	v := validator{broken: broken}
 	switch s.Type {
@@ -72,7 +72,7 @@ func (s *Schema) ParseText(text, name string, broken *fault.Fields) jsontext.Val
 	return v.checkString(s, quote(text), name)
 }
 
-// IsNormalText reports whether a text in a URL keeps to the rules and is in normal form.
+// IsNormalText reports whether a text in a URL is valid and in normal form.
 func (s *Schema) IsNormalText(text string) bool {
 	value := s.ParseText(text, "", new(fault.Fields))
 	return value != nil && (string(value) == text || value.Kind() == '"' && string(unquote(value)) == text)

@@ -1,6 +1,6 @@
-// Package shape describes and validates the values of requests and answers. A Schema is
-// derived from a Go type and its struct tags. OpenAPI prints the schema and Normalize
-// enforces it, so a rule is stated once, on the field.
+// Package shape describes and validates the values of requests and responses. A Schema is derived
+// from a Go type and its struct tags. OpenAPI documents the schema and Normalize enforces it, so
+// each rule is stated once, on the field.
 package shape
 
 import (
@@ -20,21 +20,21 @@ const (
 	TypeObject  = "object"
 )
 
-// Prefix begins the references to schemas.
+// Prefix is the prefix of references to schemas.
 const Prefix = "#/components/schemas/"
 
-// Schema describes a value and the rules that it has to keep to. A zero limit does not apply.
+// Schema describes a value and its rules. A zero limit does not apply.
 type Schema struct {
 	Type          string         `json:"-"` // "" is any value
 	Nullable      bool           `json:"-"`
-	Ref           string         `json:"-"` // the name of a component, which is printed instead of the rules
-	Default       string         `json:"-"` // as the tag states it; "" is none
-	Example       string         `json:"-"` // likewise
+	Ref           string         `json:"-"` // component name; documented instead of the rules
+	Default       string         `json:"-"` // as in the tag, or ""
+	Example       string         `json:"-"` // as in the tag, or ""
 	Enum          []string       `json:"-"`
-	Properties    []Property     `json:"-"` // of an object, in the order of the struct's fields
-	Values        *Schema        `json:"-"` // of an object with keys of the caller's own
-	IsFreeForm    bool           `json:"-"` // an object whose keys and values are the caller's own
-	IsClosed      bool           `json:"-"` // an object that refuses unknown keys
+	Properties    []Property     `json:"-"` // properties of an object, in field order
+	Values        *Schema        `json:"-"` // values of an object with arbitrary keys
+	IsFreeForm    bool           `json:"-"` // object with arbitrary keys and values
+	IsClosed      bool           `json:"-"` // object that rejects unknown keys
 	Description   string         `json:"description,omitempty"`
 	Format        string         `json:"format,omitempty"`
 	Pattern       *regexp.Regexp `json:"pattern,omitzero"`
@@ -43,30 +43,30 @@ type Schema struct {
 	Minimum       *float64       `json:"minimum,omitzero"`
 	Above         *float64       `json:"exclusiveMinimum,omitzero"`
 	Maximum       *float64       `json:"maximum,omitzero"`
-	Items         *Schema        `json:"items,omitzero"` // of an array
+	Items         *Schema        `json:"items,omitzero"` // items of an array
 	MinItems      int            `json:"minItems,omitzero"`
 	MaxItems      int            `json:"maxItems,omitzero"`
-	MaxBytes      int            `json:"x-max-bytes,omitzero"` // of a free-form object, as compact JSON
+	MaxBytes      int            `json:"x-max-bytes,omitzero"` // maximum size of a free-form object as compact JSON
 	OneOf         []*Schema      `json:"oneOf,omitempty"`
-	Discriminator map[string]any `json:"discriminator,omitempty"` // of OneOf
-	Forms         []string       `json:"x-forms,omitempty"`       // the components that the schema of a refusal unites
+	Discriminator map[string]any `json:"discriminator,omitempty"` // discriminator of OneOf
+	Forms         []string       `json:"x-forms,omitempty"`       // components that an error schema combines
 
-	isItem bool // an Item, which checks its value when it is decoded
+	isItem bool // an Item, which is validated when it is decoded
 }
 
-// Property is a key of an object or a parameter.
+// Property is a key of an object, or a parameter.
 type Property struct {
 	Name     string
 	Required bool
 	*Schema
 
-	confirms string // the property that must have the same value; "" is none
+	confirms string // property that must have the same value, or ""
 }
 
-// Ref returns the schema that refers to a component.
+// Ref returns a schema that refers to a component.
 func Ref(name string) *Schema { return &Schema{Ref: name} }
 
-// Property returns the property of a name, or nil.
+// Property returns the property with a name, or nil.
 func (s *Schema) Property(name string) *Property {
 	for i := range s.Properties {
 		if s.Properties[i].Name == name {
@@ -76,7 +76,7 @@ func (s *Schema) Property(name string) *Property {
 	return nil
 }
 
-// Add adds a property, in place of one with the same name.
+// Add adds a property, or replaces the schema of one with the same name.
 func (s *Schema) Add(name string, required bool, schema *Schema) {
 	if p := s.Property(name); p != nil {
 		p.Schema = schema
@@ -85,10 +85,10 @@ func (s *Schema) Add(name string, required bool, schema *Schema) {
 	s.Properties = append(s.Properties, Property{Name: name, Required: required, Schema: schema})
 }
 
-// plain is a Schema without its method.
+// plain is a Schema without its methods.
 type plain Schema
 
-// printed is the JSON of a Schema.
+// printed is the JSON form of a Schema.
 type printed struct {
 	Type                 any            `json:"type,omitempty"`
 	Ref                  string         `json:"$ref,omitempty"`
@@ -103,7 +103,7 @@ type printed struct {
 	plain
 }
 
-// MarshalJSON prints the schema for OpenAPI 3.1.
+// MarshalJSON encodes the schema for OpenAPI 3.1.
 func (s *Schema) MarshalJSON() ([]byte, error) {
 	out := printed{plain: plain{Description: s.Description}}
 	if s.Default != "" {
@@ -152,7 +152,7 @@ func (s *Schema) printRules(out *printed) {
 	}
 }
 
-// literal returns the JSON of a value in a tag. Only strings have no quotes there.
+// literal returns the JSON of a value in a tag. In tags, strings have no quotes.
 func (s *Schema) literal(text string) jsontext.Value {
 	if s.Type != TypeString {
 		return jsontext.Value(text)

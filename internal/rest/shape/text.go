@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// NormalText returns the form in which the service stores, looks up and compares text:
-// Unicode NFC, so that é is one code point however a keyboard writes it, without spaces
-// around it. Passwords have a form of their own (account.Passwords).
+// NormalText returns the form in which the service stores, looks up and compares text: Unicode NFC,
+// so that é is always one code point, without leading and trailing spaces. Passwords have a
+// different form (account.Passwords).
 func NormalText(text string) string { return strings.TrimSpace(norm.NFC.String(text)) }
 
 func (v *validator) checkString(s *Schema, raw jsontext.Value, path string) jsontext.Value {
@@ -30,7 +30,7 @@ func (v *validator) checkString(s *Schema, raw jsontext.Value, path string) json
 	if s.Format == "password" {
 		length = PasswordLength(text)
 		if s.MaxLength > 0 && len(text) > s.MaxLength {
-			length = len(text) // a password is bounded in bytes: hashing costs by the byte
+			length = len(text) // the password limit is in bytes, because hashing costs time per byte
 		}
 	}
 	switch {
@@ -59,12 +59,12 @@ func (v *validator) checkString(s *Schema, raw jsontext.Value, path string) json
 
 func (s *Schema) inEnum(text string) bool { return len(s.Enum) == 0 || slices.Contains(s.Enum, text) }
 
-// PasswordLength returns the number of characters of a password, in the form that is hashed.
+// PasswordLength returns the number of characters of a password in the form that is hashed.
 func PasswordLength(password string) int {
 	return utf8.RuneCountInString(norm.NFKC.String(password))
 }
 
-// hasBadCharacters reports whether a text has control characters or invalid UTF-8.
+// hasBadCharacters reports whether a text contains control characters or invalid UTF-8.
 func (v *validator) hasBadCharacters(text string, multiline bool) bool {
 	for _, c := range text {
 		if multiline && (c == '\n' || c == '\r' || c == '\t') {
@@ -77,19 +77,18 @@ func (v *validator) hasBadCharacters(text string, multiline bool) bool {
 	return false
 }
 
-// IsName reports whether a text has only characters that a name may have: what people
-// cannot see, or see differently, would let one name pass for another (rules:
-// http#requests).
+// IsName reports whether a text only contains characters allowed in names. Invisible or misleading
+// characters could make one name look like another (rules: http#requests).
 func IsName(text string) bool { return !strings.ContainsFunc(text, NotInName) }
 
-// NotInName reports whether no name has a character: control characters, those that only
-// format (zero width, direction of text), line separators, and private ones.
+// NotInName reports whether a character is not allowed in names: control characters, format
+// characters (zero width, text direction), line separators, and private use characters.
 func NotInName(c rune) bool {
 	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 }
 
-// CleanText reports whether every database can store the texts: they have no
-// control characters and no invalid UTF-8.
+// CleanText reports whether every database can store the texts: they contain no control characters
+// and no invalid UTF-8.
 func CleanText(texts ...string) bool {
 	for _, text := range texts {
 		if !utf8.ValidString(text) || new(validator).hasBadCharacters(text, false) {

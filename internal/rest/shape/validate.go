@@ -16,17 +16,16 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// validator checks a value against its schema and rewrites it in normal form.
+// validator validates a value against its schema and converts it to normal form.
 type validator struct {
 	broken *fault.Fields
-	// suspect says that the text has invalid UTF-8 or lone surrogates somewhere.
-	// Decoding turns those into replacement characters, so a replacement
-	// character cannot be trusted.
+	// suspect means that the input contains invalid UTF-8 or lone surrogates. Decoding replaces
+	// them with replacement characters, so replacement characters are then rejected.
 	suspect bool
 }
 
-// lenient are the options for reading a caller's JSON: of a key that occurs twice
-// the last one counts, and invalid UTF-8 is reported on its field.
+// lenient are the options for reading a caller's JSON: the last value of a duplicate key counts,
+// and invalid UTF-8 is reported as an error of its field.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 var null = jsontext.Value("null")
@@ -34,18 +33,17 @@ var null = jsontext.Value("null")
 // Readable reports whether a text is JSON that Normalize can read.
 func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
 
-// Normalize returns a value in normal form: known keys only, strings trimmed and in NFC,
-// empty strings null where nullable, defaults for absent values, and numbers written in one
-// way. A value in normal form is its own normal form. Every field that breaks a rule is added
-// to broken (rules: http#validation), and left out; a broken item of an array is null. The
-// value must be Readable.
+// Normalize returns a value in normal form: only known keys, strings trimmed and in NFC, empty
+// strings null if nullable, defaults for absent values, and canonical numbers. Normalizing is
+// idempotent. Every invalid field is added to broken (rules: http#validation) and omitted; an
+// invalid array item becomes null. The value must be Readable.
 func (s *Schema) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Value {
 	clean := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`)) || raw.IsValid(jsontext.AllowDuplicateNames(true))
 	v := validator{broken: broken, suspect: !clean}
 	return v.check(s, raw, "")
 }
 
-// unquote returns the text of a JSON string, without a copy where possible.
+// unquote returns the text of a JSON string, without a copy if possible.
 func unquote(raw jsontext.Value) []byte {
 	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return inner
@@ -69,7 +67,7 @@ func (v *validator) failWith(path, message, arg string, value any) jsontext.Valu
 	return nil
 }
 
-// check returns the normal form of raw, or nil when it broke a rule.
+// check returns the normal form of raw, or nil if it is invalid.
 func (v *validator) check(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	switch kind := raw.Kind(); {
 	case s.isItem:
@@ -100,8 +98,8 @@ func (v *validator) check(s *Schema, raw jsontext.Value, path string) jsontext.V
 	}
 }
 
-// children calls f for each value inside an object or an array of valid JSON,
-// with its key if it has one. The slices alias raw.
+// children calls f for each value in an object or array of valid JSON, with its key if it has one.
+// The slices alias raw.
 func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
 	if _, err := dec.ReadToken(); err != nil {
@@ -114,7 +112,7 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 		if err != nil {
 			return
 		}
-		end := int(dec.InputOffset()) // the value itself is only valid until the next call
+		end := int(dec.InputOffset()) // the value is only valid until the next call
 		value = raw[end-len(value) : end]
 		if isKey {
 			key = unquote(value)
@@ -125,8 +123,8 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 	}
 }
 
-// Peek returns the trimmed text of one key of an object before it is validated; ""
-// if the key is absent or not a string.
+// Peek returns the trimmed text of a key of an object that is not yet validated, or "" if the key
+// is absent or not a string.
 func Peek(raw jsontext.Value, name string) string {
 	var text string
 	children(raw, func(key []byte, value jsontext.Value) {
@@ -149,7 +147,7 @@ func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) json
 	case s.Values != nil:
 		return v.checkMap(s.Values, raw, path)
 	}
-	values := make([]jsontext.Value, len(s.Properties)) // nil is absent
+	values := make([]jsontext.Value, len(s.Properties)) // nil means absent
 	children(raw, func(key []byte, value jsontext.Value) {
 		if i := s.indexOf(key); i >= 0 {
 			values[i] = value
@@ -177,7 +175,7 @@ func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) json
 	return append(out, '}')
 }
 
-// indexOf finds a property by its exact name; -1 without one.
+// indexOf returns the index of a property by its exact name, or -1.
 func (s *Schema) indexOf(name []byte) int {
 	for i := range s.Properties {
 		if s.Properties[i].Name == string(name) {
@@ -187,8 +185,8 @@ func (s *Schema) indexOf(name []byte) int {
 	return -1
 }
 
-// present returns the value that a property has, nil for none. An empty string is null where
-// that is possible and absent where it is required. Elsewhere it is a value like any other.
+// present returns the effective value of a property, or nil. An empty string becomes null if the
+// property is nullable, and absent if it is required. Otherwise it is a normal value.
 func (p *Property) present(value jsontext.Value) jsontext.Value {
 	switch {
 	case value == nil && p.Default != "":
@@ -203,8 +201,8 @@ func (p *Property) present(value jsontext.Value) jsontext.Value {
 	return jsontext.Value(`""`)
 }
 
-// isEmptyString reports whether a value is an empty string. Spaces count in a password, which
-// is not trimmed.
+// isEmptyString reports whether a value is an empty string. Spaces count in a password, which is
+// not trimmed.
 func (s *Schema) isEmptyString(value jsontext.Value) bool {
 	if s.Type != TypeString || value.Kind() != '"' {
 		return false
@@ -212,13 +210,13 @@ func (s *Schema) isEmptyString(value jsontext.Value) bool {
 	return len(value) == len(`""`) || s.Format != "password" && len(bytes.TrimSpace(unquote(value))) == 0
 }
 
-// isSamePassword reports whether two values are the same string in the form in which passwords
-// are hashed. A value that is not a string has been refused.
+// isSamePassword reports whether two values are the same string in the form in which passwords are
+// hashed. A value that is not a string was already rejected.
 func isSamePassword(a, b jsontext.Value) bool {
 	return b.Kind() != '"' || bytes.Equal(norm.NFKC.Bytes(unquote(a)), norm.NFKC.Bytes(unquote(b)))
 }
 
-// refuseKey reports a key that its object does not have.
+// refuseKey reports an unknown key of a closed object.
 func (v *validator) refuseKey(key []byte, path string) {
 	if name := string(key); v.hasBadCharacters(name, false) || len(name) > maxKeyEcho {
 		v.fail(path, "validation.characters")
@@ -227,10 +225,10 @@ func (v *validator) refuseKey(key []byte, path string) {
 	}
 }
 
-// maxKeyEcho bounds how much of a caller's key an error repeats, in bytes.
+// maxKeyEcho is the maximum length of a caller's key that is repeated in an error, in bytes.
 const maxKeyEcho = 64
 
-// checkMap checks an object with keys of the caller's own and one schema for all values.
+// checkMap validates an object with arbitrary keys and one schema for all values.
 func (v *validator) checkMap(values *Schema, raw jsontext.Value, path string) jsontext.Value {
 	members := map[string]jsontext.Value{}
 	children(raw, func(key []byte, value jsontext.Value) { members[norm.NFC.String(string(key))] = value })
@@ -273,7 +271,7 @@ func (v *validator) checkArray(s *Schema, raw jsontext.Value, path string) jsont
 	}
 	for i, item := range items {
 		if items[i] = v.check(s.Items, item, join(path, strconv.Itoa(i))); items[i] == nil {
-			items[i] = null // the items after it keep their places
+			items[i] = null // keeps the indexes of the following items
 		}
 	}
 	return arrayOf(items)
@@ -297,12 +295,12 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// maxDepth bounds how deep a free-form value may be nested.
+// maxDepth is the maximum nesting depth of a free-form value.
 const maxDepth = 32
 
-// checkFreeForm returns any value that both databases can store, with its texts and keys in NFC
-// and, of a key that occurs twice, the last value only. PostgreSQL refuses U+0000 and numbers
-// with huge exponents. Numbers stay as they are written.
+// checkFreeForm validates a value that both databases can store. It converts strings and keys to
+// NFC and keeps only the last value of a duplicate key. PostgreSQL rejects U+0000 and numbers with
+// huge exponents. Numbers keep their notation.
 func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Value {
 	out, message := v.rewrite(raw, 0)
 	if message != "" {
@@ -368,8 +366,8 @@ func (v *validator) rewriteChildren(raw jsontext.Value, depth int) (out jsontext
 	return append(out, '}'), ""
 }
 
-// checkSize refuses an object that takes more bytes than its field may, without the spaces
-// that are not kept. A nil value was refused before.
+// checkSize rejects an object that exceeds the size limit of its field, without whitespace. A nil
+// value was already rejected.
 func (v *validator) checkSize(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	if len(raw) > s.MaxBytes {
 		return v.failWith(path, "validation.max_bytes", "max", s.MaxBytes)

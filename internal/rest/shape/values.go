@@ -18,17 +18,17 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// TimeLayout is how the API writes every datetime: UTC with exactly six
-// fraction digits (rules: http#values).
+// TimeLayout is the format of all datetimes in the API: UTC with exactly six fraction digits
+// (rules: http#values).
 const TimeLayout = "2006-01-02T15:04:05.000000Z"
 
 // Time is a datetime in requests and responses.
 type Time time.Time
 
-// T returns a time as the API writes it.
+// T converts a time for the API.
 func T(t time.Time) Time { return Time(t) }
 
-// TP returns a time that may be absent as the API writes it: null for nil.
+// TP converts an optional time for the API. It returns nil for nil.
 func TP(t *time.Time) *Time {
 	if t == nil {
 		return nil
@@ -37,25 +37,25 @@ func TP(t *time.Time) *Time {
 	return &at
 }
 
-// Std returns the time, in UTC and truncated to microseconds.
+// Std returns the time in UTC, truncated to microseconds.
 func (t Time) Std() time.Time { return time.Time(t).UTC().Truncate(time.Microsecond) }
 
-// MarshalText writes six fraction digits.
+// MarshalText writes the time with six fraction digits.
 func (t Time) MarshalText() ([]byte, error) {
 	return time.Time(t).UTC().AppendFormat(nil, TimeLayout), nil
 }
 
-// UnmarshalText reads RFC 3339 with any fraction and zone.
+// UnmarshalText parses RFC 3339 with any fraction and zone.
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := parseTime(string(text))
 	*t = Time(parsed)
 	return err
 }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Time) Schema(*Registry) *Schema { return &Schema{Type: TypeString, Format: "date-time"} }
 
-// parseTime reads RFC 3339, years 1 to 9999: what both databases can hold.
+// parseTime parses RFC 3339 with a year from 1 to 9999, which both databases support.
 func parseTime(text string) (time.Time, error) {
 	t, err := clock.ParseRFC3339(text)
 	if err != nil {
@@ -71,22 +71,22 @@ func parseTime(text string) (time.Time, error) {
 // Opt is a field of a PATCH body: absent, null, or a value. It needs the tag
 // option omitzero.
 type Opt[T any] struct {
-	Set   bool // the key was there
-	Null  bool // with null
+	Set   bool // the key was present
+	Null  bool // the value was null
 	Value T
 }
 
-// UnmarshalJSON records that the key was there, and its value.
+// UnmarshalJSON records that the key was present, and its value.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	o.Set, o.Null = true, string(data) == "null"
 	return json.Unmarshal(data, &o.Value)
 }
 
-// Schema describes the type: it is described like its value.
+// Schema returns the schema of the value.
 func (Opt[T]) Schema(r *Registry) *Schema { return r.Schema(reflect.TypeFor[T](), "") }
 
-// Or returns the new value of a nullable field: the old one when the key was
-// absent, nil when it was null.
+// Or returns the new value of a nullable field: the old value if the key was absent, nil if it was
+// null.
 func (o Opt[T]) Or(old *T) *T {
 	switch {
 	case !o.Set:
@@ -109,11 +109,10 @@ func (o Opt[T]) OrValue(old T) T {
 // Unmarshal decodes a value in normal form. Keys are case-sensitive.
 func Unmarshal(data []byte, value any) error { return json.Unmarshal(data, value, lenient) }
 
-// Object is a free-form JSON object, kept as the caller wrote it: metadata and
-// settings.
+// Object is a free-form JSON object, kept as the caller wrote it, for metadata and settings.
 type Object []byte
 
-// MarshalJSON writes the object as it is; an empty one is null.
+// MarshalJSON returns the object unchanged, or null if it is empty.
 func (o Object) MarshalJSON() ([]byte, error) {
 	if len(o) == 0 {
 		return []byte("null"), nil
@@ -121,7 +120,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// UnmarshalJSON keeps a compact copy.
+// UnmarshalJSON stores a compact copy.
 func (o *Object) UnmarshalJSON(data []byte) error {
 	if bytes.Equal(data, []byte("null")) {
 		*o = nil
@@ -135,50 +134,49 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Object) Schema(*Registry) *Schema { return &Schema{Type: TypeObject, IsFreeForm: true} }
 
-// Quantity is an exact number of a request or response body: up to six
-// decimals, at most 1e12 (rules: http#values).
+// Quantity is an exact number in a request or response body: up to six decimals, at most 1e12
+// (rules: http#values).
 type Quantity struct{ money.Quantity }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Quantity) Schema(*Registry) *Schema { return &Schema{Type: TypeNumber, Format: "quantity"} }
 
-// Total is an exact sum of quantities of a response body: up to six decimals, at most
-// 1e18 (rules: http#values).
+// Total is an exact sum of quantities in a response body: up to six decimals, at most 1e18
+// (rules: http#values).
 type Total struct{ money.Total }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Total) Schema(*Registry) *Schema { return &Schema{Type: TypeNumber, Format: "quantity"} }
 
-// UnitPrice is an exact price of a unit of usage in a request or response body,
-// in minor units of a currency: up to twelve decimals, from 0 to 1e12.
+// UnitPrice is an exact price of a unit of usage in a request or response body, in minor units of a
+// currency: up to twelve decimals, from 0 to 1e12.
 type UnitPrice struct{ money.UnitPrice }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (UnitPrice) Schema(*Registry) *Schema {
 	least, most := 0.0, float64(money.MaxUnitPrice)
 	return &Schema{Type: TypeNumber, Format: "unit-price", Minimum: &least, Maximum: &most}
 }
 
-// Texts is a translatable field of a new record: a text per supported locale,
-// of which English is required (rules: http#translatable-fields). A locale that is
-// null or empty is left out; one that is not supported is refused. Tags of the
-// field, such as maxLength, are rules of each text.
+// Texts is a translatable field of a new record: a text per supported locale, of which English is
+// required (rules: http#translatable-fields). A null or empty locale is omitted; an unsupported
+// locale is rejected. Tags of the field, such as maxLength, apply to each text.
 type Texts map[string]*string
 
-// TextsChange is a translatable field of a PATCH: it changes the locales that it
-// names. Null or empty removes a locale, but English can only be replaced.
+// TextsChange is a translatable field of a PATCH. It changes the locales that it contains. Null or
+// empty removes a locale, but English can only be replaced.
 type TextsChange map[string]*string
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Texts) Schema(*Registry) *Schema { return textsSchema(true) }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (TextsChange) Schema(*Registry) *Schema { return textsSchema(false) }
 
-// textsSchema describes a text per locale, English first.
+// textsSchema returns a schema with a text per locale.
 func textsSchema(isNew bool) *Schema {
 	s := &Schema{Type: TypeObject, IsClosed: true}
 	for _, locale := range slices.Sorted(slices.Values(i18n.Locales())) {
@@ -191,11 +189,11 @@ func textsSchema(isNew bool) *Schema {
 	return s
 }
 
-// ErrNotFound is the refusal for what does not exist or belongs to another tenant.
+// ErrNotFound is the error for a record that does not exist or belongs to another tenant.
 var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
-// ParseID reads a UUID of a path in its one canonical form, in either case. The
-// error for any other text is ErrNotFound (rules: http#errors).
+// ParseID parses a UUID in a path, in canonical form and either case. It returns ErrNotFound for
+// any other text (rules: http#errors).
 func ParseID(text string) (uuid.UUID, error) {
 	if len(text) != 36 {
 		return uuid.Nil, ErrNotFound
@@ -207,8 +205,7 @@ func ParseID(text string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// IntID reads an integer id of a path. The error for any other text is
-// ErrNotFound.
+// IntID parses an integer ID in a path. It returns ErrNotFound for any other text.
 func IntID(text string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id < 1 || strconv.FormatInt(id, 10) != text {
@@ -217,22 +214,22 @@ func IntID(text string) (int64, error) {
 	return id, nil
 }
 
-// ErrNotObject is the refusal of a body that is JSON, but not an object.
+// ErrNotObject is the error for a body that is JSON but not an object.
 var ErrNotObject = fault.New(fault.Invalid, "error.not_object")
 
-// Item is an item of a list in a body whose items are validated one by one. An invalid item
-// does not refuse the request: the handler gets its refusal and answers it next to the
-// results of the other items. T is a struct.
+// Item is an item of a list whose items are validated individually. An invalid item does not reject
+// the request. The handler gets the error of the item and returns it along with the results of the
+// other items. T is a struct.
 type Item[T any] struct {
 	Value T
-	// Err is the refusal of the item as a body of its own; then Value is empty.
+	// Err is the error of the item, validated as a separate body; Value is then empty.
 	Err error
 }
 
-// itemSchemas has the schemas of the types in an Item.
+// itemSchemas holds the schemas of the types in Items.
 var itemSchemas sync.Map
 
-// Schema describes the type: an item is a T.
+// Schema returns the schema of T.
 func (Item[T]) Schema(r *Registry) *Schema {
 	s := r.Schema(reflect.TypeFor[T](), "")
 	if s.Type != TypeObject {
@@ -260,11 +257,11 @@ func (e *Item[T]) UnmarshalJSON(data []byte) error {
 	return Unmarshal(normal, &e.Value)
 }
 
-// Union is one of several objects of an answer: the field of T that is not nil. T is a struct
-// of pointers to structs.
+// Union is one of several objects in a response: the field of T that is not nil. T is a struct of
+// pointers to structs.
 type Union[T any] struct{ Is T }
 
-// Schema describes the type.
+// Schema returns the schema of the type.
 func (Union[T]) Schema(r *Registry) *Schema {
 	s := &Schema{}
 	for field := range reflect.TypeFor[T]().Fields() {
@@ -273,7 +270,7 @@ func (Union[T]) Schema(r *Registry) *Schema {
 	return s
 }
 
-// MarshalJSON writes the object.
+// MarshalJSON encodes the object.
 func (o Union[T]) MarshalJSON() ([]byte, error) {
 	for _, field := range reflect.ValueOf(o.Is).Fields() {
 		if !field.IsNil() {

@@ -18,14 +18,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// rulesOf compiles the rules of a body.
+// rulesOf returns the schema of a body.
 func rulesOf[B any](t testing.TB) *shape.Schema {
 	t.Helper()
 	field, _ := reflect.TypeFor[struct{ Body B }]().FieldByName("Body")
 	return shape.NewRegistry(nil, nil).Input(field, "Body")
 }
 
-// normalize returns the normal form of a body, or the messages of its broken fields.
+// normalize returns the normal form of a body, or the messages of its invalid fields.
 func normalize(t rapid.TB, rules *shape.Schema, body string) (string, map[string]string) {
 	t.Helper()
 	if !shape.Readable(jsontext.Value(body)) {
@@ -47,7 +47,7 @@ func messagesOf(broken fault.Fields) map[string]string {
 	return messages
 }
 
-// forms has one field of every form that docs/rules/http.md#values lists.
+// forms has a field of every format in docs/rules/http.md#values.
 type forms struct {
 	ID       *uuid.UUID       `json:"id,omitempty"`
 	Count    *int64           `json:"count,omitempty"`
@@ -65,14 +65,14 @@ type forms struct {
 	Metadata shape.Object     `json:"metadata,omitempty" maxBytes:"400"`
 }
 
-// Each text is a JSON value. One that is accepted has a normal form; "" means that it
-// is its own.
+// Each key is a JSON value. For accepted values, the value is the normal form; "" means that it is
+// unchanged.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	rules := rulesOf[forms](t)
 	for field, test := range map[string]struct {
 		accepted map[string]string
-		refused  map[string]string // to the message
+		refused  map[string]string // expected message
 	}{
 		"id": {
 			accepted: map[string]string{
@@ -179,7 +179,7 @@ func TestForms(t *testing.T) {
 		}
 		for value, message := range test.refused {
 			want := map[string]string{field: message}
-			if message == "" { // a line end is trimmed before anybody looks
+			if message == "" { // a trailing line break is trimmed before validation
 				want = nil
 			}
 			if _, broken := normalize(t, rules, `{"`+field+`":`+value+`}`); !maps.Equal(broken, want) {
@@ -199,8 +199,8 @@ var (
 	}
 )
 
-// How many countries there are: a code that package language forgets would be missed
-// by every sample. ISO 3166-1 has 249, and XK is added.
+// The number of countries detects codes that package language lacks, which samples would miss. ISO
+// 3166-1 has 249 codes, plus XK.
 func TestCountries(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -230,7 +230,7 @@ func textsOf(t *testing.T, value jsontext.Value) []string {
 	return []string{string(value)}
 }
 
-// In a query everything is text, and means the same as in a body.
+// Query values are text, and have the same meaning as in a body.
 func TestCheckText(t *testing.T) {
 	t.Parallel()
 	type params struct {
@@ -307,8 +307,8 @@ func TestCheckText(t *testing.T) {
 	}
 }
 
-// Whatever the instant and zone, a time is written in one form of one length, and read
-// back as the same microsecond.
+// A time in any zone is written in one format of fixed length and parsed back as the same
+// microsecond.
 func TestTimeForm(t *testing.T) {
 	t.Parallel()
 	least := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -332,8 +332,7 @@ func TestTimeForm(t *testing.T) {
 	}
 }
 
-// A quantity that is accepted is what the caller wrote, to the last digit, and its
-// normal form is its own.
+// An accepted quantity is exact to the last digit, and its normal form is stable.
 func TestQuantityIsExact(t *testing.T) {
 	t.Parallel()
 	rules := rulesOf[forms](t)
@@ -375,7 +374,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// A free-form object is answered as it is kept, and nothing at all as null.
+// A free-form object is returned as it is stored, and an empty value as null.
 func TestObject(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -391,8 +390,8 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// Text is stored in NFC wherever it stands in a body. A password stays as typed, is counted
-// in NFKC, and equals its confirmation in another form.
+// All text in a body is stored in NFC. A password is kept as typed, its length is counted in NFKC,
+// and it matches a confirmation in another form.
 func TestTextIsNFC(t *testing.T) {
 	t.Parallel()
 	rules := rulesOf[struct {
@@ -405,7 +404,7 @@ func TestTextIsNFC(t *testing.T) {
 	}](t)
 	for body, want := range map[string]string{
 		`{"name":"e\u0301 "}`:                     `{"name":"\u00e9"}`,
-		"{\"name\":\"e\u0301a\u0308\"}":           `{"name":"\u00e9\u00e4"}`, // two characters, in four code points
+		"{\"name\":\"e\u0301a\u0308\"}":           `{"name":"\u00e9\u00e4"}`, // two characters from four code points
 		`{"texts":["A\u030a","\u212b","\ufb01"]}`: `{"texts":["\u00c5","\u00c5","\ufb01"]}`,
 		`{"titles":{"e\u0301":"e\u0301"}}`:        `{"titles":{"\u00e9":"\u00e9"}}`,
 

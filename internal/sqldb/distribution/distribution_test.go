@@ -18,7 +18,8 @@ import (
 
 const scriptFile = "../../../deploy/citus/distribute.sql"
 
-// schema reads the schema of a database. That of a test that has TENANTRY_TEST_SPREAD set is spread.
+// schema reads the schema of a database. With TENANTRY_TEST_SPREAD set, the test databases are
+// distributed.
 func schema(t *testing.T, db *sqldb.DB) spreadtest.Schema {
 	t.Helper()
 	s, err := spreadtest.Read(t.Context(), db)
@@ -47,10 +48,10 @@ func TestEveryTableHasAClass(t *testing.T) {
 	}
 }
 
-// Every key and every reference of a distributed table names the tenant, on one server as on many,
-// so that nothing but the place of rows changes when they are spread. What one server has beside
-// them is on a list. A key that leads with the tenant holds within it, and one that
-// ends with it has a reason why its front is unique across tenants.
+// Every key and reference of a distributed table includes the tenant, on a single server as well,
+// so that distribution only changes where rows are stored. Additional keys of a single server are
+// listed in ServerKeys. A key that starts with the tenant is unique within it, and a key that ends
+// with it needs a reason why its other columns are unique across tenants.
 func TestKeysNameTheTenant(t *testing.T) {
 	t.Parallel()
 	s := schema(t, dbtest.New(t, sqldb.Postgres))
@@ -64,7 +65,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 		case at < 0 && distribution.ServerKeys[k.Name] != "", at == last && last > 0 && distribution.TenantKeys[k.Name] != "":
 			found[k.Name] = true
 		case at < 0:
-			s.Keys = append(s.Keys, k) // a fault
+			s.Keys = append(s.Keys, k) // an error
 		case at == last && last > 0:
 			t.Errorf("%s of %s ends with %s: say in tables.go what holds it across tenants", k.Name, k.Table, distribution.Column)
 		case at > 0:
@@ -83,7 +84,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 	}
 }
 
-// deploy/citus/distribute.sql is what the schema and the classes give.
+// deploy/citus/distribute.sql matches the schema and the classes.
 func TestScriptIsCurrent(t *testing.T) {
 	t.Parallel()
 	want := schema(t, dbtest.New(t, sqldb.Postgres)).Script()
@@ -101,8 +102,8 @@ func TestScriptIsCurrent(t *testing.T) {
 	}
 }
 
-// The script leaves a schema that Citus takes, with the keys and references that it had, but for
-// the keys that one server has beside them, in which every generated statement still can be prepared.
+// The script produces a schema that Citus accepts, with the same keys and references except for the
+// additional keys of a single server, and every generated statement can still be prepared.
 func TestScriptMakesTheSchemaHold(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -138,8 +139,8 @@ func prepareAll(t *testing.T, db *sqldb.DB) {
 	}
 }
 
-// across are the statements that look for rows of all tenants in distributed tables, each with
-// its reason. Citus asks every shard.
+// across lists the statements that search the rows of all tenants in distributed tables, each with
+// its reason. Citus sends them to every shard.
 var across = map[string]string{
 	"billingsql.CountRejections":          "the figure of a metric",
 	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
@@ -179,9 +180,9 @@ var across = map[string]string{
 }
 
 var (
-	// generated is a statement in generated code.
+	// generated matches a statement in generated code.
 	generated = regexp.MustCompile("(?s)`-- name: (\\w+) [^\n]*\n(.*?)`")
-	// list is how generated code writes a list of values.
+	// list matches a list of values in generated code.
 	list     = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 	comment  = regexp.MustCompile(`(?m)--.*$`)
 	named    = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
@@ -189,8 +190,8 @@ var (
 	locks    = regexp.MustCompile(`(?i)\bfor\s+(?:no\s+key\s+)?(?:update|share|key\s+share)\b`)
 )
 
-// Statements stay where the rows are: one about distributed tables says of each of them whose
-// rows it means, and none reads distributed and local tables together.
+// Statements run where the rows are: a statement on distributed tables limits each of them to a
+// tenant, and no statement combines distributed and local tables.
 func TestStatementsNameTheTenant(t *testing.T) {
 	t.Parallel()
 	found := map[string]bool{}

@@ -1,30 +1,31 @@
-// Package distribution says where each table lives once the database is spread over several
-// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it, and on every
-// PostgreSQL server the keys and references of distributed tables are held to it. SQLite, which is
-// never spread, has them without the tenant.
+// Package distribution defines where each table is stored if Citus distributes the database over
+// several machines (docs/adr/0030). It is the source of deploy/citus/distribute.sql. On every
+// PostgreSQL server, tests check the keys and references of distributed tables against it. SQLite,
+// which is never distributed, has these keys without the tenant.
 package distribution
 
-// Class is where the rows of a table live.
+// Class defines where the rows of a table are stored.
 type Class string
 
 // The classes.
 const (
-	// Distributed tables are cut into shards by tenant_id. All rows of a tenant are on one machine.
+	// Distributed tables are split into shards by tenant_id. All rows of a tenant are on one
+	// machine.
 	Distributed Class = "distributed"
-	// Reference tables are whole on every machine, so that every shard can refer to them.
-	// A change goes to all machines, and changes of one table wait for each other.
+	// Reference tables are replicated to every machine, so that every shard can refer to them. A
+	// change is applied on all machines, and changes of one table are serialized.
 	Reference Class = "reference"
 	// Local tables stay on the coordinator.
 	Local Class = "local"
 )
 
-// Column is the column by which tables are distributed.
+// Column is the distribution column.
 const Column = "tenant_id"
 
-// Tables has the class of each table. A distributed table refers to distributed and reference
-// tables alone, and no other table refers to it.
+// Tables holds the class of each table. A distributed table refers only to distributed and
+// reference tables, and no other table refers to it.
 var Tables = map[string]Class{
-	// What tenants refer to is changed seldom and read with everything.
+	// Data that tenants refer to. It rarely changes and is joined with everything.
 	"currencies":   Reference,
 	"entitlements": Reference,
 	"features":     Reference,
@@ -37,7 +38,7 @@ var Tables = map[string]Class{
 	"products":     Reference,
 	"tenants":      Reference,
 
-	// What a tenant buys, uses and pays grows with tenants and with use.
+	// Purchases, usage and payments. They grow with tenants and usage.
 	"change_previews":      Distributed,
 	"checkouts":            Distributed,
 	"former_psp_customers": Distributed,
@@ -62,9 +63,9 @@ var Tables = map[string]Class{
 	"usage_streams":        Distributed,
 	"waiting_items":        Distributed,
 
-	// Who somebody is. Emails, hashes of tokens and the one membership of a user are unique in
-	// the whole database, and every request reads these tables together: on one machine that
-	// is one query. They are also the directory that leads from a token to its tenant.
+	// Identities. Emails, token hashes and the single membership of a user are unique across the
+	// database, and every request joins these tables, which is one query on one machine. They are
+	// also the directory from tokens to tenants.
 	"api_keys":            Local,
 	"avatars":             Local,
 	"credentials":         Local,
@@ -83,7 +84,7 @@ var Tables = map[string]Class{
 	"users":               Local,
 	"wrong_passwords":     Local,
 
-	// Queues, which are taken across tenants.
+	// Queues, which are processed across tenants.
 	"jobs":               Local,
 	"psp_events":         Local,
 	"usage_reports":      Local,
@@ -93,8 +94,7 @@ var Tables = map[string]Class{
 	"webhook_events":     Local,
 	"webhook_failures":   Local,
 
-	// Rows of the platform stand beside those of tenants, and administrators read all of them
-	// by time.
+	// Tables with rows of both the platform and tenants, which administrators read by time.
 	"audit_days":           Local,
 	"audit_logs":           Local,
 	"audit_tenants":        Local,
@@ -103,7 +103,7 @@ var Tables = map[string]Class{
 	"subscription_days":    Local,
 	"subscription_journal": Local,
 
-	// Few rows, which no tenant has.
+	// Small tables that do not belong to tenants.
 	"imported":               Local,
 	"installation":           Local,
 	"invoice_numbers":        Local,
@@ -117,9 +117,10 @@ var Tables = map[string]Class{
 	"webhook_platform":       Local,
 }
 
-// TenantKeys are the keys that end with the tenant: what comes before it is unique in the whole
-// service, which PostgreSQL cannot hold, because Citus asks for the tenant in every key. Each is
-// here with what holds it across tenants. A key that leads with the tenant is meant within it.
+// TenantKeys are the keys that end with the tenant. The columns before it are unique across the
+// service, which PostgreSQL cannot enforce because Citus requires the tenant in every key. Each
+// value is the reason why they are unique across tenants. A key that starts with the tenant is
+// unique within the tenant.
 var TenantKeys = map[string]string{
 	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
@@ -142,8 +143,8 @@ var TenantKeys = map[string]string{
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
 }
 
-// ServerKeys are the keys without the tenant that one server has beside those with it, by the name of
-// their index, each with its reason. deploy/citus/distribute.sql drops them.
+// ServerKeys are additional keys without the tenant that exist on a single server, by index name,
+// each with its reason. deploy/citus/distribute.sql drops them.
 var ServerKeys = map[string]string{
 	"psp_customers_one_tenant_key": "imports at the same moment could give two tenants one customer",
 }

@@ -1,6 +1,6 @@
-// Package stmtcache opens SQLite databases whose connections keep their prepared
-// statements. Parsing and planning a text takes several times as long as running it,
-// and SQLite's driver does not keep what it has prepared.
+// Package stmtcache opens SQLite databases with a prepared statement cache per connection. Parsing
+// and planning a statement takes several times as long as running it, and the SQLite driver does
+// not cache prepared statements.
 package stmtcache
 
 import (
@@ -15,18 +15,19 @@ import (
 	"modernc.org/sqlite"
 )
 
-// maxPrepared bounds the statements that a SQLite connection keeps. The service
-// has a few hundred; lists with filters build more.
+// maxPrepared limits the cached statements per connection. The service has a few hundred
+// statements; lists with filters create more.
 const maxPrepared = 512
 
-// DSN returns the data source name of a file for SQLite's driver. It escapes the path, which may
-// contain spaces and characters that have a meaning in URLs.
+// DSN returns the data source name of a file for the SQLite driver. It escapes the path, which can
+// contain spaces and characters with a meaning in URLs.
 func DSN(path, parameters string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}).String()
 }
 
-// Open returns a pool on the database that dsn names in the syntax of SQLite's driver. It does not
-// connect yet. prepare, if not nil, prepares each new connection, such as by registering hooks.
+// Open returns a pool for the database of dsn, in the syntax of the SQLite driver, without
+// connecting. prepare, if not nil, is called for each new connection, for example to register
+// hooks.
 func Open(dsn string, prepare func(driver.Conn) error) (*sql.DB, error) {
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
@@ -35,7 +36,7 @@ func Open(dsn string, prepare func(driver.Conn) error) (*sql.DB, error) {
 	return sql.OpenDB(connector{c, prepare}), nil
 }
 
-// connector makes connections that keep their prepared statements.
+// connector opens connections with a statement cache.
 type connector struct {
 	driver.Connector
 	connected func(driver.Conn) error
@@ -71,7 +72,7 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn is used by one goroutine at a time, as every driver.Conn is.
+// conn is used by one goroutine at a time, like every driver.Conn.
 type conn struct {
 	driverConn
 	known map[string]*statement
@@ -81,15 +82,15 @@ type statement struct {
 	driver.Stmt
 	exec  driver.StmtExecContext
 	query driver.StmtQueryContext
-	// busy is true while rows of it are read: it cannot run again before their end.
+	// busy is true while its rows are being read; it cannot run again before that ends.
 	busy bool
 }
 
-// lasting matches texts that are worth keeping: single statements that do not change
-// the schema.
+// lasting matches statements that are worth caching: single statements that do not change the
+// schema.
 var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+data_version|pragma\s+wal_checkpoint)\b[^;]*$`)
 
-// cached returns the kept statement of a text; nil when the text is not kept.
+// cached returns the cached statement for a text, or nil if the text is not cached.
 func (c *conn) cached(ctx context.Context, text string) (*statement, error) {
 	if s := c.known[text]; s != nil {
 		if s.busy {
@@ -118,7 +119,7 @@ func (c *conn) cached(ctx context.Context, text string) (*statement, error) {
 	return s, nil
 }
 
-// makeRoom closes any one statement when there are too many.
+// makeRoom closes an arbitrary statement if the cache is full.
 func (c *conn) makeRoom() error {
 	if len(c.known) < maxPrepared {
 		return nil
@@ -161,7 +162,7 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	return &rows{Rows: read, of: s}, nil
 }
 
-// PrepareContext prepares a statement that runs like any other text.
+// PrepareContext prepares a statement. It runs through the cache.
 func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	stmt, err := c.driverConn.PrepareContext(ctx, text)
 	if err != nil {
@@ -170,7 +171,7 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, er
 	return preparedText{Stmt: stmt, conn: c, text: text}, nil
 }
 
-// preparedText is a statement that its caller has prepared.
+// preparedText is a statement prepared by a caller.
 type preparedText struct {
 	driver.Stmt
 	conn *conn
@@ -197,7 +198,7 @@ func (c *conn) Close() error {
 	return errors.Join(append(errs, c.driverConn.Close())...)
 }
 
-// rows give their statement back when they are closed.
+// rows mark their statement as free when closed.
 type rows struct {
 	driver.Rows
 	of *statement

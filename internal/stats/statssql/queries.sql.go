@@ -45,7 +45,7 @@ type CountTenantsRow struct {
 	AddedAndDeleted int64
 }
 
-// Each part reads an index of the tenants, which has little more than their number.
+// Each part reads an index of the tenants, with little more than one entry per tenant.
 func (q *Queries) CountTenants(ctx context.Context, since time.Time) (CountTenantsRow, error) {
 	row := q.db.QueryRowContext(ctx, countTenants, since)
 	var i CountTenantsRow
@@ -108,7 +108,7 @@ type QuotaRefusalsRow struct {
 	Previous int64
 }
 
-// Hours after the middle are among the last, the others among the previous ones.
+// Hours after the middle belong to the last day, others to the previous one.
 func (q *Queries) QuotaRefusals(ctx context.Context, arg QuotaRefusalsParams) (QuotaRefusalsRow, error) {
 	row := q.db.QueryRowContext(ctx, quotaRefusals, arg.Middle, arg.After, arg.Until)
 	var i QuotaRefusalsRow
@@ -166,7 +166,8 @@ type RefusedTenantsParams struct {
 	Until int64
 }
 
-// The hours are read before tenants are told apart: SQLite may look them up for each tenant.
+// Read the hours before grouping by tenant, because SQLite may otherwise look them up for each
+// tenant.
 func (q *Queries) RefusedTenants(ctx context.Context, arg RefusedTenantsParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, refusedTenants, arg.After, arg.Until)
 	var count int64
@@ -208,7 +209,7 @@ type WaitingJobsRow struct {
 	Failing int64
 }
 
-// Each part reads one index, and no more of it than is counted.
+// Each part reads a single index, and at most as many rows as it counts.
 func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (WaitingJobsRow, error) {
 	row := q.db.QueryRowContext(ctx, waitingJobs, arg.Most, arg.Late, arg.Mail)
 	var i WaitingJobsRow

@@ -6,12 +6,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The provider's customer follows the billing details, whoever changes them.
+// The provider's customer follows the billing details, no matter who changes them.
 func TestCustomerFollowsBillingDetails(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)
-		// Without a customer there is nobody to tell.
+		// Without a customer, the change is not sent to the provider.
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"city": "Turin"}).Want(200)
 		s.Checkout(o, "starter")
 		follows := func(want map[string]any) {
@@ -38,7 +38,8 @@ func TestCustomerFollowsBillingDetails(t *testing.T) {
 		follows(map[string]any{"invoice_settings.custom_fields": nil})
 		s.Call("PATCH", "/api/v1/onboarding/complete-setup", o.Token, map[string]any{"city": "Rome", "country": "IT"}).Want(200)
 		follows(map[string]any{"address.city": "Rome", "address.country": "IT"})
-		// Without a legal name it is known by its name, changed while nobody answers.
+		// Without a legal name the customer has the tenant's name. The change is made while the
+		// provider is down.
 		s.Chaos(apptest.ChaosProviderDown)
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"legal_name": nil, "name": "Engines"}).Want(200)
 		s.Chaos(nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// wantViolations wants a refusal because of what is used, and why.
+// wantViolations fails the test unless the request is rejected with these violations.
 func wantViolations(a apptest.Reply, want ...any) {
 	a.T.Helper()
 	a.WantRefused(422, "plan_change_error")
@@ -21,8 +21,8 @@ func violation(feature string, usage, limit float64) any {
 	return apptest.Object{"feature_code": feature, "current_usage": usage, "plan_limit": limit}
 }
 
-// A checkout refuses whoever uses more than the plan allows, as a change of plan
-// does. Pending invitations take seats in both.
+// Like a change of plan, a checkout is rejected if the tenant uses more than the plan allows.
+// Pending invitations take seats in both cases.
 func TestCheckoutNeedsEligibility(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -41,7 +41,7 @@ func TestCheckoutNeedsEligibility(t *testing.T) {
 		}
 		checkout("pair").Want(200)
 		invited, _ := s.Invite(o, "grace@example.com", "member")
-		checkout("pair").Want(200) // exactly as many as there are seats
+		checkout("pair").Want(200) // exactly the number of seats
 		s.Invite(o, "edith@example.com", "member")
 		seats := violation("team-members", 3, 2)
 		wantViolations(checkout("pair"), seats)
@@ -53,7 +53,7 @@ func TestCheckoutNeedsEligibility(t *testing.T) {
 
 		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "quantity": 100.5}).Want(201)
 		wantViolations(checkout("free"), violation("api-calls", 101, 100))
-		// What is wrong with the request itself is told first.
+		// Errors in the request itself are reported first.
 		s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "free"), "currency": "GBP",
 		})).WantRefused(422, "plan_not_available_in_currency")
@@ -65,7 +65,7 @@ func TestCheckoutNeedsEligibility(t *testing.T) {
 		o.Token = s.LogIn("ada@example.com")
 		s.ChangePlan(o, "pair", nil).Want(200)
 
-		// A newcomer takes one seat.
+		// A new tenant takes one seat.
 		start := apptest.Registration("new@example.com", apptest.Object{"plan_slug": "no-seat", "currency": "EUR"})
 		wantViolations(s.Call("POST", "/api/v1/onboarding/start", "", start), violation("team-members", 1, 0))
 		start["plan_slug"] = "pair"

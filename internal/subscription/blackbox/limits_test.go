@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Who does not pay loses the features of the plan, and keeps its limits.
+// A tenant that does not pay loses the features of its plan but keeps the limits.
 func TestLimitsHoldWhileFeaturesAreOff(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -17,7 +17,7 @@ func TestLimitsHoldWhileFeaturesAreOff(t *testing.T) {
 		s.SetDunning("unpaid")
 		holds := func(l *apptest.Customer, status string) {
 			t.Helper()
-			l.WantStatus(status) // and no access
+			l.WantStatus(status) // and grants no access
 			use := func(n int) apptest.Reply {
 				return l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "api-calls", "quantity": n})
 			}
@@ -45,7 +45,7 @@ func TestLimitsHoldWhileFeaturesAreOff(t *testing.T) {
 		s.Advance(16 * apptest.Day) // into the next period
 		holds(l, "unpaid")
 
-		// What is over sets no limits.
+		// A subscription that is over sets no limits.
 		gone := s.NewCustomer("gone")
 		gone.Buy(s.PlanID(gone.Owner, "small"), "EUR", apptest.Card(apptest.CardPays))
 		quit(gone)

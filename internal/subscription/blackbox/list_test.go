@@ -13,8 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The list of a tenant's subscriptions is whole, however many there were, unless a page of it
-// is asked for.
+// The list of a tenant's subscriptions is complete, unless a page is requested.
 func TestAdminListOfSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -26,7 +25,7 @@ func TestAdminListOfSubscriptions(t *testing.T) {
 		k.BuyPlan(o, "pro")
 		const former = page.PartSize + 3
 		made := s.Now().AddDate(-1, 0, 0).Truncate(time.Microsecond)
-		for i := range former { // two at each moment
+		for i := range former { // two with the same time
 			at := made.Add(time.Duration(i/2) * time.Second)
 			apptest.Exec(t, s.DB(), `INSERT INTO subscriptions (id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
 				billing_anchor, current_period_start, current_period_end, psp_subscription_id, sync_version, created_at, updated_at)

@@ -16,8 +16,8 @@ type anchored struct {
 	anchor time.Time
 }
 
-// period is the n-th period of a subscription, counted from its first day: a month
-// without that day ends on its last one, and later ones are not moved by that.
+// period returns the n-th period, counted from the first day. In a month without that day, it ends
+// on the last day, which does not shift later periods.
 func (a anchored) period(n int) (start, end time.Time) {
 	return a.boundary(n), a.boundary(n + 1)
 }
@@ -32,9 +32,8 @@ func (a anchored) boundary(n int) time.Time {
 	return time.Date(y, m+time.Month(months), min(d, last), a.anchor.Hour(), a.anchor.Minute(), a.anchor.Second(), 0, time.UTC)
 }
 
-// Over years, a subscription's periods follow each other without a gap or an
-// overlap: each is the one that its first day and the calendar give, in UTC, and
-// the provider's.
+// Over years, a subscription's periods follow each other without gaps or overlaps. Each period is
+// the one that results from the first day and the UTC calendar, and equals the provider's.
 func TestMonthsOfRenewals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -44,14 +43,14 @@ func TestMonthsOfRenewals(t *testing.T) {
 		for _, cycle := range []string{"monthly", "quarterly", "yearly", "weekly"} {
 			plans[cycle] = k.CreatePricedPlan(product, cycle, map[string]int{"EUR": 1000}, apptest.Object{"billing_cycle": cycle})
 		}
-		// Late in the evening of the last days of a month of 31 days, before shorter ones.
+		// Late in the evening, on the last days of a month of 31 days that precedes shorter ones.
 		now := s.Now()
 		var all []anchored
 		for d := 29; d <= 31; d++ {
 			s.AdvanceTo(time.Date(now.Year()+1, time.January, d, 23, 30, 0, 0, time.UTC))
 			for cycle, plan := range plans {
 				if cycle == "weekly" && d < 31 {
-					continue // weeks don't know the days of months
+					continue // weeks do not depend on the day of the month
 				}
 				l := s.NewCustomer(fmt.Sprint(cycle, d))
 				l.Submit(l.OpenCheckout(plan, "EUR").Want(200).Str("data.url"), apptest.Card(apptest.CardPays)).Want(303)
@@ -63,7 +62,7 @@ func TestMonthsOfRenewals(t *testing.T) {
 				all = append(all, a)
 			}
 		}
-		seen := make([]int, len(all)) // which period each was in
+		seen := make([]int, len(all)) // the index of each subscription's period
 		check := func() {
 			t.Helper()
 			admin, now := s.Admin(), s.Now()
@@ -87,8 +86,8 @@ func TestMonthsOfRenewals(t *testing.T) {
 		}
 		check()
 		for n := range dbtest.Rounds(4, 36) {
-			// Half an hour after the day that all of the longest months' ends fall on;
-			// the invoices of that day are paid an hour after it.
+			// Half an hour after the last possible end of a period in this month. The invoices of
+			// that day are paid an hour after it.
 			s.AdvanceTo(time.Date(now.Year()+1, time.March+time.Month(n), 1, 0, 0, 1, 0, time.UTC))
 			check()
 		}
@@ -103,7 +102,7 @@ func TestMonthsOfRenewals(t *testing.T) {
 	})
 }
 
-// unix reads a time of the provider's.
+// unix returns a time field of a provider object.
 func unix(a apptest.Reply, path string) time.Time {
 	a.T.Helper()
 	seconds, ok := a.At(path).(float64)

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A subscription keeps its plan while it pays the same price at the provider, whatever
-// plans that price is linked to by now.
+// A subscription keeps its plan as long as it pays the same price at the provider, whatever other
+// plans that price is linked to.
 func TestPriceIsLinkedToAnotherPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -34,10 +34,10 @@ func TestPriceIsLinkedToAnotherPlan(t *testing.T) {
 		noticed(stays, first, 2000)
 		k.AdminCall("PUT", "/plans/"+first+"/prices", apptest.Object{"prices": []any{}}).Want(200)
 		noticed(stays, first, 2000)
-		// Who asks for the other plan gets it, at the same price.
+		// A request for the other plan changes to it, at the same price.
 		changes.ChangePlan(changes.Owner, "second", nil).Want(200).WantAt("data.subscription.plan.id", second)
 		noticed(changes, second, 2000)
-		// Another price at the provider is another plan.
+		// Another price at the provider means another plan.
 		third := k.CreatePlan(product, "third")
 		other := s.NewProviderPrice("unit_amount", "3000")
 		k.AdminCall("POST", "/plans/"+third+"/prices/psp-import", apptest.Object{"psp_price_id": other}).Want(201)

@@ -10,7 +10,7 @@ import (
 func TestBillingPortal(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		// Not bound to the onboarding, but to a customer at the provider.
+		// Requires a customer at the provider, but not a completed onboarding.
 		fresh := s.Register("fresh@example.com", false)
 		portal := func(o apptest.Owner) string { return o.Path("/docs/billing/portal") }
 		s.Call("POST", portal(fresh), fresh.Token, nil).WantRefused(422, "")
@@ -40,7 +40,7 @@ func TestBillingPortal(t *testing.T) {
 			})
 		}
 
-		// Members need billing.manage; platform admins nothing, in any tenant.
+		// Members need the permission billing.manage. Platform admins need none, in any tenant.
 		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
 		s.Call("POST", portal(o), member, nil).WantRefused(403, "")
 		s.CreateRole(o, "Accounting", "billing.manage")
@@ -50,19 +50,19 @@ func TestBillingPortal(t *testing.T) {
 		s.Call("POST", portal(fresh), s.Admin(), nil).WantRefused(422, "")
 		s.Call("POST", portal(apptest.Owner{Tenant: "01990000-0000-7000-8000-000000000000"}), s.Admin(), nil).Want(404)
 		s.Call("POST", portal(o), fresh.Token, nil).WantRefused(403, "")
-		// Whoever acts as a member is that member, and no platform admin.
+		// An admin who impersonates a member has only the member's permissions.
 		acting := s.Admin()
 		s.Call("POST", "/api/v1/admin/impersonation/start", acting, map[string]any{
 			"user_id": s.UserID(member), "tenant_id": o.Tenant,
 		}).Want(200)
 		s.Call("POST", portal(o), acting, nil).WantRefused(403, "")
-		// Until somebody saves its settings at the provider, the portal does not open.
+		// The portal does not open until its settings are saved at the provider.
 		s.Call("PUT", "/sandbox/stripe/portal", "", map[string]any{"configured": false}).Want(200)
 		s.Call("GET", "/sandbox/stripe/portal", "", nil).Want(200).WantAt("data.configured", false)
 		s.Call("POST", portal(o), o.Token, nil).WantRefused(422, "billing_portal_not_configured")
 		s.Call("PUT", "/sandbox/stripe/portal", "", map[string]any{}).Want(200)
 		opened(o.Token, nil, settings)
-		// Too many calls are the caller's to repeat.
+		// The caller has to retry after a rate limit.
 		s.Chaos(map[string]any{"api": map[string]any{"rate_limit": 1}})
 		busy := s.Call("POST", portal(o), o.Token, nil)
 		busy.WantRefused(429, "")

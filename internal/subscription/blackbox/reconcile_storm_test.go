@@ -13,9 +13,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Of months of customers' notifications a tenth is lost and the rest comes three
-// times and in no order, while the service is killed and started again. After one
-// reconciliation everything is as it is at the provider, each thing once.
+// Of the notifications of several months, a tenth is lost and the others arrive three times and out
+// of order, while the service is killed and restarted. After one reconciliation everything matches
+// the provider, without duplicates.
 func TestReconcileAfterAStorm(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "the test kills and starts the only process")
@@ -32,8 +32,8 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	stage := func(what string) {
 		t.Logf("%5.1f s: %s", clock.System().Now().Sub(began).Seconds(), what)
 	}
-	// Until the reconciliation the service learns of nothing but by notifications,
-	// and at first not even by those.
+	// Until the reconciliation, the service only learns about changes by notifications, and at
+	// first not even by these.
 	g := &apptest.Gate{}
 	here := apptest.Hosting{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
 	s := apptest.StartWith(t, here.Settings(g))
@@ -59,7 +59,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 		}
 		s.Advance(31 * apptest.Day)
 	}
-	s.Advance(2 * time.Hour) // the last invoices are final
+	s.Advance(2 * time.Hour) // the last invoices are finalized
 	stage("the months are over")
 	sent := s.Call("POST", "/sandbox/stripe/replay", "", map[string]any{"times": 3, "shuffle": true, "share": 0.9, "seed": 7}).Want(200)
 	events, deliveries := int(sent.At("data.events").(float64)), int(sent.At("data.deliveries").(float64))
@@ -70,7 +70,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 		t.Fatal(err)
 	}
 
-	// Each time a part of the rest has come, at some moment, the process is gone.
+	// Each time a part of the rest has arrived, at an arbitrary moment, the process is killed.
 	for range dbtest.Rounds(1, 6) {
 		child := here.Start(t)
 		pending := pendingNotifications(child.Server)
@@ -88,7 +88,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	stage("the notifications are in")
 
 	g.Set(apptest.AllOpen)
-	s.AtProvider("DELETE", "/subscriptions/"+ids[0]) // which nobody tells
+	s.AtProvider("DELETE", "/subscriptions/"+ids[0]) // without a notification
 	found := s.Reconcile(false)
 	if len(found[ids[0]]) == 0 {
 		t.Errorf("the end of %s was not found: %v", ids[0], found)
@@ -102,14 +102,14 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	stage("all is compared")
 }
 
-// pendingNotifications counts the provider's notifications that have not arrived.
+// pendingNotifications counts the provider's undelivered notifications.
 func pendingNotifications(s *apptest.Server) int {
 	s.T.Helper()
 	return int(s.Call("GET", "/sandbox/stripe/replay", "", nil).Want(200).At("data.pending").(float64))
 }
 
-// awaitDelivery waits until the provider's notifications have arrived, as long as there
-// are fewer and fewer to come.
+// awaitDelivery waits until the provider's notifications have arrived, as long as their number
+// keeps falling.
 func awaitDelivery(s *apptest.Server) {
 	s.T.Helper()
 	for left := pendingNotifications(s); left > 0; {
@@ -122,7 +122,7 @@ func awaitDelivery(s *apptest.Server) {
 	}
 }
 
-// mirrors checks that all subscriptions here are those of the provider.
+// mirrors checks that all subscriptions match the provider's.
 func mirrors(s *apptest.Server) {
 	s.T.Helper()
 	there := map[string]string{}
@@ -154,8 +154,8 @@ func mirrors(s *apptest.Server) {
 	}
 }
 
-// mirrorsInvoices checks that every invoice of the provider that is no draft was
-// issued here once, as what it is there, with numbers that have no gap.
+// mirrorsInvoices checks that every finalized invoice of the provider was issued here exactly once
+// with the same content, and that the invoice numbers have no gaps.
 func mirrorsInvoices(s *apptest.Server) {
 	s.T.Helper()
 	there := map[string]string{}

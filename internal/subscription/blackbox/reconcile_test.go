@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// wantSubscriptions compares the subscriptions of customers, by name, with their fields.
+// wantSubscriptions compares the fields of the customers' subscriptions, by name.
 func wantSubscriptions(s *apptest.Server, k apptest.Customers, want map[string]map[string]any) {
 	s.T.Helper()
 	for name, fields := range want {
@@ -21,8 +21,8 @@ func wantSubscriptions(s *apptest.Server, k apptest.Customers, want map[string]m
 	}
 }
 
-// Subscriptions that were made and changed at the provider without a notification are found and
-// taken over, and nothing else is.
+// Subscriptions that were created or changed at the provider without a notification are found and
+// stored, and no others.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -48,7 +48,8 @@ func TestReconcile(t *testing.T) {
 		alone := s.AtProvider("POST", "/customers", "name", "Somebody").Str("id")
 		byMetadata := k.SubscribeAtProvider(alone, made, "metadata[tenant_id]", k.Names["metadata"].Tenant, "metadata[plan_id]", s.PlanID(k.Names["metadata"], "huge"))
 		k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "A stranger").Str("id"), starter)
-		// A tenant's customer counts for more than what somebody wrote beside another.
+		// A tenant's customer takes precedence over the metadata of another customer's
+		// subscription.
 		k.SubscribeAtProvider(s.AtProvider("POST", "/customers", "name", "An impostor").Str("id"), starter, "metadata[tenant_id]", k.Names["ends"].Tenant)
 		noPlan := k.SubscribeAtProvider(k.Add("planless"), made, "metadata[plan_id]", "01990000-0000-7000-8000-000000000000")
 		second := k.SubscribeAtProvider(huge.Str("customer"), starter)
@@ -85,21 +86,21 @@ func TestReconcile(t *testing.T) {
 			"planless": {"data": nil},
 			"huge":     {"data.plan.name": "huge", "data.status": "active"},
 		})
-		// The adopted customer is the tenant's from now on.
+		// The adopted customer now belongs to the tenant.
 		if got := s.AtProvider("GET", "/subscriptions/"+byMetadata).Str("customer"); got != alone {
 			t.Fatalf("customer %s", got)
 		}
 		m := k.Names["metadata"]
 		s.Call("POST", m.Path("/docs/billing/portal"), m.Token, nil).Want(200)
-		// Nobody canceled what the operator made.
+		// The operator's subscription was not canceled.
 		if got := s.AtProvider("GET", "/subscriptions/"+second).Str("status"); got != "trialing" {
 			t.Errorf("the second subscription is %s", got)
 		}
 	})
 }
 
-// Notifications about what was made at the provider take the same way: none of
-// them ends as a job that somebody has to look after.
+// Notifications about manual changes at the provider have the same effect. None of them ends as a
+// failed job.
 func TestNotificationsOfTheDashboard(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,8 +129,8 @@ func TestNotificationsOfTheDashboard(t *testing.T) {
 	})
 }
 
-// A subscription that the provider lost ends here, but not when it lost all: then
-// somebody gave the key of another account.
+// A subscription that is missing at the provider ends here, but not if all of them are missing:
+// then the key belongs to another account.
 func TestReconcileLostSubscriptions(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -163,14 +164,14 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 	})
 }
 
-// The comparison runs by itself every day.
+// The comparison runs automatically every day.
 func TestReconcileDaily(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.Customers()
 		id := k.AddSubscriber("ada", "starter").Str("id")
 		s.AwaitNotifications()
-		// Neither a notification nor the list of events tells of this.
+		// Neither a notification nor the list of events reports this.
 		apptest.Exec(t, s.DB(), `UPDATE subscriptions SET quantity = 7, updated_at = $2 WHERE psp_subscription_id = $1`,
 			id, clock.System().Now())
 		apptest.Exec(t, s.DB(), `UPDATE invoices SET status = 'open' WHERE tenant_id = $1`, k.Names["ada"].Tenant)

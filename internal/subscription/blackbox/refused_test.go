@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// taken is what the provider took of a tenant by card or debit, less refunds.
+// taken returns the amount that the provider took from a tenant by card or debit, minus refunds.
 func taken(l *apptest.Customer) (net float64) {
 	l.T.Helper()
 	for _, charge := range l.ProviderObjects(l.Owner, "charge") {
@@ -26,21 +26,21 @@ func credit(l *apptest.Customer) float64 {
 	return -l.ProviderObjects(l.Owner, "customer")[0].At("balance").(float64)
 }
 
-// addCredit gives a tenant credit at the provider, as the account's owner can.
+// addCredit gives a tenant credit at the provider, as the account owner can.
 func addCredit(l *apptest.Customer, cents int, currency string) {
 	l.T.Helper()
 	customer := l.ProviderObjects(l.Owner, "customer")[0].Str("id")
 	l.AtProvider("POST", "/customers/"+customer+"/balance_transactions", "amount", strconv.Itoa(-cents), "currency", currency)
 }
 
-// What the second of two paid checkouts took is given back as it was taken: card to
-// card, credit to credit, once, also if both are paid at the same moment and told of
-// again and again.
+// The payment of the second of two paid checkouts is refunded the way it was taken, once: card
+// payments to the card, and credit to the balance. That also holds if both are paid concurrently
+// and notifications repeat.
 func TestSecondCheckoutGivesBack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		const price = 1900
-		type books struct{ credit, card float64 } // what is left, and what was taken
+		type books struct{ credit, card float64 } // the remaining credit, and the amount taken by card
 		kept := map[*apptest.Customer]books{}
 		for _, c := range []struct {
 			given  int
@@ -61,7 +61,7 @@ func TestSecondCheckoutGivesBack(t *testing.T) {
 				}
 			}
 			wg.Wait()
-			// Whichever stays has taken its price, by credit and card.
+			// The checkout that stays has taken its price, by credit and card.
 			apptest.Eventually(t, fmt.Sprint("what is given back of ", c.given), func() bool {
 				canceled := 0
 				for _, sub := range l.ProviderObjects(l.Owner, "subscription") {
@@ -87,7 +87,7 @@ func TestSecondCheckoutGivesBack(t *testing.T) {
 	})
 }
 
-// A bank debit of a refused checkout arrives after the refusal, and is given back.
+// A bank debit of a refused checkout arrives after the refusal and is refunded.
 func TestSecondCheckoutByDebit(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -111,8 +111,8 @@ func TestSecondCheckoutByDebit(t *testing.T) {
 	})
 }
 
-// Nobody begins in a currency while there is credit, or something to pay, in another
-// one: the credit would be of no use.
+// A tenant cannot subscribe in a currency while it has credit or an unpaid amount in another one,
+// because that credit would be unusable.
 func TestCurrencyMismatch(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -128,7 +128,7 @@ func TestCurrencyMismatch(t *testing.T) {
 		}
 		l := s.NewCustomer("ada")
 		plan := s.PlanID(l.Owner, "starter")
-		l.OpenCheckout(plan, "USD").Want(200) // makes the customer
+		l.OpenCheckout(plan, "USD").Want(200) // creates the customer
 		addCredit(l, 500, "eur")
 		refuses("with credit", l)
 		addCredit(l, -500, "eur")
@@ -137,7 +137,7 @@ func TestCurrencyMismatch(t *testing.T) {
 		paid := s.NewCustomer("paid")
 		paid.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		quit(paid)
-		paid.Buy(plan, "USD", apptest.Card(apptest.CardPays)) // nothing is left in euros
+		paid.Buy(plan, "USD", apptest.Card(apptest.CardPays)) // no credit or debt in euros remains
 		paid.Subscription(paid.Owner).WantAt("data.currency", "USD")
 
 		owing := s.NewCustomer("owing")

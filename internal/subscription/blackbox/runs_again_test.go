@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Who joins or leaves while a subscription cannot be changed is followed once it can.
+// Joins and departures while a subscription cannot be changed are synced once it can.
 func TestSeatsAreFollowedOnceItRunsAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -28,7 +28,8 @@ func TestSeatsAreFollowedOnceItRunsAgain(t *testing.T) {
 	})
 }
 
-// A checkout whose payment takes effect after its subscription was stored is paid too.
+// A checkout whose payment takes effect after its subscription was stored still sets the preferred
+// currency.
 func TestCurrencyOfACheckoutThatIsPaidLater(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

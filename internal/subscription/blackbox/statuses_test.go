@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// subscribeAtProvider makes a subscription at the provider, without a card, as its
-// owner can: a checkout that is opened first makes the customer and the price.
+// subscribeAtProvider creates a subscription at the provider, without a card, as the account owner
+// can. A checkout that is opened first creates the customer and the price.
 func subscribeAtProvider(l *apptest.Customer, plan string, more ...string) {
 	l.T.Helper()
 	l.OpenCheckout(plan, "EUR").Want(200)
@@ -21,10 +21,10 @@ func subscribeAtProvider(l *apptest.Customer, plan string, more ...string) {
 	l.AwaitProvider()
 }
 
-// month is longer than any, and shorter than any and its first retry.
+// month is longer than any month, but ends before the first retry of a payment.
 const month = 31*apptest.Day + 6*time.Hour
 
-// What a status allows (rules: subscription#statuses), for each status that there is.
+// The operations that each status allows (rules: subscription#statuses).
 func TestSubscriptionStatuses(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -36,7 +36,7 @@ func TestSubscriptionStatuses(t *testing.T) {
 		for _, c := range []struct {
 			status string
 			reach  func(l *apptest.Customer)
-			change string // the refusal's code, "" for none
+			change string // the error code, or ""
 			cancel bool
 			over   bool
 		}{
@@ -105,8 +105,8 @@ func TestSubscriptionStatuses(t *testing.T) {
 	})
 }
 
-// wantShown fails the test unless everybody who asks is told the same of the status:
-// the subscription, the quotas and the user's tenants.
+// wantShown fails the test unless the subscription, the entitlements and the user's tenants all
+// report the status consistently.
 func wantShown(l *apptest.Customer, status string, over bool) {
 	l.T.Helper()
 	access := status == "active" || status == "trialing"
@@ -128,7 +128,7 @@ func wantShown(l *apptest.Customer, status string, over bool) {
 	l.Call("GET", "/api/v1/auth/me", l.Token, nil).Want(200).WantAt("user.tenants.0.has_active_subscription", access)
 }
 
-// refusesSecond: only what is over lets another subscription follow.
+// wantSecondRefused expects a second checkout to be rejected unless the subscription is over.
 func wantSecondRefused(l *apptest.Customer, plan string, over bool) {
 	l.T.Helper()
 	if second := l.OpenCheckout(plan, "EUR"); over {
@@ -138,7 +138,7 @@ func wantSecondRefused(l *apptest.Customer, plan string, over bool) {
 	}
 }
 
-// A trial ends in what the card says.
+// The card determines the status after a trial.
 func TestTrialEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -168,25 +168,25 @@ func TestTrialEnds(t *testing.T) {
 		fails.WantStatus("past_due")
 		ends.WantStatus("canceled")
 		paused.WantStatus("paused")
-		// Who has had a trial gets no second one.
+		// A tenant that has had a trial gets no second one.
 		ends.Buy(trial, "EUR", apptest.Card(apptest.CardPays))
 		ends.WantStatus("active")
 
-		// A card and the provider's resumption begin a paid period.
+		// A new card and a resumption at the provider start a paid period.
 		paused.ReplaceCard(apptest.CardPays)
 		id := paused.ProviderObjects(paused.Owner, "subscription")[0].Str("id")
 		paused.AtProvider("POST", "/subscriptions/"+id+"/resume")
 		paused.AwaitProvider()
 		paused.WantStatus("active")
 		fails.ReplaceCard(apptest.CardPays)
-		fails.WantStatus("past_due") // a new card pays nothing by itself
+		fails.WantStatus("past_due") // a new card does not pay by itself
 		fails.PayOpenInvoices(apptest.Card(apptest.CardPays))
 		fails.WantStatus("active")
 	})
 }
 
-// A renewal that fails takes access away at once; the provider's retries, or
-// another card, decide what comes of it.
+// A failed renewal removes access immediately. The provider's retries, or another card, decide what
+// follows.
 func TestFailedRenewals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -203,7 +203,7 @@ func TestFailedRenewals(t *testing.T) {
 				first := given.Subscription(given.Owner).Str("data.current_period_end")
 				s.Advance(month)
 				given.WantStatus("past_due")
-				// The period goes on as the provider's does.
+				// The period advances as the provider's does.
 				given.Subscription(given.Owner).WantAt("data.current_period_start", first)
 				replaced.WantStatus("past_due")
 				replaced.ReplaceCard(apptest.CardPays)
@@ -214,7 +214,7 @@ func TestFailedRenewals(t *testing.T) {
 				replaced.WantStatus("active")
 				given.ReplaceCard(apptest.CardPays)
 				if outcome == "canceled" {
-					given.WantStatus("canceled") // it stays so, and another one may follow
+					given.WantStatus("canceled") // it stays canceled, and another one can follow
 					given.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 				} else {
 					given.PayOpenInvoices(apptest.Card(apptest.CardPays))
@@ -233,8 +233,8 @@ func TestFailedRenewals(t *testing.T) {
 	})
 }
 
-// A subscription that is canceled with its period has access to its end, and can
-// be taken back until then.
+// A subscription that is canceled at the end of its period keeps access until then, and can be
+// resumed until then.
 func TestEndOfThePeriod(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -275,8 +275,7 @@ func TestEndOfThePeriod(t *testing.T) {
 	})
 }
 
-// A bank account's debit is under way for days; until it fails the subscription
-// is active.
+// The debit of a bank account takes days. The subscription stays active until the debit fails.
 func TestDebits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -285,7 +284,7 @@ func TestDebits(t *testing.T) {
 		pays, fails := s.NewCustomer("pays"), s.NewCustomer("fails")
 		pays.Buy(plan, "EUR", apptest.Debit(apptest.DebitPays))
 		fails.Buy(plan, "EUR", apptest.Debit(apptest.DebitFails))
-		// due wants the amount that is left to pay, and an action if there is one.
+		// due expects the amount that is left to pay, and an action if there is an amount.
 		due := func(c *apptest.Customer, cents float64) {
 			t.Helper()
 			c.Call("GET", c.Path("/invoices/summary"), c.Token, nil).Want(200).WantAt("data.totals.0.open", cents)
@@ -305,7 +304,7 @@ func TestDebits(t *testing.T) {
 		due(pays, 0)
 		due(fails, 2000)
 		fails.ReplaceCard(apptest.CardPays)
-		fails.WantStatus("past_due") // a new card pays nothing by itself
+		fails.WantStatus("past_due") // a new card does not pay by itself
 		fails.PayOpenInvoices(apptest.Card(apptest.CardPays))
 		fails.WantStatus("active")
 		s.Advance(month)

@@ -80,7 +80,7 @@ func TestCheckoutToEntitlements(t *testing.T) {
 		if me := s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200); me.At("user.tenants.0.has_active_subscription") != true {
 			t.Errorf("me: %s", me.Text)
 		}
-		// Paying once more changes nothing.
+		// Paying again changes nothing.
 		s.Pay(page, apptest.CardPays).Want(303)
 		again := s.Call("POST", path+"/checkout", o.Token, map[string]any{
 			"plan_id": s.PlanID(o, "team"), "currency": "EUR", "success_url": "https://a.example/", "cancel_url": "https://a.example/",
@@ -148,7 +148,7 @@ func TestCheckoutRefusals(t *testing.T) {
 	})
 }
 
-// Two checkouts opened before either is paid, both paid at once: one becomes the
+// Two checkouts are opened before either is paid, and both are paid concurrently: one becomes the
 // subscription, the other is canceled at the provider and refunded.
 func TestTwoPaidCheckouts(t *testing.T) {
 	t.Parallel()
@@ -167,7 +167,7 @@ func TestTwoPaidCheckouts(t *testing.T) {
 	})
 }
 
-// A free plan takes the same way, without a card.
+// A free plan is bought the same way, without a card.
 func TestFreePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -179,7 +179,7 @@ func TestFreePlan(t *testing.T) {
 	})
 }
 
-// A notification that nobody signed changes nothing.
+// An unsigned notification changes nothing.
 func TestForgedNotification(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -197,7 +197,7 @@ func TestForgedNotification(t *testing.T) {
 	})
 }
 
-// From the plan that a tenant bought to the call that is one too many.
+// From the purchase of a plan to the call that exceeds its quota.
 func TestQuotaOfThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -214,7 +214,7 @@ func TestQuotaOfThePlan(t *testing.T) {
 		if !strings.Contains(quotas.Text, `"current_usage":1000,"quota_limit":1000,"usage_percent":100,"status":"exceeded"`) {
 			t.Errorf("quotas: %s", quotas.Text)
 		}
-		// What is used counts against smaller plans.
+		// Usage counts against the quotas of smaller plans.
 		plans := s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200)
 		if !strings.Contains(plans.Text, `{"selectable":false,"violations":[{"feature_code":"api-calls","current_usage":1000,"plan_limit":100}]}`) {
 			t.Errorf("plans: %s", plans.Text)

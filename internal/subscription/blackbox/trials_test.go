@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// trialShop is a catalog of two products, whose plans begin with trials of 10 and
-// 20 days.
+// trialShop is a catalog of two products, whose plans begin with trials of 10 and 20 days.
 type trialShop struct{ one, more, other, free string }
 
 func newTrialShop(s *apptest.Server) trialShop {
@@ -27,7 +26,7 @@ func newTrialShop(s *apptest.Server) trialShop {
 	}
 }
 
-// try buys a plan and returns whether the subscription begins with a trial.
+// try buys a plan and reports whether the subscription begins with a trial.
 func try(l *apptest.Customer, plan string) bool {
 	l.T.Helper()
 	offered := offersTrial(l, plan)
@@ -46,7 +45,7 @@ func try(l *apptest.Customer, plan string) bool {
 	return status == "trialing"
 }
 
-// offersTrial returns whether the tenant's list of plans offers a trial of one.
+// offersTrial reports whether the tenant's list of plans offers a trial of the plan.
 func offersTrial(l *apptest.Customer, plan string) bool {
 	l.T.Helper()
 	for _, row := range l.Call("GET", l.Path("/plans?currency=EUR"), l.Token, nil).Want(200).At("data").([]any) {
@@ -72,8 +71,7 @@ func wantTrial(l *apptest.Customer, what, plan string, want bool) {
 	quit(l)
 }
 
-// A tenant has one trial of each product, for ever, whatever plan its subscription
-// has had since.
+// A tenant has one trial of each product, permanently, whatever plans it has had since.
 func TestOneTrialOfAProduct(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,9 +120,9 @@ func TestOneTrialOfAProduct(t *testing.T) {
 	})
 }
 
-// A checkout that was opened with a trial, and is paid when the tenant has had one,
-// is refused: it gives no second trial, and takes nothing that was not shown. Late
-// and repeated notifications change nothing.
+// A checkout that was opened with a trial, but is paid after the tenant has had one, is refused: it
+// gives no second trial and charges nothing that was not shown. Late and repeated notifications
+// change nothing.
 func TestTrialOfAnAbandonedCheckout(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -159,7 +157,7 @@ func TestTrialOfAnAbandonedCheckout(t *testing.T) {
 	})
 }
 
-// Of checkouts with trials that are paid at once one begins its trial.
+// Of concurrently paid checkouts with trials, one starts its trial.
 func TestTrialsAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

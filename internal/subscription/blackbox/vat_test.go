@@ -39,7 +39,7 @@ func awaitVAT(s *apptest.Server, o apptest.Owner, status string, name any) {
 	})
 }
 
-// buyFrom registers a business and has it buy; it returns the subtotal and the tax of its
+// buyFrom registers a business and buys a plan for it. It returns the subtotal and the tax of the
 // first invoice.
 func buyFrom(s *apptest.Server, email, country string, number any) (o apptest.Owner, subtotal, tax float64) {
 	s.T.Helper()
@@ -50,8 +50,8 @@ func buyFrom(s *apptest.Server, email, country string, number any) (o apptest.Ow
 	return o, in.At("subtotal.amount_cents").(float64), in.At("tax.amount_cents").(float64)
 }
 
-// The payer owes the tax only while the registry knows its number, in another member of the
-// union (directive 2006/112/EC, articles 44 and 196).
+// Reverse charge applies only while the registry confirms the number, in another member state
+// (directive 2006/112/EC, articles 44 and 196).
 func TestReverseChargeNeedsAValidNumber(t *testing.T) {
 	t.Parallel()
 	eachSelling(t, true, func(t *testing.T, s *apptest.Server) {
@@ -86,8 +86,8 @@ func TestReverseChargeNeedsAValidNumber(t *testing.T) {
 	})
 }
 
-// The number is the customer's tax ID before anything is paid. A new number replaces the tax
-// ID; each answer is in the trail.
+// The number is registered as the customer's tax ID before anything is paid. A new number replaces
+// the tax ID, and each answer is recorded in the audit trail.
 func TestVATNumberBecomesTaxID(t *testing.T) {
 	t.Parallel()
 	eachSelling(t, false, func(t *testing.T, s *apptest.Server) {

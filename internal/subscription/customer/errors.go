@@ -7,13 +7,13 @@ import (
 )
 
 var (
-	// ErrNone says that a tenant has no customer at the payment provider.
+	// ErrNone means that the tenant does not have a customer at the payment provider.
 	ErrNone = errors.New("the tenant has no customer at the payment provider")
-	// ErrForeign says that a customer of the payment provider is no tenant's.
+	// ErrForeign means that the payment provider's customer belongs to no tenant.
 	ErrForeign = errors.New("the customer of the payment provider belongs to no tenant")
 )
 
-// The refusals that callers are told.
+// Errors that reject a request.
 var (
 	errNoTenant         = fault.New(fault.NotFound, "error.not_found")
 	errNoCustomer       = fault.New(fault.Invalid, "error.no_billing_customer")

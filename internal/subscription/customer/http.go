@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// HTTP has the handlers of customers.
+// HTTP has the handlers for customers.
 type HTTP struct{ svc *Service }
 
 // NewHTTP returns the handlers.
@@ -22,13 +22,13 @@ type portalInput struct {
 	}
 }
 
-// BillingPortal is the address of the hosted billing portal.
+// BillingPortal is the URL of the hosted billing portal.
 type BillingPortal struct {
 	URL string `json:"url"`
 }
 
-// PortalExists is the check of the portal's route: a platform admin may name a
-// tenant that does not exist.
+// PortalExists is the check of the portal's route, because a platform admin can name a tenant that
+// does not exist.
 func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("tenantId"))
 	if err != nil {
@@ -41,8 +41,8 @@ func (h *HTTP) PortalExists(ctx context.Context, param func(string) string) erro
 	return err
 }
 
-// Portal handles POST /docs/billing/portal. The tenant is the path's: a platform
-// admin has none.
+// Portal handles POST /docs/billing/portal. It uses the tenant of the path, because a platform
+// admin belongs to no tenant.
 func (h *HTTP) Portal(ctx context.Context, in *portalInput) (*rest.Data[BillingPortal], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Portal opens the provider's billing portal for a tenant and returns its address
-// (rules: subscription#billing-portal).
-// It leads back to returnURL, which must be on the frontend's domain; "" leads to the
-// frontend's billing settings. A tenant without a customer at the provider, because
-// it never opened a checkout, is refused (422).
+// Portal opens the provider's billing portal for a tenant and returns its URL
+// (rules: subscription#billing-portal). The portal links back to returnURL, which must be on the
+// frontend's host. If it is "", the portal links back to the frontend's billing settings. A tenant
+// that never opened a checkout has no customer at the provider and is rejected (422).
 //
 // Opening the portal changes nothing, so its idempotency key is not stored.
 func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL string) (string, error) {
@@ -54,7 +53,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	})
 }
 
-// onFrontend reports whether a URL has the frontend's host and is not less protected.
+// onFrontend reports whether a URL has the frontend's host and the same scheme or https.
 func (s *Service) onFrontend(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -45,7 +45,7 @@ WHERE tenant_id = $1 AND psp_customer_id = $2 AND tax_id_version = $3;
 UPDATE psp_customers SET tax_id_answered_at = $3 WHERE tenant_id = $1 AND tax_id_version = $2;
 
 -- name: StaleRegistrations :many
--- The tenants with a subscription whose number was checked at a time or before.
+-- The subscribed tenants whose number was last checked at or before the given time.
 SELECT c.tenant_id FROM psp_customers c JOIN tenants t ON t.id = c.tenant_id
 WHERE c.tax_id_answered_at <= sqlc.arg(before)::timestamptz AND t.vat_status IN ('valid', 'unknown') AND t.deleted_at IS NULL
 AND EXISTS (

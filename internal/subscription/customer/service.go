@@ -1,5 +1,5 @@
-// Package customer keeps, for each tenant, the customer that the payment provider
-// bills: it is made at the first checkout and follows the billing details
+// Package customer manages the payment provider's customer of each tenant. It creates the customer
+// at the first checkout and updates it when the billing details change
 // (rules: subscription#customer). It also opens the customer's billing portal.
 package customer
 
@@ -22,18 +22,17 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// JobUpdate is the kind of the jobs that send the tenant's billing details to the
-// provider.
+// JobUpdate is the kind of job that sends a tenant's billing details to the provider.
 const JobUpdate = "subscription.customer"
 
-// Provider is what customers need of the payment provider; *psp.Client is one.
+// Provider is the part of the payment provider that customers use. *psp.Client implements it.
 type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
 	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
 	CreatePortal(ctx context.Context, p psp.PortalParams) (string, error)
 }
 
-// Tenants is what customers need of the tenant domain.
+// Tenants is the part of the tenant domain that customers use.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
@@ -42,12 +41,12 @@ type Tenants interface {
 	VATAnswered(ctx context.Context, t tenant.Tenant, status string, name *string) (changed bool, err error)
 }
 
-// Audit keeps the trail of what was changed; *audit.Log is one.
+// Audit records changes in the audit trail. *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB       *sqldb.DB
 	Clock    clock.Clock
@@ -56,29 +55,28 @@ type Deps struct {
 	Provider Provider
 	Registry taxid.Registry
 	Audit    Audit
-	// TaxedFrom is the seller's country where the provider issues the invoices; empty where the
+	// TaxedFrom is the seller's country if the provider issues the invoices. It is empty if the
 	// service issues them.
 	TaxedFrom string
-	// The billing portal leads back to BillingPage, or to another page of FrontendURL's host.
+	// The billing portal links back to BillingPage or to another page on the host of FrontendURL.
 	FrontendURL, BillingPage string
 }
 
-// Service has the use cases of customers.
+// Service implements the use cases of customers.
 type Service struct {
 	deps  Deps
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// ByTenant returns the id of a tenant's customer at the provider, else ErrNone.
+// ByTenant returns the ID of a tenant's customer at the provider, or ErrNone.
 func (s *Service) ByTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	return s.store.byTenant(ctx, tenantID)
 }
 
-// Customer returns the id of a tenant's customer at the provider, "" for a tenant
-// without one.
+// Customer returns the ID of a tenant's customer at the provider, or "".
 func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	id, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
@@ -87,18 +85,18 @@ func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, err
 	return id, err
 }
 
-// TenantOf returns the tenant whose customer has an id, else ErrForeign.
+// TenantOf returns the tenant of the customer with the given ID, or ErrForeign.
 func (s *Service) TenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 	return s.store.tenantOf(ctx, id)
 }
 
-// Ensure returns the provider's customer of a tenant, which it makes where there is
-// none. Of two that are made at once one is kept.
+// Ensure returns the provider's customer of a tenant and creates it if there is none. If two
+// requests create one concurrently, only one is stored.
 //
-// It is made without the billing details, which may change between an attempt of
-// unknown outcome and its repetition. Without them the repetition is the same
-// write, and makes no second customer. The details follow at once, and the VAT number is
-// registered before anything is sold.
+// The customer is created without billing details, because these could change between an attempt
+// with an unknown outcome and its retry. Without them the retry sends the same request and does not
+// create a second customer. An update sends the details immediately afterwards, and the VAT number
+// is registered before anything is sold.
 func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	id, err := s.store.byTenant(ctx, t.ID)
 	if err == nil {
@@ -116,7 +114,7 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 		return "", err
 	}
 	p := s.params(t)
-	// The update sends every detail, so a repetition under another key does no harm.
+	// The update sends all details, so repeating it under another key is harmless.
 	p.Key = "customer-" + sqldb.NewID().String()
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
 		return "", err
@@ -135,7 +133,7 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 		if s.params(now) == s.params(t) {
 			return nil
 		}
-		// The details changed since t was read, while there was no customer to update.
+		// The details have changed since t was read, when there was no customer to update.
 		return s.BillingChanged(ctx, t.ID)
 	})
 	if err != nil {
@@ -144,9 +142,8 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	return id, s.registerVAT(ctx, t)
 }
 
-// creationKey returns the idempotency key under which a tenant's customer is made.
-// After each deletion it is another one: for the old key the provider would answer
-// with the deleted customer.
+// creationKey returns the idempotency key for creating a tenant's customer. It differs after each
+// deletion, because the provider would answer the old key with the deleted customer.
 func (s *Service) creationKey(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	former, err := s.store.countFormer(ctx, tenantID)
 	if err != nil || former == 0 {
@@ -155,8 +152,8 @@ func (s *Service) creationKey(ctx context.Context, tenantID uuid.UUID) (string, 
 	return fmt.Sprintf("customer-%s-%d", tenantID, former), nil
 }
 
-// StoreFirst stores a tenant's first customer and returns the one that the tenant has
-// then, which may be another.
+// StoreFirst stores a tenant's first customer. It returns the tenant's stored customer, which can
+// be a different one.
 func (s *Service) StoreFirst(ctx context.Context, tenantID uuid.UUID, id string) (string, error) {
 	if err := s.store.insert(ctx, tenantID, id, s.deps.Clock.Now()); err != nil {
 		return "", err
@@ -164,8 +161,8 @@ func (s *Service) StoreFirst(ctx context.Context, tenantID uuid.UUID, id string)
 	return s.store.byTenant(ctx, tenantID)
 }
 
-// Forget takes a customer that was deleted at the provider off its tenant, whose
-// next checkout makes a new one. The tenant keeps the customer's invoices.
+// Forget removes a customer that was deleted at the provider from its tenant. The next checkout
+// creates a new customer. The tenant keeps the invoices of the deleted one.
 func (s *Service) Forget(ctx context.Context, tenantID uuid.UUID, id string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
@@ -185,14 +182,13 @@ func (s *Service) Forget(ctx context.Context, tenantID uuid.UUID, id string) err
 	})
 }
 
-// Discard deletes what is kept of a tenant's customers; the tenant is about to be
-// deleted itself.
+// Discard deletes the data about a tenant's customers, just before the tenant is deleted.
 func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return s.store.discard(ctx, tenantID)
 }
 
-// BillingChanged updates the provider's customer in the background; it is called in
-// the transaction that changes a tenant's billing details.
+// BillingChanged enqueues an update of the provider's customer. Call it in the transaction that
+// changes the tenant's billing details.
 func (s *Service) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
@@ -204,9 +200,9 @@ func (s *Service) BillingChanged(ctx context.Context, tenantID uuid.UUID) error 
 	return s.deps.Jobs.Enqueue(ctx, JobUpdate, tenantID, jobs.Key(tenantID.String()))
 }
 
-// HandleUpdate is the handler of JobUpdate. It sends every detail, so that a repetition does no harm. Each
-// attempt has a key of its own: for a key that was used before, the provider would
-// repeat its answer without looking at the details.
+// HandleUpdate handles JobUpdate. It sends all details, so a repetition is harmless. Each attempt
+// has its own idempotency key. For a used key, the provider would return the earlier response and
+// ignore the details.
 func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
@@ -227,7 +223,7 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	if p.TaxExempt, err = s.taxExempt(ctx, t, id); err != nil {
 		return psp.MarkPermanent(err)
 	}
-	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it as it is
+	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it unchanged
 		return err
 	}
 	p.Key = fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)
@@ -237,7 +233,7 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	return psp.MarkPermanent(s.registerVAT(ctx, t))
 }
 
-// oneLine returns a text of several lines in one, as the provider keeps an address.
+// oneLine joins the lines of a text, because the provider stores an address in one line.
 func oneLine(text string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(text, func(c rune) bool { return c == '\n' || c == '\r' }) {
@@ -248,7 +244,7 @@ func oneLine(text string) string {
 	return strings.Join(lines, ", ")
 }
 
-// params describes a tenant as a customer, without a key.
+// params returns a tenant's customer parameters, without a key.
 func (s *Service) params(t tenant.Tenant) psp.CustomerParams {
 	text := func(field *string) string {
 		if field == nil {
@@ -265,7 +261,7 @@ func (s *Service) params(t tenant.Tenant) psp.CustomerParams {
 		p.Name = t.Name
 	}
 	if scheme, _ := s.deps.Tenants.CheckableVAT(t); scheme != vat.NoScheme {
-		p.VATNumber = "" // the provider's documents show the tax ID
+		p.VATNumber = "" // the tax ID appears on the provider's documents
 	}
 	return p
 }

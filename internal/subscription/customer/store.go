@@ -14,31 +14,32 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *customersql.Queries { return customersql.New(s.db.Conn(ctx)) }
 
-// byTenant returns the id of a tenant's customer, else ErrNone.
+// byTenant returns the ID of a tenant's customer, or ErrNone.
 func (s store) byTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	id, err := s.q(ctx).CustomerOfTenant(ctx, tenantID)
 	return id, sqldb.WrapAbsent(err, "read customer of tenant", ErrNone)
 }
 
-// tenantOf returns the tenant of a customer, else ErrForeign.
+// tenantOf returns the tenant of a customer, or ErrForeign.
 func (s store) tenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 	tenantID, err := s.q(ctx).TenantOfCustomer(ctx, id)
 	return tenantID, sqldb.WrapAbsent(err, "read tenant of customer", ErrForeign)
 }
 
-// insert stores the customer of a tenant that has none; of another it does nothing.
+// insert stores the customer of a tenant. If the tenant already has one, it does nothing.
 func (s store) insert(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) error {
 	err := s.q(ctx).InsertCustomer(ctx, customersql.InsertCustomerParams{TenantID: tenantID, PSPCustomerID: id, CreatedAt: now})
 	return sqldb.Wrap(err, "insert customer")
 }
 
-// remove takes a customer off its tenant and reports whether it was the tenant's.
+// remove removes a customer from its tenant. It reports whether the customer belonged to the
+// tenant.
 func (s store) remove(ctx context.Context, tenantID uuid.UUID, id string) (bool, error) {
 	n, err := s.q(ctx).ForgetCustomer(ctx, customersql.ForgetCustomerParams{TenantID: tenantID, PSPCustomerID: id})
 	return n == 1, sqldb.Wrap(err, "remove customer")
 }
 
-// storeFormer notes that a customer of a tenant was deleted at the provider.
+// storeFormer records that a tenant's customer was deleted at the provider.
 func (s store) storeFormer(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) error {
 	err := s.q(ctx).InsertFormerCustomer(ctx, customersql.InsertFormerCustomerParams{PSPCustomerID: id, TenantID: tenantID, DeletedAt: now})
 	return sqldb.Wrap(err, "store former customer")
@@ -53,15 +54,15 @@ func (s store) countFormer(ctx context.Context, tenantID uuid.UUID) (int64, erro
 type registration struct {
 	customerID string
 	version    int64
-	id         taxID      // zero for none
-	pspID      string     // empty until the provider has accepted the tax ID
-	answeredAt *time.Time // the registry's latest answer
+	id         taxID      // zero without a number to register
+	pspID      string     // empty until the provider accepts the tax ID
+	answeredAt *time.Time // when the registry last answered
 }
 
-// taxID is a tax ID as it is sent to the provider.
+// taxID is a tax ID in the provider's format.
 type taxID struct{ kind, value string }
 
-// registration returns the registration of a tenant, else ErrNone.
+// registration returns the registration of a tenant, or ErrNone.
 func (s store) registration(ctx context.Context, tenantID uuid.UUID) (registration, error) {
 	row, err := s.q(ctx).Registration(ctx, tenantID)
 	r := registration{customerID: row.PSPCustomerID, version: row.TaxIDVersion, answeredAt: row.TaxIDAnsweredAt}
@@ -74,13 +75,13 @@ func (s store) registration(ctx context.Context, tenantID uuid.UUID) (registrati
 	return r, sqldb.WrapAbsent(err, "read tax ID of tenant", ErrNone)
 }
 
-// tenantOfTaxID returns the tenant whose customer has a tax ID, else ErrForeign.
+// tenantOfTaxID returns the tenant whose customer has the tax ID, or ErrForeign.
 func (s store) tenantOfTaxID(ctx context.Context, pspID string) (uuid.UUID, error) {
 	tenantID, err := s.q(ctx).TenantOfTaxID(ctx, &pspID)
 	return tenantID, sqldb.WrapAbsent(err, "read tenant of tax ID", ErrForeign)
 }
 
-// beginRegistration replaces a registration with the next one, unless another request did.
+// beginRegistration replaces a registration by a new one, unless another request already did.
 func (s store) beginRegistration(ctx context.Context, tenantID uuid.UUID, old registration, id taxID) error {
 	p := customersql.BeginRegistrationParams{TenantID: tenantID, PSPCustomerID: old.customerID, Version: old.version}
 	if id != (taxID{}) {
@@ -90,7 +91,7 @@ func (s store) beginRegistration(ctx context.Context, tenantID uuid.UUID, old re
 	return sqldb.Wrap(err, "begin registration")
 }
 
-// setTaxID stores the provider's ID of a registration, unless the registration was replaced.
+// setTaxID stores the provider's ID for a registration, unless the registration was replaced.
 func (s store) setTaxID(ctx context.Context, tenantID uuid.UUID, r registration, pspID string) error {
 	_, err := s.q(ctx).SetTaxID(ctx, customersql.SetTaxIDParams{
 		TenantID: tenantID, PSPCustomerID: r.customerID, TaxIDVersion: r.version, PSPTaxID: &pspID,
@@ -103,14 +104,14 @@ func (s store) setAnswered(ctx context.Context, tenantID uuid.UUID, version int6
 	return sqldb.Wrap(err, "store time of answer")
 }
 
-// listStale returns at most n tenants with a subscription whose number was checked at a time or
-// before.
+// listStale returns up to n subscribed tenants whose VAT number was last checked at or before the
+// given time.
 func (s store) listStale(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).StaleRegistrations(ctx, customersql.StaleRegistrationsParams{Before: before, Most: n})
 	return ids, sqldb.Wrap(err, "list stale registrations")
 }
 
-// discard deletes the customers of a tenant, former ones too.
+// discard deletes the customers of a tenant, including former ones.
 func (s store) discard(ctx context.Context, tenantID uuid.UUID) error {
 	if err := s.q(ctx).DeleteFormerCustomers(ctx, tenantID); err != nil {
 		return sqldb.Wrap(err, "delete former customers")

@@ -15,19 +15,19 @@ import (
 	"github.com/tenantry/tenantry/internal/vat"
 )
 
-// recheckAfter is how long an answer about a VAT number counts. The provider does not validate
-// a tax ID again, so it is registered again.
+// recheckAfter is how long the registry's answer about a VAT number is valid. The provider does not
+// validate an existing tax ID again, so a new one is registered.
 const recheckAfter = 7 * 24 * time.Hour
 
-// recheckedPerRun limits the numbers that one run of RecheckVAT registers again.
+// recheckedPerRun limits how many numbers one run of RecheckVAT registers again.
 const recheckedPerRun = 500
 
-// registerVAT makes the tenant's VAT number the tax ID of its customer, and deletes the tax ID
-// of an earlier number. A registration whose answer is too old is made again.
+// registerVAT registers the tenant's VAT number as the tax ID of its customer, and deletes the tax
+// ID of an earlier number. If the last answer is too old, it registers the number again.
 //
-// Invariant: a registration is stored before the provider is asked, and its version is part of
-// the idempotency key. A repetition after a crash or a timeout finds the tax ID that the first
-// attempt created, and only then replaces it, so a customer never has two tax IDs of ours.
+// Invariant: a registration is stored before the provider is called, and its version is part of the
+// idempotency key. After a crash or a timeout, a retry finds the tax ID that the first attempt
+// created before it replaces it. So a customer never has two tax IDs from this service.
 func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
 	want := s.taxIDOf(t)
 	for {
@@ -58,8 +58,8 @@ func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
 	}
 }
 
-// createTaxID registers a tax ID and stores its ID. The notification of the answer may arrive
-// before the ID is stored, so the answer is read back afterwards.
+// createTaxID registers a tax ID and stores its ID. The notification about the registry's answer
+// can arrive before the ID is stored, so createTaxID reads the answer back afterwards.
 func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registration) error {
 	created, err := s.deps.Registry.CreateTaxID(ctx, taxid.Params{
 		Key: fmt.Sprintf("tax-id-%s-%d", r.customerID, r.version), CustomerID: r.customerID, Type: r.id.kind, Value: r.id.value,
@@ -67,7 +67,7 @@ func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registr
 	if err != nil {
 		return err
 	}
-	if created.ID == "" { // the provider refused its form
+	if created.ID == "" { // the provider rejected the format
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			if err := s.store.setAnswered(ctx, tenantID, r.version, s.deps.Clock.Now()); err != nil {
 				return err
@@ -81,7 +81,7 @@ func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registr
 	return s.readTaxID(ctx, tenantID, r.customerID, created.ID)
 }
 
-// TaxIDEvent handles the notification that the registry answered about a tax ID.
+// TaxIDEvent handles the notification that the registry has answered about a tax ID.
 func (s *Service) TaxIDEvent(ctx context.Context, e psp.Event) error {
 	tenantID, err := s.store.tenantOfTaxID(ctx, e.ObjectID)
 	if errors.Is(err, ErrForeign) {
@@ -114,9 +114,9 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 
 // storeAnswer stores the registry's answer about a tax ID.
 //
-// Invariant: under the tenant's lock an answer counts only for the registration that the
-// tenant has now, and only if its number is the tenant's number. While a number is registered
-// again, the last answer stays; a repeated answer changes nothing.
+// Invariant: an answer is stored, under the tenant's lock, only if it is for the tenant's current
+// registration and that has the tenant's current number. While a number is being registered again,
+// the last answer stays. An answer that repeats the last one changes nothing.
 func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
 	status, ok := map[string]string{
 		taxid.StatusVerified: vat.StatusValid, taxid.StatusUnverified: vat.StatusInvalid, taxid.StatusUnavailable: vat.StatusUnknown,
@@ -154,8 +154,7 @@ func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.
 	})
 }
 
-// RecheckVAT has the numbers of tenants with a subscription registered again whose answers are
-// too old.
+// RecheckVAT enqueues a new registration for subscribed tenants whose last answer is too old.
 func (s *Service) RecheckVAT(ctx context.Context) error {
 	ids, err := s.store.listStale(ctx, s.deps.Clock.Now().Add(-recheckAfter), recheckedPerRun)
 	if err != nil {
@@ -169,13 +168,13 @@ func (s *Service) RecheckVAT(ctx context.Context) error {
 	return nil
 }
 
-// isStale reports whether a registration is to be made again.
+// isStale reports whether the number must be registered again.
 func (s *Service) isStale(r registration, t tenant.Tenant) bool {
 	return r.answeredAt != nil && (t.VAT.Status == vat.StatusValid || t.VAT.Status == vat.StatusUnknown) &&
 		!s.deps.Clock.Now().Before(r.answeredAt.Add(recheckAfter))
 }
 
-// taxIDOf returns a tenant's VAT number as the provider takes it, zero for none.
+// taxIDOf returns a tenant's VAT number in the provider's format, or zero.
 func (s *Service) taxIDOf(t tenant.Tenant) taxID {
 	scheme, number := s.deps.Tenants.CheckableVAT(t)
 	switch scheme {
@@ -183,7 +182,7 @@ func (s *Service) taxIDOf(t tenant.Tenant) taxID {
 		return taxID{taxid.Union, number}
 	case vat.UnitedKingdom:
 		return taxID{taxid.UnitedKingdom, number}
-	case vat.Switzerland: // written as CHE-123.456.789 MWST
+	case vat.Switzerland: // formatted as CHE-123.456.789 MWST
 		suffix := number[12:]
 		if suffix == "" {
 			suffix = "MWST"
@@ -193,8 +192,8 @@ func (s *Service) taxIDOf(t tenant.Tenant) taxID {
 	return taxID{}
 }
 
-// taxExempt returns whether the provider's customer owes the tax itself, "" to leave it as it
-// is. A customer that the seller exempted at the provider stays exempt.
+// taxExempt returns the tax exemption to set on the provider's customer, or "" to leave it
+// unchanged. A customer that the seller has exempted at the provider stays exempt.
 func (s *Service) taxExempt(ctx context.Context, t tenant.Tenant, customerID string) (string, error) {
 	if s.deps.TaxedFrom == "" {
 		return "", nil

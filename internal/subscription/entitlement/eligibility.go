@@ -11,24 +11,24 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 )
 
-// Violation says that a tenant uses more than a plan allows, in whole units.
+// Violation means that a tenant uses more than a plan allows, in whole units.
 type Violation struct {
 	FeatureCode  string `json:"feature_code"`
 	CurrentUsage int64  `json:"current_usage"`
 	PlanLimit    int64  `json:"plan_limit"`
 }
 
-// Offer is a plan as one tenant sees it.
+// Offer is a plan as it is offered to a tenant.
 type Offer struct {
 	Plan       catalog.Plan
-	Violations []Violation // why the tenant cannot select it
-	// Obstacle is why nobody can buy it in the currency; nil if nothing is.
+	Violations []Violation // why this tenant cannot select the plan
+	// Obstacle is why no tenant can buy the plan in the currency, or nil.
 	Obstacle *pricelink.Obstacle
 }
 
-// Offers lists the active plans, each with the reasons why the tenant cannot select
-// it in a currency (rules: subscription#eligibility). A plan has no trial days where the
-// tenant would not get a trial.
+// Offers lists the active plans, each with the reasons why the tenant cannot select it in a
+// currency (rules: subscription#eligibility). TrialDays is 0 for plans that would not start a trial
+// for the tenant.
 func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency string) ([]Offer, error) {
 	plans, err := s.deps.Catalog.PlansForTenant(ctx)
 	if err != nil {
@@ -59,8 +59,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	return offers, nil
 }
 
-// Violations returns the reasons why the tenant cannot select a plan; none where it
-// can.
+// Violations returns the reasons why the tenant cannot select a plan, or nil if it can.
 func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) ([]Violation, error) {
 	used, err := s.currentUse(ctx, tenantID)
 	if err != nil {
@@ -69,15 +68,14 @@ func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catal
 	return violations(plan, used), nil
 }
 
-// TeamTooLarge reports whether the tenant's team takes more seats than a plan allows. Who
-// holds the tenant's lock is told of every invitation.
+// TeamTooLarge reports whether the tenant's team takes more seats than a plan allows. While the
+// caller holds the tenant's lock, the count includes every invitation.
 func (s *Service) TeamTooLarge(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (bool, error) {
 	taken, err := s.deps.Team.TakenSeats(ctx, tenantID)
 	return err == nil && len(violations(plan, map[string]int64{catalog.TeamMembers: taken})) > 0, err
 }
 
-// currentUse returns what the tenant uses of each feature that can have a quota, by
-// feature code.
+// currentUse returns the tenant's usage of each feature that can have a quota, by feature code.
 func (s *Service) currentUse(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	used := map[string]int64{}
 	metered, err := s.deps.Consumption.Current(ctx, tenantID)
@@ -89,7 +87,7 @@ func (s *Service) currentUse(ctx context.Context, tenantID uuid.UUID) (map[strin
 	return used, err
 }
 
-// violations compares what is used with the quotas of a plan.
+// violations compares usage with the quotas of a plan.
 func violations(plan catalog.Plan, used map[string]int64) []Violation {
 	var found []Violation
 	for _, e := range plan.Entitlements {

@@ -1,6 +1,6 @@
-// Package entitlement tells what follows from the stored subscriptions: the features
-// and limits that a tenant has (rules: subscription#entitlements), the plans that it
-// can select, and in short what it is subscribed to. It changes nothing.
+// Package entitlement derives, from the stored subscriptions, the features and limits of a tenant
+// (rules: subscription#entitlements), the plans that it can select, and a summary of its
+// subscription. It is read-only.
 package entitlement
 
 import (
@@ -15,47 +15,47 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Feature is a feature that a subscription grants. Quota is in whole units; nil is
-// unlimited, as a boolean feature's always is.
+// Feature is a feature that a subscription grants. Quota is in whole units. Nil means unlimited,
+// and is the value of every boolean feature.
 type Feature struct {
 	Code  string
 	Type  catalog.EntitlementType
 	Quota *int64
 }
 
-// Tenants is what entitlements need of the tenant domain.
+// Tenants is the part of the tenant domain that entitlements use.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 }
 
-// Team is what entitlements need of the team domain.
+// Team is the part of the team domain that entitlements use.
 type Team interface {
 	// TakenSeats counts the members and the pending invitations of a tenant.
 	TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error)
 }
 
-// Consumption tells what a tenant uses of each metered feature in the current
-// period, rounded up to whole units, by feature code.
+// Consumption returns a tenant's usage of each metered feature in the current period, rounded up to
+// whole units, by feature code.
 type Consumption interface {
 	Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error)
 }
 
-// Prices knows what keeps plans from being sold.
+// Prices returns the obstacles to selling plans.
 type Prices interface {
 	Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]pricelink.Obstacle, error)
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB          *sqldb.DB
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Team        Team
 	Consumption Consumption
-	Prices      Prices // needed by Offers alone
+	Prices      Prices // used by Offers only
 }
 
-// Service has the use cases of entitlements.
+// Service implements the use cases of entitlements.
 type Service struct {
 	Register
 	deps  Deps
@@ -63,7 +63,7 @@ type Service struct {
 	terms *querycache.Cache[uuid.UUID, Terms] // by tenant, as of TermsOf
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service {
 	s := &Service{Register: NewRegister(d.DB), deps: d, store: store{d.DB}}
 	s.terms = querycache.New(querycache.Config[uuid.UUID, Terms]{DB: d.DB, Tables: TermTables(), Load: s.loadTerms})

@@ -8,19 +8,18 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// FormerTerms is what a tenant's subscription said about its billing periods until it
-// was changed or ended. From it follows which windows of quotas were interrupted
-// (rules: usage#interrupted-windows).
+// FormerTerms are the billing terms of a tenant's subscription until it was changed or ended. They
+// determine which quota windows were interrupted (rules: usage#interrupted-windows).
 type FormerTerms struct {
 	BillingAnchor      time.Time `json:"billing_anchor"`
 	IntervalUnit       string    `json:"interval_unit"`
 	IntervalCount      int32     `json:"interval_count"`
-	CurrentPeriodStart time.Time `json:"current_period_start"` // of its last period
-	CurrentPeriodEnd   time.Time `json:"current_period_end"`   // as it would have been
+	CurrentPeriodStart time.Time `json:"current_period_start"` // of the last period under these terms
+	CurrentPeriodEnd   time.Time `json:"current_period_end"`   // as originally planned
 	Until              time.Time `json:"until"`
 }
 
-// EncodeFormer returns former terms as they are stored, nil for none.
+// EncodeFormer encodes former terms for storage. It returns nil for an empty list.
 func EncodeFormer(former []FormerTerms) (sqldb.JSON, error) {
 	if len(former) == 0 {
 		return nil, nil
@@ -32,7 +31,7 @@ func EncodeFormer(former []FormerTerms) (sqldb.JSON, error) {
 	return text, nil
 }
 
-// DecodeFormer reads former terms as they are stored.
+// DecodeFormer decodes stored former terms.
 func DecodeFormer(text sqldb.JSON) ([]FormerTerms, error) {
 	if text == nil {
 		return nil, nil

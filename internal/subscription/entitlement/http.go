@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// HTTP has the handlers of entitlements.
+// HTTP has the handlers for entitlements.
 type HTTP struct{ svc *Service }
 
 // NewHTTP returns the handlers.
@@ -20,8 +20,8 @@ type tenantInput struct {
 	Tenant string `path:"tenantId" format:"uuid"`
 }
 
-// Entitlement is a feature that the tenant has. Used and Remaining are reserved and
-// always null (rules: subscription#entitlements).
+// Entitlement is a feature that the tenant has. Used and Remaining are reserved and always null
+// (rules: subscription#entitlements).
 type Entitlement struct {
 	Key       string `json:"key"`
 	Enabled   bool   `json:"enabled"`
@@ -44,17 +44,16 @@ func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]E
 	return rest.OK(list), nil
 }
 
-// studioFeature is the code of the feature that opens the studio.
+// studioFeature is the code of the feature that grants access to the studio.
 const studioFeature = "studio-access"
 
-// Why the studio is closed. Clients rely on these words.
+// The reasons why access to the studio is denied. They are part of the API.
 const (
 	studioNoSubscription = "no_active_subscription"
 	studioNotInPlan      = "feature_not_in_plan"
 )
 
-// StudioAccess tells whether the caller's tenant may use the studio; Reason is
-// null where it may.
+// StudioAccess reports whether the caller's tenant can use the studio. Reason is null if it can.
 type StudioAccess struct {
 	Allowed bool    `json:"allowed"`
 	Reason  *string `json:"reason" enum:"no_active_subscription,feature_not_in_plan"`
@@ -72,9 +71,9 @@ func (h *HTTP) StudioAccess(ctx context.Context, _ *struct{}) (*rest.Data[Studio
 	return rest.OK(StudioAccess{Allowed: true}), nil
 }
 
-// whyStudioClosed returns the reason why a tenant may not use the studio, "" where
-// it may: its subscription grants the studio's feature, with a quota above zero if
-// it has one.
+// whyStudioClosed returns the reason why a tenant cannot use the studio, or "" if it can. The
+// tenant needs a subscription that grants the studio feature, and its quota, if there is one, must
+// be positive.
 func (s *Service) whyStudioClosed(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	granted, err := s.GrantedFeatures(ctx, tenantID)
 	if errors.Is(err, ErrNone) {

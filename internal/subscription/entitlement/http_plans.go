@@ -13,13 +13,13 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// PlanPrice is a price of a plan as tenants see it.
+// PlanPrice is a price of a plan.
 type PlanPrice struct {
 	Currency   string `json:"currency"`
 	PriceCents int64  `json:"price_cents"`
 }
 
-// PlanFeature is a feature of a plan as tenants see it.
+// PlanFeature is a feature of a plan.
 type PlanFeature struct {
 	Code  string `json:"code"`
 	Name  string `json:"name"`
@@ -43,7 +43,7 @@ type SubscribedPlan struct {
 	Features          []PlanFeature `json:"features"`
 }
 
-// ViewPlan shows a plan in the locale of ctx.
+// ViewPlan returns the view of a plan in the locale of ctx.
 func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	locale := i18n.Locale(ctx)
 	v := SubscribedPlan{
@@ -65,18 +65,18 @@ func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	return v
 }
 
-// Eligibility tells whether a tenant can select a plan, and if not, why
+// Eligibility reports whether a tenant can select a plan, and the reasons if it cannot
 // (rules: subscription#eligibility).
 type Eligibility struct {
 	Selectable bool        `json:"selectable"`
 	Violations []Violation `json:"violations"`
-	// Why nobody can buy the plan, whoever asks. Left out where it can be bought.
+	// Why no tenant can buy the plan. Omitted if it can be bought.
 	Reason      string `json:"reason,omitempty" enum:"plan_not_sellable" doc:"Why nobody can buy the plan in this currency at the moment."`
 	PriceStatus string `json:"price_status,omitempty" doc:"The status of the price that keeps it from being sold."`
 	MeterCode   string `json:"meter_code,omitempty" doc:"The meter whose price keeps it from being sold, unless it is the plan's own."`
 }
 
-// eligibility shows an offer's reasons.
+// eligibility returns the view of an offer's reasons.
 func eligibility(o Offer) Eligibility {
 	e := Eligibility{Selectable: len(o.Violations) == 0 && o.Obstacle == nil && !o.Plan.IsDefault, Violations: o.Violations}
 	if o.Obstacle != nil {
@@ -110,7 +110,7 @@ type plansInput struct {
 	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Default: the tenant's preferred currency."`
 }
 
-// Plans handles GET /plans: prices in one currency.
+// Plans handles GET /plans. It returns the prices in one currency.
 func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedPlan], error) {
 	tenantID := authz.TenantID(ctx)
 	currency := strings.ToUpper(in.Currency)

@@ -40,7 +40,7 @@ products:
       - {slug: without, name: {en: Without}, pricing_type: flat, billing_cycle: monthly, prices: {EUR: 100}, entitlements: {other: true}}
 `
 
-// studio answers GET /studio/access for the tenant that the token names.
+// studio serves GET /studio/access for the tenant in the token.
 func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	t.Helper()
 	messages, err := i18n.Load()
@@ -77,7 +77,7 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	}})
 }
 
-// subscribed makes a tenant with a subscription; no plan means none.
+// subscribed creates a tenant with a subscription, or without one if plan is "".
 func subscribed(t *testing.T, db *sqldb.DB, plan string, status subscription.Status) string {
 	t.Helper()
 	tenant := sqldb.NewID().String()
@@ -103,7 +103,7 @@ func TestStudioAccess(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		api := studio(t, db)
-		// A quota of none, which only an administrator can set.
+		// A quota of 0, which only an admin can set.
 		_, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE entitlements SET value = 0 WHERE value = 9`)
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ func TestPlansOffered(t *testing.T) {
 			return s.Call("GET", o.Path("/plans")+query, o.Token, nil)
 		}
 		euros := plansBySlug(plans(""))
-		// Every key is there, also where there is nothing to say.
+		// Every key is present, even without a value.
 		if diff := cmp.Diff(apptest.Object{
 			"id": bare, "slug": "bare", "name": "Bare", "description": nil, "pricing_type": "flat", "billing_cycle": "monthly",
 			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "trial_requires_card": true, "is_default": false, "sort_order": 5.0, "prices": []any{}, "features": []any{},
@@ -46,7 +46,7 @@ func TestPlansOffered(t *testing.T) {
 			query string
 			want  []any // the prices of starter
 		}{
-			{"", price("EUR", 1900)}, // what the tenant prefers
+			{"", price("EUR", 1900)}, // the tenant's preferred currency
 			{"?currency=", price("EUR", 1900)},
 			{"?currency=EUR", price("EUR", 1900)},
 			{"?currency=USD", price("USD", 2100)},
@@ -61,7 +61,7 @@ func TestPlansOffered(t *testing.T) {
 			plans(query).As(query).WantInvalid("currency")
 		}
 
-		// In the caller's language, English where there is no text in it.
+		// In the caller's language, or in English if a text is not translated.
 		r := s.NewRequest("GET", o.Path("/plans"), o.Token, nil)
 		r.Header.Set("Accept-Language", "fr")
 		french := plansBySlug(s.Do(r))
@@ -82,8 +82,8 @@ func TestPlansOffered(t *testing.T) {
 	})
 }
 
-// Whoever uses more than a plan's quota cannot select it, and is told why; exactly the
-// quota is not more.
+// A tenant that uses more than a plan's quota cannot select it and is shown the reason. Exactly the
+// quota is allowed.
 func TestPlansEligibility(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -119,7 +119,7 @@ func TestPlansEligibility(t *testing.T) {
 		wants("a second member", o, map[string][]any{
 			"one-seat": {violation("team-members", 2, 1)}, "no-seat": {violation("team-members", 2, 0)}, "starter": {},
 		})
-		// A quota holds also while its feature is inactive, in the list as at checkout.
+		// A quota also applies while its feature is inactive, in the list and at checkout.
 		k := s.CatalogAdmin()
 		calls := k.AdminCall("GET", "/features?filter[code]=api-calls", nil).Want(200).Str("data.0.id")
 		k.AdminCall("PATCH", "/features/"+calls, apptest.Object{"is_active": false}).Want(200)
@@ -156,14 +156,14 @@ func TestEntitlementsOfSubscription(t *testing.T) {
 			entitlement("studio-access", "boolean", nil), entitlement("team-members", "quota", 5.0),
 		})
 		s.Call("GET", "/api/v1/studio/access", o.Token, nil).Want(200).WantAt("data", apptest.Object{"allowed": true, "reason": nil})
-		// Another tenant has none of it.
+		// Another tenant has no entitlements.
 		s.Call("GET", other.Path("/entitlements"), other.Token, nil).Want(200).WantAt("data", []any{})
 		s.Call("GET", "/api/v1/studio/access", other.Token, nil).Want(200).WantAt("data", closed)
 		s.BuyPlan(other, "free")
 		s.Call("GET", "/api/v1/studio/access", other.Token, nil).Want(200).
 			WantAt("data", apptest.Object{"allowed": false, "reason": "feature_not_in_plan"})
 
-		// The plan of the subscription has every key, and all its prices.
+		// The plan of the subscription has every key and all its prices.
 		plan := s.Subscription(o).Want(200).At("data.plan").(apptest.Object)
 		if got := slices.Sorted(maps.Keys(plan)); strings.Join(got, " ") !=
 			"billing_cycle description features id interval_count interval_unit is_default name prices pricing_type trial_days trial_requires_card" {
@@ -194,7 +194,7 @@ func TestEntitlementRefusals(t *testing.T) {
 		s.Call("GET", o.Path("/entitlements"), member, nil).Want(200)
 		s.Call("GET", "/api/v1/studio/access", "", nil).WantRefused(401, "")
 		s.Call("GET", "/api/v1/studio/access", member, nil).Want(200).WantAt("data.allowed", false)
-		// The studio needs a tenant, and no onboarding.
+		// The studio requires a tenant, but not a completed onboarding.
 		alone := s.RegisterAlone("Al", "al@example.com")
 		s.Call("GET", "/api/v1/studio/access", alone, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED")
 		s.Call("GET", "/api/v1/studio/access", fresh.Token, nil).Want(200).WantAt("data.reason", "no_active_subscription")

@@ -1,8 +1,8 @@
 -- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
 
--- A subscription with a price that began without a trial was paid at once. Trials and usage are
--- paid with a later invoice.
+-- A priced subscription that began without a trial was paid immediately. Trials and usage are paid
+-- with a later invoice.
 -- name: HasBoughtSubscription :one
 SELECT EXISTS (
     SELECT 1 FROM subscriptions s
@@ -11,8 +11,9 @@ SELECT EXISTS (
     SELECT 1 FROM psp_invoices i WHERE i.tenant_id = $1 AND i.status = 'paid' AND i.paid_cents > 0
 );
 
--- The products whose plans begin no trial for a tenant: it had one, or has a paid
--- subscription to the product, or one that a change leaves without a trial.
+-- The products whose plans would not start a trial for a tenant: the tenant had one, or its paid
+-- subscription is to the same product, or its subscription is in a state in which a change starts
+-- no trial.
 -- name: ProductsWithoutTrial :many
 SELECT p.id FROM products p
 WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)

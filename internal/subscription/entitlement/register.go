@@ -9,11 +9,11 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Register lists the tenants that are subscribed. It needs the database alone, so that the
-// domains below subscriptions can use it.
+// Register looks up which tenants are subscribed. It only needs the database, so that the domains
+// that subscriptions depend on can use it.
 type Register struct{ store store }
 
-// NewRegister returns the register.
+// NewRegister returns a Register.
 func NewRegister(db *sqldb.DB) Register { return Register{store{db}} }
 
 // HasActive reports whether the tenant has a subscription that grants features.
@@ -30,12 +30,12 @@ func (r Register) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid
 	return r.store.overview(ctx, tenantIDs)
 }
 
-// HasBought reports whether a tenant ever paid for a subscription.
+// HasBought reports whether the tenant has ever paid for a subscription.
 func (r Register) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	return r.store.hasBought(ctx, tenantID)
 }
 
-// HasSubscribers reports whether a subscription that is not over is to one of the plans.
+// HasSubscribers reports whether any of the plans has a subscription that is not over.
 func (r Register) HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	if len(plans) == 0 {
 		return false, nil

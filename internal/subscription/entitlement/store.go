@@ -21,7 +21,7 @@ func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for an active subscription")
 }
 
-// productsWithoutTrial lists the products whose plans begin no trial for a tenant.
+// productsWithoutTrial lists the products whose plans would not start a trial for the tenant.
 func (s store) productsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).ProductsWithoutTrial(ctx, tenantID)
 	return ids, sqldb.Wrap(err, "list products without a trial")

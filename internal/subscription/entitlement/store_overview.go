@@ -58,7 +58,7 @@ func scanOverview(scan func(...any) error, id *uuid.UUID) (tenant.Overview, erro
 	return o, json.Unmarshal(name, &o.PlanName)
 }
 
-// hasSubscribers reports whether a subscription that is not over is to one of the plans.
+// hasSubscribers reports whether any of the plans has a subscription that is not over.
 func (s store) hasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	places, args := placesOf(plans)
 	var found bool
@@ -67,7 +67,7 @@ WHERE status NOT IN ('canceled', 'incomplete_expired') AND plan_id IN (`+places+
 	return found, sqldb.Wrap(err, "look for subscriptions to plans")
 }
 
-// placesOf writes ids as the parameters of a list in a query.
+// placesOf returns the placeholders and arguments of an IN list of IDs.
 func placesOf(ids []uuid.UUID) (places string, args []any) {
 	list := make([]string, len(ids))
 	args = make([]any, len(ids))

@@ -1,5 +1,5 @@
-// Package journal keeps what each change of a subscription did to the revenue that recurs
-// (rules: stats#recurring-revenue), and sums of it by the day.
+// Package journal records how each change of a subscription affects recurring revenue
+// (rules: stats#recurring-revenue), and keeps daily sums of these changes.
 package journal
 
 import (
@@ -9,24 +9,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// Kind is what a change did.
+// Kind is the kind of a revenue change.
 type Kind string
 
-// The kinds.
+// The kinds of changes.
 const (
-	KindNew         Kind = "new"         // it began to count
-	KindExpansion   Kind = "expansion"   // it counts for more
-	KindContraction Kind = "contraction" // it counts for less
-	KindEnded       Kind = "ended"       // it counts no more
+	KindNew         Kind = "new"         // the subscription starts to count
+	KindExpansion   Kind = "expansion"   // its amount rises
+	KindContraction Kind = "contraction" // its amount falls
+	KindEnded       Kind = "ended"       // it no longer counts
 )
 
-// isPaying reports whether a subscription in a state pays what recurs.
+// isPaying reports whether a subscription with this status counts as recurring revenue.
 func isPaying(status string) bool { return status == "active" || status == "past_due" }
 
-// most bounds what one subscription counts, so that sums fit.
+// most caps the amount of one subscription so that sums do not overflow.
 const most = 1_000_000_000_000_000
 
-// MonthlyAmount returns what a price comes to in a month, in minor units, rounded half up: a year
+// MonthlyAmount converts a price to an amount per month, in minor units, rounded half up. A year
 // has 12 months, 52 weeks or 365 days.
 func MonthlyAmount(priceCents, quantity int64, unit string, count int32) int64 {
 	times, per := int64(1), int64(1)
@@ -49,13 +49,13 @@ func MonthlyAmount(priceCents, quantity int64, unit string, count int32) int64 {
 	return sum.Int64()
 }
 
-// level is what a subscription counts: nothing, or an amount, which may be 0.
+// level is the recurring revenue of a subscription. An active subscription can have an amount of 0.
 type level struct {
 	active bool
 	amount int64
 }
 
-// subscription is what the journal needs of a subscription.
+// subscription has the fields of a subscription that the journal uses.
 type subscription struct {
 	id, tenantID         uuid.UUID
 	status, currency     string
@@ -64,12 +64,12 @@ type subscription struct {
 	intervalCount        int32
 	trialEndsAt          *time.Time
 	createdAt, updatedAt time.Time
-	version              int64 // of the state
-	noted                int64 // the version that was noted last; 0 for none
-	before               level // what the journal has of it
+	version              int64 // of the current state
+	noted                int64 // the version that is in the journal; 0 if there is none
+	before               level // the level that the journal has recorded
 }
 
-// level returns what the state of the subscription counts.
+// level returns the level of the current state.
 func (s subscription) level() level {
 	if !isPaying(s.status) {
 		return level{}
@@ -81,7 +81,7 @@ func (s subscription) paidLevel() level {
 	return level{true, MonthlyAmount(s.priceCents, s.quantity, s.intervalUnit, s.intervalCount)}
 }
 
-// entry is a line of the journal.
+// entry is one entry of the journal.
 type entry struct {
 	tenantID      uuid.UUID
 	at            time.Time
@@ -90,10 +90,11 @@ type entry struct {
 	before, after int64
 }
 
-// entries returns what leads from what the journal has of a subscription to its state.
+// entries returns the entries that lead from the recorded level of a subscription to its current
+// state.
 //
-// One that is older than the journal has counted since it began. If it has ended by now, it
-// did so when its last state was stored.
+// A subscription that is older than the journal counts from its start. If it has ended since, the
+// end is dated to the update of its last state.
 func (s subscription) entries() []entry {
 	now := s.level()
 	if s.noted > 0 {
@@ -103,7 +104,7 @@ func (s subscription) entries() []entry {
 	if t := s.trialEndsAt; t != nil && t.After(began) {
 		began = *t
 	}
-	if began.After(s.updatedAt) { // a trial that was ended early, or never came to its end
+	if began.After(s.updatedAt) { // a trial that ended early or was never finished
 		began = s.updatedAt
 	}
 	if now.active {
@@ -115,7 +116,7 @@ func (s subscription) entries() []entry {
 	return nil
 }
 
-// step returns the entry that leads from one level to another, none where they are equal.
+// step returns the entry for a change between two levels, or nil if they are equal.
 func (s subscription) step(at time.Time, before, after level) []entry {
 	e := entry{s.tenantID, at.UTC(), s.currency, "", before.amount, after.amount}
 	switch {
@@ -133,10 +134,10 @@ func (s subscription) step(at time.Time, before, after level) []entry {
 	return []entry{e}
 }
 
-// secondsOfDay is how many seconds a day of UTC has.
+// secondsOfDay is the number of seconds in a UTC day.
 const secondsOfDay = 24 * 60 * 60
 
-// DayOf returns the number of the day of UTC that a time is in, since 1970.
+// DayOf returns the UTC day of a time, counted from 1970-01-01.
 func DayOf(at time.Time) int64 {
 	s := at.Unix()
 	if s < 0 {
@@ -145,5 +146,5 @@ func DayOf(at time.Time) int64 {
 	return s / secondsOfDay
 }
 
-// StartOf is when a day begins.
+// StartOf returns the start of a day.
 func StartOf(day int64) time.Time { return time.Unix(day*secondsOfDay, 0).UTC() }

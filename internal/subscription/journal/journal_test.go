@@ -42,8 +42,8 @@ func TestMonthly(t *testing.T) {
 	}
 }
 
-// Each change that matters is an entry, at the time at which its state was stored. A state
-// that is stored again is none.
+// Each relevant change is an entry, dated to when its state was stored. Storing the same state
+// again adds none.
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -90,7 +90,7 @@ func TestEntries(t *testing.T) {
 	})
 }
 
-// What was stored before there was a journal is noted once, as of when it began.
+// A subscription from before the journal is recorded once, dated to its start.
 func TestOlderSubscriptions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -133,7 +133,7 @@ func TestOlderSubscriptions(t *testing.T) {
 				t.Errorf("%s: %s", name, diff)
 			}
 		}
-		// An older version of the service stores a state, and does not know the journal.
+		// An older version of the service stores a state without the journal.
 		s := stored["active"]
 		s.seats, s.updated = 4, day(30)
 		if err := w.change(t.Context(), db, nil, s); err != nil {
@@ -149,8 +149,8 @@ func TestOlderSubscriptions(t *testing.T) {
 	})
 }
 
-// The entries of a subscription lead to its state and the sums of days to those of the
-// entries, however many instances store states, note what others have not, and fold.
+// The entries of a subscription add up to its state, and the daily sums to the entries, even if
+// several instances store states, add missing entries and fold concurrently.
 func TestJournalUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -186,7 +186,7 @@ func TestJournalUnderConcurrency(t *testing.T) {
 						s.status = []string{"active", "past_due", "unpaid", "trialing"}[draw.IntN(4)]
 						s.price, s.seats, s.updated = int64(draw.IntN(5))*100, int64(draw.IntN(5)), noon.AddDate(0, 0, draw.IntN(9))
 						noting := j
-						if draw.IntN(4) == 0 { // an older version, which does not know the journal
+						if draw.IntN(4) == 0 { // an older version, without the journal
 							noting = nil
 						}
 						if err := w.change(t.Context(), db, noting, s); err != nil {
@@ -222,7 +222,7 @@ func TestJournalUnderConcurrency(t *testing.T) {
 	}
 }
 
-// Whoever reads while entries are folded counts each once.
+// A reader counts each entry once while entries are being folded.
 func TestReadingWhileFolding(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -252,8 +252,9 @@ func TestReadingWhileFolding(t *testing.T) {
 					if err := j.Run(t.Context()); err != nil {
 						t.Error(err)
 					}
-					// Some are to be folded again: taken out of the sums, in one transaction. The entries
-					// first, which keeps others from folding: the sum of a day may not be there yet.
+					// Unfold all entries: remove them from the sums in one transaction. The entries
+					// are updated first, which blocks folding, because the sum of a day may not
+					// exist yet.
 					err := db.Tx(t.Context(), func(ctx context.Context) error {
 						for _, statement := range []string{
 							`UPDATE subscription_journal SET is_folded = false`,

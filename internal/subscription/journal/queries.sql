@@ -4,11 +4,11 @@ SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, in
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 FOR UPDATE;
 
 -- name: UnnotedSubscriptions :many
--- Those whose state is not in the journal.
+-- The subscriptions whose current state is not in the journal.
 SELECT tenant_id, id FROM subscriptions WHERE journaled_version <> sync_version ORDER BY id LIMIT sqlc.arg(most);
 
 -- name: LockUnnoted :one
--- What somebody else works on, or has noted meanwhile, is left to them.
+-- Skips rows that another worker has locked or has already noted.
 SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED;
@@ -37,8 +37,8 @@ SET amount = subscription_days.amount + excluded.amount, entries = subscription_
 UPDATE subscription_journal SET tenant_id = NULL WHERE tenant_id = sqlc.arg(tenant_id)::uuid;
 
 -- name: Sums :many
--- One statement, and so one moment: an entry is among the folded ones or among the others.
--- What was before the first day is put together as that of the day before it.
+-- One statement sees one snapshot, so each entry counts either as folded or as not folded.
+-- Everything before the first day is combined into the day before it.
 SELECT e.currency, (CASE WHEN e.day < sqlc.arg(since)::bigint THEN sqlc.arg(since)::bigint - 1 ELSE e.day END)::bigint AS day_or_before, e.kind,
     sum(e.amount)::bigint AS amount, sum(e.entries)::bigint AS entries
 FROM (

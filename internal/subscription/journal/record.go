@@ -12,17 +12,17 @@ import (
 
 // Journal is the journal of all subscriptions. It is safe for concurrent use.
 //
-// Invariant: the entries of a subscription lead, one after the other, from nothing to what
-// its row says that was journaled. Both are changed together, while the row is locked, and
-// from what the row says at that moment. So a state that is read back again, late or by two
-// at once adds nothing twice, and what was not noted is made up for by the next entry.
+// Invariant: the entries of a subscription add up to the journaled level in its row. Both are
+// written together while the row is locked, starting from the level in the row. So a state that is
+// read back repeatedly, late or concurrently is never counted twice, and the next entry makes up
+// for a missing one.
 type Journal struct{ store store }
 
-// New returns the journal.
+// New returns the journal of a database.
 func New(db *sqldb.DB) *Journal { return &Journal{store{db}} }
 
-// Note adds what the state of a subscription changes. It is called in the transaction that
-// stores the state.
+// Note adds the change that the current state of a subscription makes. Call it in the transaction
+// that stores the state.
 func (j *Journal) Note(ctx context.Context, tenantID, id uuid.UUID) error {
 	return j.store.db.Tx(ctx, func(ctx context.Context) error {
 		s, err := j.store.lock(ctx, tenantID, id)
@@ -42,15 +42,14 @@ func (j *Journal) note(ctx context.Context, s subscription) error {
 	return j.store.markNoted(ctx, s)
 }
 
-// How much one transaction does.
+// Batch sizes per transaction.
 const (
 	notedAtOnce  = 100
 	foldedAtOnce = 1000
 )
 
-// Run is a periodic job. It adds the states that have no entry yet, and folds entries into the sums
-// of their days. Note adds an entry with each state, so there are missing entries only for rows that
-// were inserted without it.
+// Run is a periodic job. It adds missing entries and folds entries into the daily sums. Note adds
+// an entry with each state, so entries are missing only for rows that were written without it.
 func (j *Journal) Run(ctx context.Context) error {
 	if err := j.repeat(ctx, j.noteSome); err != nil {
 		return err
@@ -58,7 +57,7 @@ func (j *Journal) Run(ctx context.Context) error {
 	return j.repeat(ctx, j.foldSome)
 }
 
-// repeat runs a part of the work in transactions of their own, until one finds nothing.
+// repeat runs part in separate transactions until it finds nothing more.
 func (j *Journal) repeat(ctx context.Context, part func(ctx context.Context) (found int, err error)) error {
 	for found := 1; found > 0; {
 		err := j.store.db.Tx(ctx, func(ctx context.Context) (err error) {
@@ -85,18 +84,18 @@ func (j *Journal) noteSome(ctx context.Context) (int, error) {
 	return len(list), nil
 }
 
-// sum is what entries of a kind come to on a day.
+// sum identifies a daily sum: the entries of one kind and currency on one day.
 type sum struct {
 	currency string
 	day      int64
 	kind     Kind
 }
 
-// foldSome adds some entries to the sums of their days.
+// foldSome adds a batch of entries to the daily sums.
 //
-// Invariant: an entry is in the sums when it is marked as folded, and else not. It is marked
-// while its row is locked, which others pass over, so that two instances that fold at once
-// take different entries. The sums are locked in one order.
+// Invariant: an entry is included in the sums if and only if it is marked as folded. It is marked
+// while its row is locked, and others skip locked rows, so two instances that fold concurrently
+// take different entries. The sums are locked in a fixed order.
 func (j *Journal) foldSome(ctx context.Context) (int, error) {
 	entries, err := j.store.takeUnfolded(ctx, foldedAtOnce)
 	if err != nil {
@@ -129,22 +128,22 @@ func (j *Journal) foldSome(ctx context.Context) (int, error) {
 	return len(entries), nil
 }
 
-// Forget takes the name of a tenant that is gone off its entries, which stay.
+// Forget removes a deleted tenant from its entries, which remain.
 func (j *Journal) Forget(ctx context.Context, tenantID uuid.UUID) error {
 	return j.store.forget(ctx, tenantID)
 }
 
-// Movement is what the entries of a kind come to on a day, in one currency.
+// Movement is the total of the entries of one kind on a day, in one currency.
 type Movement struct {
 	Currency string
 	Day      int64 // see DayOf
 	Kind     Kind
-	Amount   int64 // minor units a month; negative for contraction and ended
+	Amount   int64 // minor units per month; negative for contraction and ended
 	Entries  int64
 }
 
-// Movements lists what happened on the days from one to another, both inclusive, in no
-// order. All that happened before is put together, as that of the day before.
+// Movements lists the totals for the days from one to another, both inclusive, in no particular
+// order. All earlier days are combined into the day before from.
 func (j *Journal) Movements(ctx context.Context, from, to int64) ([]Movement, error) {
 	return j.store.movements(ctx, from, to)
 }

@@ -28,7 +28,7 @@ func (s store) lock(ctx context.Context, tenantID, id uuid.UUID) (subscription, 
 	return toSubscription(row), sqldb.Wrap(err, "lock subscription for the journal")
 }
 
-// lockUnnoted locks some subscriptions whose state is not noted, and returns them.
+// lockUnnoted locks a batch of subscriptions whose state is not in the journal, and returns them.
 func (s store) lockUnnoted(ctx context.Context, most int32) ([]subscription, error) {
 	unnoted, err := s.q(ctx).UnnotedSubscriptions(ctx, most)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s store) lockUnnoted(ctx context.Context, most int32) ([]subscription, err
 	return list, nil
 }
 
-// markNoted stores that the journal has the state of a subscription.
+// markNoted records that the journal includes the current state of a subscription.
 func (s store) markNoted(ctx context.Context, sub subscription) error {
 	now := sub.level()
 	err := s.q(ctx).MarkNoted(ctx, journalsql.MarkNotedParams{
@@ -65,7 +65,7 @@ func (s store) add(ctx context.Context, e entry) error {
 	return sqldb.Wrap(err, "add to the journal")
 }
 
-// takeUnfolded marks some entries as folded, and returns them.
+// takeUnfolded marks a batch of entries as folded and returns them.
 func (s store) takeUnfolded(ctx context.Context, most int32) ([]entry, error) {
 	rows, err := s.q(ctx).TakeUnfolded(ctx, most)
 	entries := make([]entry, len(rows))

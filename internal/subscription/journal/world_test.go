@@ -37,7 +37,7 @@ func (w world) exec(query string, args ...any) {
 	}
 }
 
-// number runs a query for one number.
+// number runs a query that returns one number.
 func (w world) number(query string, args ...any) (n int64) {
 	w.t.Helper()
 	if err := w.db.Conn(w.t.Context()).QueryRowContext(w.t.Context(), query, args...).Scan(&n); err != nil {
@@ -46,7 +46,7 @@ func (w world) number(query string, args ...any) (n int64) {
 	return n
 }
 
-// sub is a subscription as it is stored, in EUR by the month unless it says otherwise.
+// sub is a stored subscription, in EUR and monthly by default.
 type sub struct {
 	tenant, id       uuid.UUID
 	status           string
@@ -56,7 +56,7 @@ type sub struct {
 	created, updated time.Time
 }
 
-// store adds a subscription as something that does not know the journal does.
+// store adds a subscription without the journal.
 func (w world) store(s sub) sub {
 	w.t.Helper()
 	s.tenant, s.id = sqldb.NewID(), sqldb.NewID()
@@ -72,7 +72,7 @@ func (w world) store(s sub) sub {
 	return s
 }
 
-// change stores another state, and notes it where a journal is given.
+// change stores another state, and adds it to the journal if one is given.
 func (w world) change(ctx context.Context, db *sqldb.DB, j *journal.Journal, s sub) error {
 	return db.Tx(ctx, func(ctx context.Context) error {
 		_, err := db.Conn(ctx).ExecContext(ctx, `UPDATE subscriptions SET status = $3, price_cents = $4, quantity = $5, updated_at = $6,
@@ -84,13 +84,13 @@ func (w world) change(ctx context.Context, db *sqldb.DB, j *journal.Journal, s s
 	})
 }
 
-// line is an entry of the journal, at the day that it is of.
+// line is an entry of the journal with its day.
 type line struct {
 	Day, Kind     string
 	Before, After int64
 }
 
-// journal lists the entries of a tenant, in their order.
+// journal lists the entries of a tenant in order.
 func (w world) journal(tenant uuid.UUID) []line {
 	w.t.Helper()
 	rows, err := w.db.Conn(w.t.Context()).QueryContext(w.t.Context(),

@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// compare finds how a subscription of the provider's list differs from what is
-// stored here, and repairs it if wanted. The list may be older than what was stored
-// meanwhile: a difference counts only if it is still there after reading back.
+// compare returns the differences between a subscription of the provider's list and the stored one,
+// and repairs them if repair is set. The list can be older than the stored state, so only
+// differences that remain after reading the subscription back count.
 func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair bool) ([]compare.Difference, error) {
 	found, err := s.differences(ctx, listed)
 	if err != nil || len(found) == 0 {
@@ -42,9 +42,8 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 	return found, err
 }
 
-// differences lists how the provider's state of a subscription differs from what is
-// stored; all differences are of one kind. A subscription that belongs to no tenant
-// has none.
+// differences lists how the provider's state of a subscription differs from the stored one. All
+// differences are of the same kind. A subscription that belongs to no tenant yields no differences.
 func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]compare.Difference, error) {
 	known, next, err := s.deps.Subscriptions.Merge(ctx, remote)
 	d := compare.Difference{Of: compare.SubscriptionDifference, TenantID: next.TenantID, PSPID: remote.ID}
@@ -79,8 +78,8 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 	return []compare.Difference{d}, nil
 }
 
-// retireAgain has the provider end a subscription that was replaced here; it reports
-// whether it was.
+// retireAgain enqueues the end, at the provider, of a subscription that was replaced here. It
+// reports whether the subscription was replaced.
 func (s *Service) retireAgain(ctx context.Context, pspID string) (bool, error) {
 	sub, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
 	if errors.Is(err, subscription.ErrNotFound) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// fieldDifferences lists the fields in which a stored subscription differs from what
-// the provider's state makes it.
+// fieldDifferences lists the fields in which a stored subscription differs from the provider's
+// state.
 func fieldDifferences(here, there subscription.Subscription) []compare.Difference {
 	var found []compare.Difference
 	for _, f := range []struct{ field, here, there string }{
@@ -37,7 +37,7 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 	return found
 }
 
-// pending is the provider's price of a change that waits.
+// formatPending returns the provider's price of a pending change, or "".
 func formatPending(s subscription.Subscription) string {
 	if s.Pending == nil {
 		return ""

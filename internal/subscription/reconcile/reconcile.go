@@ -1,6 +1,5 @@
-// Package reconcile compares all subscriptions with the payment provider's, and
-// repairs what differs the way that a notification would
-// (rules: subscription#comparison).
+// Package reconcile compares all subscriptions with the payment provider's. It repairs differences
+// as a notification would (rules: subscription#comparison).
 package reconcile
 
 import (
@@ -21,22 +20,22 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// jobReconcile compares a part of all subscriptions with the provider's.
+// jobReconcile is the kind of job that compares a part of all subscriptions with the provider's.
 const jobReconcile = "subscription.reconcile"
 
-// unseenPage is how many subscriptions are read at once.
+// unseenPage is the number of subscriptions read per query.
 const unseenPage = 100
 
-// errOtherAccount says that the provider has none of the subscriptions here.
+// errOtherAccount means that the provider has none of the stored subscriptions.
 var errOtherAccount = errors.New("the payment provider knows none of the subscriptions here: its key seems to be of another account, so nothing was ended")
 
-// Provider is what the comparison needs of the payment provider; *psp.Client is one.
+// Provider is the part of the payment provider that a comparison uses. *psp.Client implements it.
 type Provider interface {
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 	Subscriptions(ctx context.Context, customerID, after string) iter.Seq2[psp.Subscription, error]
 }
 
-// Deps is what the service needs.
+// Deps are the dependencies of a Service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
@@ -52,16 +51,16 @@ type Service struct {
 	store store
 }
 
-// NewService returns the service.
+// NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// progress is how far a comparison has come: first through the provider's list, then
-// through what is stored here and was not in the list.
+// progress is the progress of a comparison. It goes through the provider's list first, then through
+// the stored subscriptions that were not in the list.
 type progress struct {
-	Since  time.Time `json:"since"`  // when it began
-	After  string    `json:"after"`  // the last of the provider's subscriptions that is done
-	Listed bool      `json:"listed"` // the provider's list is done
-	Here   uuid.UUID `json:"here"`   // the last of the subscriptions here that is done
+	Since  time.Time `json:"since"`  // when the comparison began
+	After  string    `json:"after"`  // the last of the provider's subscriptions that was compared
+	Listed bool      `json:"listed"` // whether the provider's list is done
+	Here   uuid.UUID `json:"here"`   // the last stored subscription that was compared
 }
 
 // part is one part of a comparison.
@@ -69,12 +68,12 @@ type part struct {
 	*Service
 	*compare.Part
 	*progress
-	// seen has, in a dry run, which writes nothing, the ids of the provider's list
-	// that are stored here.
+	// seen is used in a dry run, which writes nothing. It holds the IDs of the provider's list that
+	// are stored here.
 	seen map[string]bool
 }
 
-// Comparison compares all subscriptions with the provider's.
+// Comparison returns the comparison of all subscriptions with the provider's.
 func (s *Service) Comparison() compare.Comparison[progress] {
 	return compare.Comparison[progress]{
 		Kind: jobReconcile, Jobs: s.deps.Jobs, Clock: s.deps.Clock, Log: s.deps.Log,
@@ -87,9 +86,8 @@ func (s *Service) Comparison() compare.Comparison[progress] {
 	}
 }
 
-// run goes on until everything is compared, or the part's time is up. If the
-// provider's list cannot be read to its end, the subscriptions here are still
-// compared, one by one.
+// run continues until everything is compared or the time of this part is up. If the provider's list
+// cannot be read to the end, the stored subscriptions are still compared one by one.
 func (p part) run(ctx context.Context) (done bool, err error) {
 	var unlisted error
 	if !p.Listed {
@@ -103,7 +101,7 @@ func (p part) run(ctx context.Context) (done bool, err error) {
 	return done && unlisted == nil, errors.Join(unlisted, err)
 }
 
-// compareList compares the subscriptions that the provider has.
+// compareList compares the subscriptions in the provider's list.
 func (p part) compareList(ctx context.Context) (done bool, err error) {
 	for remote, err := range p.deps.Provider.Subscriptions(ctx, "", p.After) {
 		if err != nil {
@@ -122,7 +120,7 @@ func (p part) compareList(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// markSeen notes that a subscription is in the provider's list.
+// markSeen records that a subscription is in the provider's list.
 func (p part) markSeen(ctx context.Context, pspID string) error {
 	if p.Repair {
 		return p.store.markSeen(ctx, pspID, p.deps.Clock.Now())
@@ -137,12 +135,12 @@ func (p part) markSeen(ctx context.Context, pspID string) error {
 	return err
 }
 
-// compareAllUnseen looks at the subscriptions here that were not in the provider's list:
-// they are newer than the list, or the provider does not know them.
+// compareAllUnseen compares the stored subscriptions that were not in the provider's list. They are
+// newer than the list, or they do not exist at the provider.
 //
-// Invariant: a subscription ends here because the provider does not know it only
-// if the provider knows another one. Ids are never the same in two accounts, so
-// that proves that the provider is asked about the right account.
+// Invariant: a missing subscription is ended here only if the provider has at least one other
+// subscription from here. IDs are unique across accounts, so this proves that the key belongs to
+// the right account.
 func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 	sameAccount, err := p.store.hasSeen(ctx, p.Since)
 	if err != nil {
@@ -179,11 +177,11 @@ func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// compareUnseen compares a subscription that was not in the provider's list. It
-// reports whether the provider does not know it; such a one ends here if end says so.
+// compareUnseen compares a subscription that was not in the provider's list. It reports whether the
+// subscription is missing at the provider. If so and end is true, it ends the subscription here.
 func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost bool, err error) {
-	// It is read before the provider is asked, so that a state that is stored
-	// meanwhile is not overwritten.
+	// Read it before calling the provider, so that a state that is stored in between is not
+	// overwritten.
 	sub, err := p.deps.Subscriptions.ByPSPID(ctx, row.pspID)
 	if err != nil {
 		return false, p.note(row.pspID)(nil, err)
@@ -199,7 +197,7 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 	}
 }
 
-// handleLost handles a subscription that the provider does not know.
+// handleLost handles a subscription that is missing at the provider.
 func (p part) handleLost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
 	d := compare.Difference{Of: compare.SubscriptionDifference, Kind: compare.KindMissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
 	var err error
@@ -209,8 +207,8 @@ func (p part) handleLost(ctx context.Context, sub subscription.Subscription, end
 	return []compare.Difference{d}, err
 }
 
-// note reports what a comparison found, and names the subscription that could not be
-// compared.
+// note returns a function that reports the result of a comparison and adds the subscription to an
+// error.
 func (p part) note(pspID string) func([]compare.Difference, error) error {
 	return func(found []compare.Difference, err error) error {
 		if err != nil {

@@ -16,27 +16,27 @@ func (s store) q(ctx context.Context) *reconcilesql.Queries {
 	return reconcilesql.New(s.db.Conn(ctx))
 }
 
-// markSeen notes that a subscription is in the provider's list; for one that is not
-// stored here it does nothing.
+// markSeen records that a subscription is in the provider's list. It does nothing if the
+// subscription is not stored here.
 func (s store) markSeen(ctx context.Context, pspID string, now time.Time) error {
 	err := s.q(ctx).MarkSeen(ctx, reconcilesql.MarkSeenParams{PSPSubscriptionID: pspID, SeenAt: &now})
 	return sqldb.Wrap(err, "mark subscription as seen")
 }
 
-// hasSeen reports whether any subscription was in the provider's list since a time.
+// hasSeen reports whether any subscription has been in the provider's list since the given time.
 func (s store) hasSeen(ctx context.Context, since time.Time) (bool, error) {
 	seen, err := s.q(ctx).AnySeen(ctx, &since)
 	return seen, sqldb.Wrap(err, "look for seen subscriptions")
 }
 
-// unseen is a subscription that was not in the provider's list.
+// unseen is a subscription that is missing from the provider's list.
 type unseen struct {
 	id    uuid.UUID
 	pspID string
 }
 
-// listUnseen lists subscriptions that are not over and were not in the provider's list
-// since a time, sorted by id.
+// listUnseen lists subscriptions that are not over and have not been in the provider's list since
+// the given time, ordered by ID.
 func (s store) listUnseen(ctx context.Context, since time.Time, after uuid.UUID, limit int32) ([]unseen, error) {
 	rows, err := s.q(ctx).UnseenSubscriptions(ctx, reconcilesql.UnseenSubscriptionsParams{Since: &since, After: after, Most: limit})
 	if err != nil {

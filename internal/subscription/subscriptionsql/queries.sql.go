@@ -180,9 +180,8 @@ type CustomersOfPlanRow struct {
 	PriceID       *uuid.UUID
 }
 
-// The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
-// no id.
-// They are counted first, in the order of an index, and their prices looked up after.
+// The number of tenants per price of a plan. price_id is null for a price that the plan no longer
+// has. The CTE counts in the order of an index before the prices are joined.
 func (q *Queries) CustomersOfPlan(ctx context.Context, planID uuid.UUID) ([]CustomersOfPlanRow, error) {
 	rows, err := q.db.QueryContext(ctx, customersOfPlan, planID)
 	if err != nil {
@@ -291,7 +290,8 @@ type DeleteItemParams struct {
 	PSPItemID      string
 }
 
-// Not while the operation that stored it may still have its invoice made.
+// Keep the item while the operation that stored it is pending, because its invoice may still be
+// created.
 func (q *Queries) DeleteItem(ctx context.Context, arg DeleteItemParams) error {
 	_, err := q.db.ExecContext(ctx, deleteItem, arg.TenantID, arg.SubscriptionID, arg.PSPItemID)
 	return err
@@ -523,7 +523,7 @@ type LastAnsweredCheckoutParams struct {
 	PlanID   uuid.UUID
 }
 
-// The newest of a plan whose session the provider has returned.
+// The newest checkout of a plan whose session the provider has returned.
 func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredCheckoutParams) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, lastAnsweredCheckout, arg.TenantID, arg.PlanID)
 	var id uuid.UUID
@@ -571,8 +571,9 @@ type LastPreviewParams struct {
 	Now      time.Time
 }
 
-// The newest of the same change, by the requested or by the resulting number of seats. A
-// preview that resulted in another number than the change does now goes first: it is outdated.
+// The newest preview of the same change, found by the requested or by the resulting number of
+// seats. A preview whose requested number now results in another number comes first: it is
+// outdated.
 func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (ChangePreview, error) {
 	row := q.db.QueryRowContext(ctx, lastPreview,
 		arg.TenantID,
@@ -852,7 +853,7 @@ type OlderSubscriptionsOfTenantParams struct {
 	Most      int32
 }
 
-// The subscriptions that follow one in the list.
+// The subscriptions that follow the given one in the list.
 func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubscriptionsOfTenantParams) ([]Subscription, error) {
 	rows, err := q.db.QueryContext(ctx, olderSubscriptionsOfTenant,
 		arg.TenantID,
@@ -941,7 +942,7 @@ type OpenCheckoutsRow struct {
 	PSPSessionID *string
 }
 
-// Checkouts before the current subscription are left out.
+// Omits checkouts older than the current subscription.
 func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([]OpenCheckoutsRow, error) {
 	rows, err := q.db.QueryContext(ctx, openCheckouts, arg.TenantID, arg.Since)
 	if err != nil {
@@ -1369,8 +1370,8 @@ type UndecidedMeteredRow struct {
 	TenantID uuid.UUID
 }
 
-// Subscriptions of usage plans whose next period has begun, as far as is known here, and
-// whose metered items are not decided for it.
+// Subscriptions of usage plans whose stored period has ended, or whose metered items are not
+// decided for their current period.
 func (q *Queries) UndecidedMetered(ctx context.Context, arg UndecidedMeteredParams) ([]UndecidedMeteredRow, error) {
 	rows, err := q.db.QueryContext(ctx, undecidedMetered, arg.After, arg.Now)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// adminTeam is the base of a tenant's routes for platform administrators.
+// adminTeam returns the base path of a tenant's admin routes.
 func adminTeam(o apptest.Owner) string { return "/api/v1/admin/tenants/" + o.Tenant }
 
 const noTenant = "/api/v1/admin/tenants/" + apptest.NoSuchID
@@ -59,7 +59,7 @@ func TestAdminMemberProfile(t *testing.T) {
 		s.Call("PATCH", at(id), admin, map[string]any{"name": nil}).WantInvalid("name")
 		s.Call("PATCH", at(id), admin, map[string]any{"password": "1234567"}).WantInvalid("password")
 
-		// Only the name: nothing ends.
+		// Changing only the name ends no session.
 		a := s.Call("PATCH", at(id), admin, map[string]any{"name": "Robert"}).Want(200)
 		if a.At("data.name") != "Robert" || a.At("data.email") != "bob@example.com" || a.At("data.role.name") != "member" {
 			t.Errorf("renamed: %s", a.Text)
@@ -73,7 +73,7 @@ func TestAdminMemberProfile(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "bob@example.com", "password": "a new password"}).Want(200)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("bob@example.com")) == 2 })
 
-		// A platform administrator who is in the tenant keeps their password.
+		// The password of a platform admin who is a member of the tenant cannot be changed.
 		_, token := s.Invite(o, "admin@tenantry.test", "member")
 		s.Call("POST", "/api/v1/invitations/"+token+"/accept", admin, nil).Want(200)
 		self := s.UserID(admin)
@@ -115,7 +115,7 @@ func TestAdminInvitations(t *testing.T) {
 		if list := s.Call("GET", at, admin, nil).Want(200); list.At("data.0.status") != "revoked" {
 			t.Errorf("all: %s", list.Text)
 		}
-		// The administration is bound to the places of the plan, too.
+		// The seats of the plan also limit platform admins.
 		s.BuyPlan(o, "free")
 		s.Call("POST", at, admin, map[string]any{"email": "one@example.com", "role": "member"}).Want(201)
 		s.Call("POST", at, admin, map[string]any{"email": "two@example.com", "role": "member"}).WantRefused(422, "SEAT_LIMIT_REACHED")

@@ -53,7 +53,7 @@ func TestInviteRefusals(t *testing.T) {
 		invite := func(token, email, role string) apptest.Reply {
 			return s.Call("POST", o.Path("/team/invitations"), token, map[string]any{"email": email, "role": role})
 		}
-		// The permission comes before everything that is wrong with the request.
+		// The permission is checked before the request is validated.
 		invite(member, "", "").WantRefused(403, "INSUFFICIENT_PERMISSIONS")
 		for name, c := range map[string]struct {
 			change map[string]any
@@ -83,10 +83,10 @@ func TestInviteRefusals(t *testing.T) {
 		invite(o.Token, "other@example.com", "member").WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
 		invite(inviter, "eve@example.com", "member").Want(201)
 		invite(o.Token, "EVE@example.com", "admin").WantRefused(409, "ALREADY_INVITED")
-		// Another tenant may invite the same person.
+		// Another tenant can invite the same person.
 		s.Call("POST", other.Path("/team/invitations"), other.Token, map[string]any{"email": "eve@example.com", "role": "member"}).Want(201)
 
-		// starter has five places: three members, one invitation, one to come.
+		// The plan starter has five seats: three members, one invitation, and one that is free.
 		s.BuyPlan(o, "starter")
 		for _, days := range []int{1, 30} {
 			a := s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": "last@example.com", "role": "member", "expires_in_days": days})
@@ -97,7 +97,7 @@ func TestInviteRefusals(t *testing.T) {
 			}
 		}
 		invite(o.Token, "more@example.com", "member").WantRefused(422, "SEAT_LIMIT_REACHED")
-		invite(o.Token, "bob@example.com", "member").WantRefused(409, "ALREADY_MEMBER") // comes first
+		invite(o.Token, "bob@example.com", "member").WantRefused(409, "ALREADY_MEMBER") // takes precedence
 		invite(o.Token, "eve@example.com", "member").WantRefused(409, "ALREADY_INVITED")
 	})
 }
@@ -189,14 +189,15 @@ func TestResendInvitation(t *testing.T) {
 		if a := s.Call("GET", "/api/v1/invitations/"+second, "", nil).Want(200); a.At("data.is_valid") != true {
 			t.Errorf("after 100 hours: %s", a.Text)
 		}
-		pass("68h") // seven days to the second, and what the test took
+		pass("68h") // seven days after the second mail, plus the duration of the test
 		if a := s.Call("GET", "/api/v1/invitations/"+second, "", nil).Want(200); a.At("data.status") != "expired" || a.At("data.is_expired") != true {
 			t.Errorf("after seven days: %s", a.Text)
 		}
 		eve := s.RegisterAlone("Eve", "eve@example.com")
 		s.Call("POST", "/api/v1/invitations/"+second+"/accept", eve, nil).WantRefused(410, "INVITATION_EXPIRED")
 
-		// An expired one does not stand in the way of another, which then does.
+		// An expired invitation does not block another one, but the other one then blocks resending
+		// it.
 		again, _ := inviteAgain(s, o, "eve@example.com", 3)
 		s.Call("POST", at+"/resend", o.Token, nil).WantRefused(409, "ALREADY_INVITED")
 		s.Call("DELETE", o.Path("/team/invitations/")+again, o.Token, nil).Want(200)

@@ -22,7 +22,7 @@ func TestTeamMembers(t *testing.T) {
 		s.Join(o, "Yann", "yann@example.com", "Editor")
 		token, _ := s.Join(o, "Éva", "eva@example.com", "member")
 
-		// Any member sees the team: the owner first, then by role and name.
+		// Any member can list the team: the owner first, then by role and name.
 		list := s.Call("GET", o.Path("/team/members"), token, nil).Want(200)
 		want := []any{
 			"owner@example.com", "zoe@example.com", "yann@example.com", "alan@example.com", "alan2@example.com",
@@ -81,18 +81,18 @@ func TestChangeRoleOfMember(t *testing.T) {
 
 		change(token, adminID, member).WantRefused(403, "") // lacks team.manage
 		change(token, strangerID, "x").WantRefused(403, "")
-		change(adminToken, adminID, member).WantRefused(403, "") // own
-		change(adminToken, ownerID, member).WantRefused(403, "") // the owner's
+		change(adminToken, adminID, member).WantRefused(403, "") // their own role
+		change(adminToken, ownerID, member).WantRefused(403, "") // the owner's role
 		change(o.Token, ownerID, admin).WantRefused(403, "")
 		change(adminToken, strangerID, member).WantRefused(404, "") // in another tenant
-		change(adminToken, 999999, "x").WantRefused(404, "")        // before the body is judged
+		change(adminToken, 999999, "x").WantRefused(404, "")        // before the body is validated
 		change(adminToken, "x", member).WantRefused(404, "")
 		for _, role := range []any{ownerRole, foreign, 999999, 0, -1, "admin", 1.5, nil} {
 			change(adminToken, id, role).WantInvalid("role_id")
 		}
 		s.Call("PATCH", fmt.Sprintf("%s/members/%d/role", o.Path("/team"), id), adminToken, map[string]any{}).WantInvalid("role_id")
 
-		// Nobody gives what they do not hold.
+		// A member cannot grant permissions that they lack.
 		change(managerToken, id, admin).WantRefused(403, "")
 		change(managerToken, id, manager).Want(200)
 		change(managerToken, id, member).Want(200)
@@ -102,7 +102,7 @@ func TestChangeRoleOfMember(t *testing.T) {
 		if me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200); me.At("user.roles.0") != "admin" || me.At("user.permissions.0") != "api_keys.manage" {
 			t.Errorf("me: %s", me.Text)
 		}
-		// What is taken away is gone on the next request.
+		// A removed permission is gone from the next request.
 		change(token, managerID, member).Want(200)
 		change(adminToken, id, member).Want(200)
 		change(token, managerID, manager).WantRefused(403, "")
@@ -128,21 +128,21 @@ func TestRemoveMember(t *testing.T) {
 		}
 		remove(adminToken, id).WantRefused(404, "")
 
-		// Their login lives on, and holds nothing of the tenant.
+		// They stay logged in, but have no access to the tenant.
 		me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
 		if me.At("currentTenant") != nil || len(me.At("user.tenants").([]any)) != 0 || len(me.At("user.permissions").([]any)) != 0 {
 			t.Errorf("me: %s", me.Text)
 		}
 		s.Call("GET", o.Path("/team/members"), token, nil).WantRefused(403, "")
 		s.Call("GET", "/api/v1/tenant", token, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED")
-		// They may come back, and be somebody else's.
+		// They can come back, or join another tenant.
 		_, again := inviteAgain(s, o, "bob@example.com", 2)
 		s.Call("POST", "/api/v1/invitations/"+again+"/accept", token, nil).Want(200)
 		s.Call("GET", o.Path("/team/members"), token, nil).Want(200)
 	})
 }
 
-// inviteAgain invites an address that was sent mails-1 invitations before.
+// inviteAgain invites an address that was already sent mails-1 invitations.
 func inviteAgain(s *apptest.Server, o apptest.Owner, email string, mails int) (id, token string) {
 	s.T.Helper()
 	id = s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": email, "role": "member"}).Want(201).Str("data.id")

@@ -6,11 +6,11 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// nowhere is the id of no tenant.
+// nowhere is the ID of a tenant that does not exist.
 const nowhere = "01990000-0000-7000-8000-000000000000"
 
-// untouched fails unless a team has its owner, a number of members, and no trace of anybody
-// who left or took it over.
+// untouched fails the test unless a team still has its owner and its number of members, and no
+// departure or transfer was recorded.
 func untouched(s *apptest.Server, o apptest.Owner, members int) {
 	s.T.Helper()
 	me := s.Call("GET", "/api/v1/tenant", o.Token, nil).Want(200)
@@ -25,7 +25,7 @@ func untouched(s *apptest.Server, o apptest.Owner, members int) {
 	}
 }
 
-// Only members leave, each their own team.
+// Only members can leave, each from their own team.
 func TestWhoCannotLeave(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -51,7 +51,7 @@ func TestWhoCannotLeave(t *testing.T) {
 	})
 }
 
-// Whoever does not own a tenant gives it to nobody, whatever else they may do there, and
+// A member who does not own the tenant cannot transfer it, whatever their permissions are, even
 // with the right password.
 func TestWhoCannotTransfer(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestWhoCannotTransfer(t *testing.T) {
 	})
 }
 
-// The owner gives it only to who is a member now, and only with the password.
+// The owner can transfer it only to a present member, and only with the password.
 func TestToWhomNothingIsTransferred(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -78,8 +78,8 @@ func TestTransferringOwnership(t *testing.T) {
 	})
 }
 
-// A tenant has one owner whatever comes at once: transfers to two members, and the one to
-// whom it is transferred leaving, or being removed, or deleting the account.
+// A tenant always has one owner, even if these happen concurrently: transfers to two members, and
+// the new owner leaving, being removed, or deleting their account.
 func TestOneOwnerUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

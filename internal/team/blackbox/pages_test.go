@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The lists of members and invitations are whole, unless a page of them is asked for.
+// The lists of members and invitations are complete, unless a page is requested.
 func TestPagesOfTheTeam(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -33,7 +33,7 @@ func TestPagesOfTheTeam(t *testing.T) {
 		admin := s.Admin()
 		for _, list := range []struct {
 			path, token string
-			want        []any // the emails of all
+			want        []any // all emails
 		}{
 			{ada.Path("/team/members"), ada.Token, emails("ada", "member0", "member1", "member2", "member3", "member4")},
 			{"/api/v1/admin/tenants/" + ada.Tenant + "/members", admin, emails("ada", "member0", "member1", "member2", "member3", "member4")},

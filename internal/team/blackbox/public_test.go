@@ -34,9 +34,9 @@ func TestAcceptInvitation(t *testing.T) {
 			t.Errorf("me: %s", me.Text)
 		}
 		s.Call("POST", at, eve, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED")
-		s.Call("POST", at, other.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED") // before whose it is
+		s.Call("POST", at, other.Token, nil).WantRefused(410, "INVITATION_ALREADY_ACCEPTED") // is reported before EMAIL_MISMATCH
 
-		// Somebody who was invited and then got a tenant elsewhere.
+		// A user who was invited and then created a tenant elsewhere.
 		_, late := s.Invite(o, "late@example.com", "member")
 		elsewhere := s.Register("late@example.com", true)
 		s.Call("POST", "/api/v1/invitations/"+late+"/accept", elsewhere.Token, nil).WantRefused(409, "USER_BELONGS_TO_ANOTHER_TENANT")
@@ -106,14 +106,15 @@ func TestAcceptWithRegistrationRefusals(t *testing.T) {
 		s.Call("DELETE", o.Path("/team/invitations/")+id, o.Token, nil).Want(200)
 		register(revoked, "known@example.com").WantRefused(410, "INVITATION_REVOKED")
 
-		// What was refused has left nothing behind.
+		// Rejected registrations leave nothing behind.
 		s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "revoked@example.com", "password": "correct horse"}).Want(401)
 
 		_, late := s.Invite(o, "late@example.com", "member")
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "168h"}).Want(200)
 		register(late, "late@example.com").WantRefused(410, "INVITATION_EXPIRED")
 
-		// Three are in, by invitations from before the plan is paid: free has two places.
+		// Three members are in, by invitations from before the plan was bought. The plan free has
+		// two seats.
 		o.Token = s.LogIn("owner@example.com")
 		page := s.Checkout(o, "free")
 		_, one := s.Invite(o, "one@example.com", "member")
@@ -132,7 +133,7 @@ func TestAcceptWithRegistrationRefusals(t *testing.T) {
 	})
 }
 
-// In cookie mode the answer carries no tokens: the session is in a cookie.
+// In cookie mode the response contains no tokens, because the session is in a cookie.
 func TestAcceptWithRegistrationInCookieMode(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// rounds is how often a race is run.
+// rounds returns the number of repetitions of a race.
 func (r *rig) rounds() int {
 	if r.db.Dialect() == sqldb.Postgres {
 		return dbtest.Rounds(25, 100)
@@ -23,8 +23,7 @@ func (r *rig) rounds() int {
 	return dbtest.Rounds(10, 20)
 }
 
-// atOnce runs functions at the same moment, and counts how each ended: by the
-// code of its refusal, "" for success.
+// atOnce runs functions concurrently and counts their results by error code, "" for success.
 func atOnce(t *testing.T, all ...func() error) map[fault.Code]int {
 	t.Helper()
 	errs := make([]error, len(all))
@@ -53,7 +52,7 @@ func atOnce(t *testing.T, all ...func() error) map[fault.Code]int {
 	return ends
 }
 
-// clear makes room for the next round: the owner stays, and nobody was mailed.
+// clear prepares the next round: only the owner remains, and no mails are counted.
 func (r *rig) clear() {
 	r.t.Helper()
 	r.exec(`DELETE FROM invitations`)
@@ -71,7 +70,7 @@ func TestOneFreeSeat(t *testing.T) {
 		for range r.rounds() {
 			callers := make([]func() error, crowd)
 			for i := range callers {
-				by := []team.Actor{r.by, admin}[i%2] // the team's own door and the administration's
+				by := []team.Actor{r.by, admin}[i%2] // the team's route and the admin route
 				callers[i] = func() error {
 					_, err := r.team.Invite(t.Context(), by, r.tenant, team.NewInvitation{Email: fmt.Sprintf("u%d@example.com", i), Role: team.Admin})
 					return err
@@ -110,7 +109,7 @@ func TestSpellingsOfOneEmail(t *testing.T) {
 	})
 }
 
-// An invitation that is accepted while it is revoked ends as one of the two.
+// An invitation that is accepted and revoked concurrently ends in one of the two states.
 func TestAcceptWhileRevoked(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -139,7 +138,7 @@ func TestAcceptWhileRevoked(t *testing.T) {
 	})
 }
 
-// Whoever is invited by two tenants joins one.
+// A user who is invited by two tenants joins only one.
 func TestAcceptTwoTenants(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -166,7 +165,7 @@ func TestAcceptTwoTenants(t *testing.T) {
 	})
 }
 
-// Every door to the last seat leads to the same lock.
+// Every operation that takes the last seat uses the same lock.
 func TestEveryDoorToOneSeat(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -188,7 +187,7 @@ func TestEveryDoorToOneSeat(t *testing.T) {
 	})
 }
 
-// One invitation makes one account, however often its form is sent.
+// An invitation creates one account, no matter how often its form is submitted.
 func TestRegisterTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

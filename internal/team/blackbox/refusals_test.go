@@ -13,7 +13,7 @@ import (
 
 type object = apptest.Object
 
-// inLocale makes a request as a caller who reads a language.
+// inLocale sends a request with the language of the caller.
 func inLocale(s *apptest.Server, locale, method, path, token string, body any) apptest.Reply {
 	s.T.Helper()
 	r := s.NewRequest(method, path, token, body)
@@ -21,7 +21,7 @@ func inLocale(s *apptest.Server, locale, method, path, token string, body any) a
 	return s.Do(r).As(method + " " + path + " in " + locale)
 }
 
-// wantMessages wants one refusal with its message in each language.
+// wantMessages expects the error with its message in each language.
 func wantMessages(s *apptest.Server, status int, method, path, token string, body any, texts map[string]string) {
 	s.T.Helper()
 	for locale, text := range texts {
@@ -71,7 +71,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 		many := strings.Repeat("é", 256)
 		all := []string{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}
 
-		// The same of a new role and of one that is changed.
+		// The same for creating and changing a role.
 		for name, tt := range map[string]struct {
 			body   object
 			errors object
@@ -124,7 +124,8 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			t.Errorf("GET of one role: %d", got)
 		}
 
-		// Who may not manage roles is told so whatever they ask, and in another tenant.
+		// A caller without the permission to manage roles gets the same error for every request,
+		// also in another tenant.
 		s.CreateRole(o, "Manager", "team.manage", "team.invite", "tenant.update", "billing.manage")
 		manager, _ := s.Join(o, "Eve", "eve@example.com", "Manager")
 		for _, tt := range []struct{ method, path string }{
@@ -137,7 +138,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			s.Call(tt.method, o.Path(tt.path), "", `{`).WantRefused(401, "")
 		}
 
-		// At the bounds, and with all permissions in any order and repeated.
+		// At the limits, and with all permissions in any order and repeated.
 		longest := s.Call("POST", roles, o.Token, object{"name": many[:2*255], "permissions": append(all, all...)}).Want(201)
 		longest.WantAt("data.name", many[:2*255])
 		if diff := cmp.Diff([]any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}, longest.At("data.permissions")); diff != "" {
@@ -145,7 +146,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 		}
 		s.Call("POST", roles, o.Token, object{"name": "x", "permissions": []string{}}).Want(201).WantAt("data.permissions", []any{})
 
-		// A change of one leaves the other; other keys change nothing.
+		// Changing one field leaves the other, and unknown keys change nothing.
 		before := s.Call("PATCH", role, o.Token, object{}).Want(200)
 		named := s.Call("PATCH", role, o.Token, object{"name": "  Reviewer ", "id": 1, "tenant_id": other.Tenant, "is_builtin": true, "guard_name": "api"}).Want(200)
 		want := object{"message": "roles.updated", "data": object{
@@ -162,7 +163,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 		given := s.Call("PATCH", role, o.Token, object{"permissions": []string{"tenant.update", "roles.manage", "tenant.update"}}).Want(200)
 		given.WantAt("data.name", "Reviewer")
 		given.WantAt("data.permissions", []any{"roles.manage", "tenant.update"})
-		s.CreateRole(o, "Auditor") // the name that it had is free
+		s.CreateRole(o, "Auditor") // its former name is free
 		if diff := cmp.Diff(object{"message": "roles.deleted"}, s.Call("DELETE", role, o.Token, nil).Want(200).Body); diff != "" {
 			t.Errorf("deleted: %s", diff)
 		}
@@ -181,8 +182,8 @@ func TestMemberRefusalsAndTheirOrder(t *testing.T) {
 		at := func(id any) string { return fmt.Sprintf("%s/members/%v", o.Path("/team"), id) }
 		give := func(role any) object { return object{"role_id": role} }
 
-		// Who asks comes first, then whom it is about, then what can be read, then the
-		// form, and the rules of the team last.
+		// Checked in this order: the caller, the target, whether the body can be decoded, its form,
+		// and finally the rules of the team.
 		for _, tt := range []struct{ method, path string }{
 			{"GET", "/team/members"},
 			{"GET", "/team/roles"},
@@ -223,12 +224,13 @@ func TestMemberRefusalsAndTheirOrder(t *testing.T) {
 		}
 		s.Call("PATCH", at(ownerID)+"/role", manager, object{"role": member}).WantInvalid("role_id")
 
-		// Of the rules: one's own, the owner's, a role that is not there, one too strong.
+		// The rules: the actor's own role, the owner's role, an unknown role, and a role with more
+		// permissions.
 		for _, role := range []any{member, admin, 999999, s.RoleID(o, "owner")} {
 			s.Call("PATCH", at(managerID)+"/role", manager, give(role)).WantAt("message", ownTexts["en"])
 			s.Call("PATCH", at(ownerID)+"/role", manager, give(role)).WantAt("message", ownersTexts["en"])
 		}
-		wantMessages(s, 403, "PATCH", at(ownerID)+"/role", o.Token, give(admin), ownTexts) // the owner's own is one's own
+		wantMessages(s, 403, "PATCH", at(ownerID)+"/role", o.Token, give(admin), ownTexts) // the owner's own role counts as own
 		wantMessages(s, 403, "DELETE", at(ownerID), o.Token, nil, ownTexts)
 		wantMessages(s, 403, "DELETE", at(managerID), manager, nil, ownTexts)
 		wantMessages(s, 403, "PATCH", at(ownerID)+"/role", manager, give(member), ownersTexts)
@@ -237,7 +239,7 @@ func TestMemberRefusalsAndTheirOrder(t *testing.T) {
 		wantMessages(s, 422, "PATCH", at(id)+"/role", o.Token, give(s.RoleID(o, "owner")), unknownTexts)
 		wantMessages(s, 403, "PATCH", at(id)+"/role", manager, give(admin), notHeldTexts)
 
-		// Nothing has changed, and the same role once more is no error.
+		// Nothing has changed, and setting the same role again is not an error.
 		list := s.Call("GET", o.Path("/team/members"), manager, nil).Want(200)
 		if diff := cmp.Diff([]any{float64(ownerID), float64(managerID), float64(id)}, list.Column("id")); diff != "" {
 			t.Errorf("members: %s", diff)
@@ -275,7 +277,7 @@ func TestAdminMemberFieldsAndScope(t *testing.T) {
 			s.Call(tt.method, adminTeam(o)+tt.below, o.Token, `{`).WantRefused(403, "")
 			s.Call(tt.method, noTenant+tt.below, admin, `{`).WantRefused(404, "")
 			s.Call(tt.method, "/api/v1/admin/tenants/acme"+tt.below, admin, `{`).WantRefused(404, "")
-			if tt.method != "GET" && tt.below != "/invitations" { // Bob is of another tenant
+			if tt.method != "GET" && tt.below != "/invitations" { // Bob belongs to another tenant
 				s.Call(tt.method, adminTeam(other)+tt.below, admin, `{`).WantRefused(404, "")
 			}
 		}

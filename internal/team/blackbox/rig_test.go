@@ -21,8 +21,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// rig is the team service on a database with one tenant; what it needs of the
-// world beyond accounts and tenants stands in memory.
+// rig is the team service on a database with one tenant. Its dependencies other than accounts and
+// tenants are in-memory fakes.
 type rig struct {
 	t        *testing.T
 	db       *sqldb.DB
@@ -35,10 +35,10 @@ type rig struct {
 	owner  account.User
 	by     team.Actor // the owner
 
-	limit atomic.Int64 // of seats; 0 is unlimited
+	limit atomic.Int64 // of seats; 0 means unlimited
 
 	mu     sync.Mutex
-	tokens map[string]string // by email, of the newest letter
+	tokens map[string]string // by email, from the newest mail
 	trail  []audit.Entry
 }
 
@@ -77,7 +77,7 @@ func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true,
 
 func (r *rig) SeatFreed(ctx context.Context, id uuid.UUID) error { return r.SeatsChanged(ctx, id) }
 
-// SeatsChanged is told in the transaction that changes the team.
+// SeatsChanged must be called in the transaction that changes the team.
 func (r *rig) SeatsChanged(ctx context.Context, _ uuid.UUID) error {
 	if !sqldb.InTx(ctx) {
 		return errors.New("seats changed outside of a transaction")
@@ -110,7 +110,7 @@ func (r *rig) Record(_ context.Context, e audit.Entry) error {
 	return nil
 }
 
-// token is the one that was mailed to an address last.
+// token returns the token that was mailed to an address last.
 func (r *rig) token(email string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *rig) exec(text string) {
 	}
 }
 
-// user makes an account without a password.
+// user creates an account without a password.
 func (r *rig) user(name string) account.User {
 	r.t.Helper()
 	u := account.User{Name: name, Email: name + "@example.com"}
@@ -136,7 +136,7 @@ func (r *rig) user(name string) account.User {
 	return u
 }
 
-// found makes a tenant.
+// found creates a tenant.
 func (r *rig) found(owner account.User) uuid.UUID {
 	r.t.Helper()
 	id, err := r.tenants.Create(r.t.Context(), owner.ID, owner.Name)

@@ -7,7 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The administration lists the roles of a tenant by name, with accents beside their letters.
+// The admin list of a tenant's roles is sorted by name, with accented letters next to their base
+// letters.
 func TestRolesOfATenantAreByName(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -90,7 +90,7 @@ func TestRoleRefusals(t *testing.T) {
 			s.Call("PATCH", at(unknown), o.Token, map[string]any{"name": ""}).WantRefused(404, "")
 			s.Call("DELETE", at(unknown), o.Token, nil).WantRefused(404, "")
 		}
-		// The name of another tenant's role, and the role's own, are free.
+		// The name of another tenant's role and the role's own name are free.
 		s.Call("PATCH", at(id), o.Token, map[string]any{"name": "EDITOR"}).Want(200)
 		s.Call("PATCH", at(id), o.Token, map[string]any{"name": "Foreign", "permissions": none}).Want(200)
 		if a := s.Call("PATCH", at(id), o.Token, map[string]any{}).Want(200); a.Str("data.name") != "Foreign" || len(a.At("data.permissions").([]any)) != 0 {
@@ -99,8 +99,8 @@ func TestRoleRefusals(t *testing.T) {
 	})
 }
 
-// Nobody grants what they do not hold: not by making or changing a role, not by
-// giving it to somebody, not by inviting into it.
+// A member cannot grant permissions that they lack: not by creating or changing a role, assigning
+// it, or inviting to it.
 func TestNobodyGrantsWhatTheyLack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -124,9 +124,9 @@ func TestNobodyGrantsWhatTheyLack(t *testing.T) {
 		s.Call("POST", o.Path("/roles"), token, map[string]any{"name": "New", "permissions": []string{"team.invite"}}).Want(201)
 		s.Call("PATCH", at(poor), token, map[string]any{"permissions": []string{"team.manage"}}).Want(200)
 		s.Call("POST", o.Path("/team/invitations"), token, map[string]any{"email": "new@example.com", "role": "Poor"}).Want(201)
-		// Leaving in a role what it holds grants nothing.
+		// Keeping the permissions that a role already has grants nothing.
 		s.Call("PATCH", at(rich), token, map[string]any{"name": "Richer", "permissions": []string{"billing.manage", "team.invite"}}).Want(200)
-		// What a role loses its holders lose on the next request.
+		// Members lose a permission that is removed from their role from the next request.
 		s.Call("PATCH", at(s.RoleID(o, "Chief")), o.Token, map[string]any{"permissions": []string{}}).Want(200)
 		s.Call("GET", o.Path("/roles"), token, nil).WantRefused(403, "")
 	})
@@ -154,7 +154,7 @@ func TestDeleteRole(t *testing.T) {
 	})
 }
 
-// Names that look the same are one name, however they are typed.
+// Names that look the same are the same name, however they are encoded.
 func TestRoleNamesAreComparedAsTheyLook(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/team"
 )
 
-// code fails the test unless an error is the refusal with a code, "" for none.
+// code fails the test unless the error has the code, or is nil for "".
 func code(t *testing.T, what string, err error, want fault.Code) {
 	t.Helper()
 	var refusal *fault.Error
@@ -49,7 +49,7 @@ func TestSeats(t *testing.T) {
 		if err != nil || s.Total() != 3 || *s.Available() != -1 {
 			t.Errorf("seats: %+v %v", s, err)
 		}
-		// One that is still pending has its place, however full it is.
+		// A pending invitation keeps its seat, even if the team is full.
 		_, err = r.team.Resend(ctx, r.by, r.tenant, first.ID)
 		code(t, "resend", err, "")
 
@@ -59,7 +59,7 @@ func TestSeats(t *testing.T) {
 		code(t, "accept into a full team", accept(eve), "")
 		r.seats("2+1")
 
-		// An invitation that expires leaves its place, and has to find one again.
+		// An expired invitation gives up its seat and needs a free one again.
 		bobs, err := r.team.FindByToken(ctx, r.token(bob.Email))
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestSeats(t *testing.T) {
 		code(t, "resend an expired one", err, "")
 		r.seats("2+2")
 
-		// Removing a member and revoking an invitation make room.
+		// Removing a member and revoking an invitation free seats.
 		if err := r.team.Remove(ctx, r.by, r.tenant, eve.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -86,8 +86,8 @@ func TestSeats(t *testing.T) {
 	})
 }
 
-// The order of an accept's refusals, for what cannot be reached any more but by
-// somebody who comes in by another door meanwhile.
+// The order of the errors of Accept, for cases that can only occur if the user joins another way in
+// between.
 func TestAcceptByMember(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -114,7 +114,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// Who registers by the token of a mail has got that mail.
+// Registering with the token of a mail proves that the mail was received.
 func TestInvitedEmailIsVerified(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
@@ -133,7 +133,7 @@ func TestInvitedEmailIsVerified(t *testing.T) {
 	})
 }
 
-// Every change leaves an entry in the trail, and what is refused leaves none.
+// Every change adds an entry to the audit trail, and a rejected change adds none.
 func TestTrail(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

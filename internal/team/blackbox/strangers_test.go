@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// invites asks for an invitation to the role member.
+// invites requests an invitation to the role member.
 func invites(s *apptest.Server, o apptest.Owner, email string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", o.Path("/team/invitations"), o.Token, apptest.Object{"email": email, "role": "member"})
 }
 
-// wantWait wants a refusal because of too many mails, that says when to come back.
+// wantWait expects a rejection because of too many mails, with the time to wait.
 func wantWait(t *testing.T, a apptest.Reply, least, most time.Duration) {
 	t.Helper()
 	a.WantRefused(429, "")
@@ -28,7 +28,7 @@ func wantWait(t *testing.T, a apptest.Reply, least, most time.Duration) {
 	}
 }
 
-// together runs a call several times at once and counts the answers by status.
+// together runs a call several times concurrently and counts the responses by status.
 func together(n int, call func(i int) apptest.Reply) map[int]int {
 	var wg sync.WaitGroup
 	replies := make([]apptest.Reply, n)
@@ -43,8 +43,8 @@ func together(n int, call func(i int) apptest.Reply) map[int]int {
 	return statuses
 }
 
-// Three mails an hour go to one invitation, the first counted: whoever sends them,
-// whatever becomes of the invitation in between, and also at once.
+// An invitation gets at most three mails per hour, including the first, no matter who sends them,
+// what happens to the invitation in between, or whether they are sent concurrently.
 func TestMailsToOneAddress(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -54,7 +54,7 @@ func TestMailsToOneAddress(t *testing.T) {
 		resend := func(token, id string) apptest.Reply { return s.Call("POST", at(id)+"/resend", token, nil) }
 
 		id, _ := s.Invite(o, "eve@example.com", "member")
-		// Each mail is awaited: two at once may arrive in either order.
+		// Each mail is awaited, because two concurrent mails can arrive in either order.
 		s.InvitationToken("eve@example.com", 1)
 		resend(o.Token, id).Want(200)
 		s.InvitationToken("eve@example.com", 2)
@@ -62,8 +62,9 @@ func TestMailsToOneAddress(t *testing.T) {
 		wantWait(t, resend(o.Token, id), 50*time.Minute, time.Hour)
 		wantWait(t, resend(admin, id), 50*time.Minute, time.Hour)
 		last := s.InvitationToken("eve@example.com", 3)
-		s.Call("GET", "/api/v1/invitations/"+last, "", nil).Want(200).WantAt("data.status", "pending") // a refusal changes nothing
-		// Cancelling and inviting anew is no way around it, nor is another door.
+		s.Call("GET", "/api/v1/invitations/"+last, "", nil).Want(200).WantAt("data.status", "pending") // a rejected request changes nothing
+		// Revoking and inviting again does not circumvent the limit, and neither does another
+		// route.
 		s.Call("DELETE", at(id), o.Token, nil).Want(200)
 		wantWait(t, invites(s, o, "eve@example.com"), 50*time.Minute, time.Hour)
 		wantWait(t, invites(s, o, " EVE@Example.com "), 50*time.Minute, time.Hour)
@@ -71,12 +72,12 @@ func TestMailsToOneAddress(t *testing.T) {
 		if n := len(s.Mails("eve@example.com")); n != 3 {
 			t.Errorf("%d mails", n)
 		}
-		// Other addresses and other tenants have their own.
+		// Other addresses and other tenants have their own limits.
 		invites(s, o, "zoe@example.com").Want(201)
 		other := s.Register("other@example.com", true)
 		invites(s, other, "eve@example.com").Want(201)
 
-		// Of several at once no more get through.
+		// Concurrent requests do not exceed the limit.
 		bob, _ := s.Invite(o, "bob@example.com", "member")
 		statuses := together(8, func(int) apptest.Reply { return resend(o.Token, bob) })
 		if statuses[200] != 2 || statuses[429] != 6 {
@@ -91,8 +92,8 @@ func TestMailsToOneAddress(t *testing.T) {
 	})
 }
 
-// Anybody can make tenants, so one address gets no more than ten mails an hour from all
-// of them together, also at once.
+// Anyone can create tenants, so an address gets at most ten mails per hour from all of them
+// together, also concurrently.
 func TestMailsOfManyTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -107,8 +108,8 @@ func TestMailsOfManyTenants(t *testing.T) {
 	})
 }
 
-// A tenant has at most 500 pending invitations, also with rate limits off and when
-// several are made at once.
+// A tenant has at most 500 pending invitations, even without rate limits and with concurrent
+// requests.
 func TestPendingInvitationsAreBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -127,7 +128,7 @@ func TestPendingInvitationsAreBounded(t *testing.T) {
 		}
 		invites(s, o, "more@example.com").WantInvalid("email")
 		invites(s, o, "first@example.com").WantRefused(409, "ALREADY_INVITED")
-		s.Call("POST", o.Path("/team/invitations/"+id+"/resend"), o.Token, nil).Want(200) // it has its place
+		s.Call("POST", o.Path("/team/invitations/"+id+"/resend"), o.Token, nil).Want(200) // it keeps its place
 		s.Call("POST", o.Path("/team/invitations/"+old+"/resend"), o.Token, nil).WantInvalid("email")
 		invites(s, other, "more@example.com").Want(201)
 		s.Call("DELETE", o.Path("/team/invitations/"+id), o.Token, nil).Want(200)
@@ -135,12 +136,13 @@ func TestPendingInvitationsAreBounded(t *testing.T) {
 	})
 }
 
-// What mails an invitation has a group of its own, which the tenant shares.
+// Requests that mail an invitation have their own rate limit group, which the members of a tenant
+// share.
 func TestInvitingIsLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o, other := s.Register("owner@example.com", true), s.Register("other@example.com", true)
-		admin, _ := s.Join(o, "Admin", "admin@example.com", "admin") // takes one
+		admin, _ := s.Join(o, "Admin", "admin@example.com", "admin") // uses one request
 		id := invites(s, o, "first@example.com").Want(201).Str("data.id")
 		resend := func() apptest.Reply {
 			return s.Call("POST", o.Path("/team/invitations/"+id+"/resend"), admin, nil)
@@ -148,8 +150,8 @@ func TestInvitingIsLimited(t *testing.T) {
 		if limit := resend().Want(200).Header.Get("X-RateLimit-Limit"); limit != "20" {
 			t.Errorf("limit %q", limit)
 		}
-		// The window slides, so that a few more get through while the test runs, but far
-		// fewer than two members would have by themselves.
+		// The window slides, so a few more requests succeed while the test runs, but far fewer than
+		// two members would have separately.
 		made, refused := 3, map[string]bool{}
 		for i := range 46 {
 			token := []string{o.Token, admin}[i%2]
@@ -158,14 +160,15 @@ func TestInvitingIsLimited(t *testing.T) {
 				made++
 				continue
 			}
-			// At most the rest of this minute and, of the next, until the first of 20 has slid out.
+			// At most the rest of this minute, plus the part of the next one until the first of 20
+			// requests leaves the window.
 			wantWait(t, a, time.Second, time.Minute+time.Minute/20)
 			refused[token] = true
 		}
 		if made < 20 || made > 32 || !refused[o.Token] || !refused[admin] {
 			t.Errorf("%d mails, refused are %d members", made, len(refused))
 		}
-		// Everything else goes on, and so do other tenants and the administration.
+		// Other requests, other tenants and the admin API are not limited.
 		s.Call("GET", o.Path("/team/invitations"), o.Token, nil).Want(200)
 		s.Call("DELETE", o.Path("/team/invitations/"+id), o.Token, nil).Want(200)
 		invites(s, other, "more@example.com").Want(201)
@@ -173,7 +176,7 @@ func TestInvitingIsLimited(t *testing.T) {
 	}, apptest.Limited)
 }
 
-// No subject of an invitation has a word that the inviter chose.
+// The subject of an invitation never contains a word that the inviter chose.
 func TestSubjectsAreOurs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -198,7 +201,7 @@ func TestSubjectsAreOurs(t *testing.T) {
 	})
 }
 
-// Addresses are not kept for longer than their mails count.
+// Addresses are not stored for longer than their mails count.
 func TestInvitedAddressesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Nobody takes what they do not hold: not by demoting or removing its holder, not by
-// revoking or resending an invitation, not by weakening or deleting a role.
+// A member cannot take away permissions that they lack: not by demoting or removing a holder, by
+// revoking or resending an invitation, or by weakening or deleting a role.
 func TestNobodyTakesWhatTheyLack(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -52,11 +52,11 @@ func TestNobodyTakesWhatTheyLack(t *testing.T) {
 		role("DELETE", chief, rich, nil).WantRefused(403, "")
 		role("PATCH", chief, rich, apptest.Object{"permissions": []string{}}).WantRefused(403, "")
 		role("PATCH", chief, rich, apptest.Object{"permissions": []string{"billing.manage"}}).WantRefused(403, "")
-		// Nothing of that had an effect.
+		// None of that had an effect.
 		s.Call("GET", "/api/v1/auth/me", richToken, nil).Want(200).WantAt("user.permissions", []any{"billing.manage", "team.invite"})
 		s.Call("GET", "/api/v1/invitations/"+token, "", nil).Want(200).WantAt("data.status", "pending")
 
-		// What is not stronger, and what takes nothing away, they may do.
+		// They can change weaker roles and members, and make changes that take nothing away.
 		role("PATCH", chief, rich, apptest.Object{"name": "Richer"}).Want(200)
 		role("PATCH", chief, rich, apptest.Object{"permissions": []string{"billing.manage", "team.invite", "team.manage"}}).Want(200)
 		change(chief, poorID, member).Want(200)
@@ -64,7 +64,7 @@ func TestNobodyTakesWhatTheyLack(t *testing.T) {
 		revoke(chief, toPoor).Want(200)
 		role("DELETE", chief, poor, nil).Want(200)
 		remove(chief, poorID).Want(200)
-		// The owner and the administration hold everything.
+		// The owner and platform admins have all permissions.
 		change(o.Token, adminID, member).Want(200)
 		resend(o.Token, toRich).Want(200)
 		revoke(o.Token, toRich).Want(200)

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// more is how many entries the lists of this file have: several parts and some.
+// more is the length of the lists in this file: several batches and a rest.
 const more = 2*page.PartSize + 7
 
 // fillTeam adds members and invitations to a tenant, as the import does.
@@ -26,7 +26,8 @@ func fillTeam(t *testing.T, s *apptest.Server, o apptest.Owner, n int) {
 		conn := s.DB().Conn(ctx)
 		for i := range n {
 			email := fmt.Sprintf("crowd%d@example.com", i)
-			// Every other name differs in case alone, and roles alternate: the order is not that of the rows.
+			// Every other name differs only in case, and roles alternate, so that the list order is
+			// not the row order.
 			name := fmt.Sprintf("%s %d", []string{"crowd", "CROWD"}[i%2], n-i)
 			var id int64
 			err := conn.QueryRowContext(ctx, `INSERT INTO users (name, email, created_at, updated_at) VALUES ($1, $2, $3, $3) RETURNING id`, name, email, at).Scan(&id)
@@ -40,7 +41,7 @@ func fillTeam(t *testing.T, s *apptest.Server, o apptest.Owner, n int) {
 				return err
 			}
 			status := []string{"pending", "revoked"}[i%2]
-			// Several are made at the same moment.
+			// Several have the same creation time.
 			made := at.Add(time.Duration(i/3) * time.Second)
 			_, err = conn.ExecContext(ctx, `INSERT INTO invitations (id, tenant_id, email, role_id, inviter_id, status, token_hash, expires_in_days, expires_at, created_at, updated_at)
 				SELECT $1, $2, $3, r.id, $4, $5, $6, 7, $7, $8, $8 FROM roles r WHERE r.tenant_id IS NULL AND r.name = 'member'`,
@@ -56,7 +57,7 @@ func fillTeam(t *testing.T, s *apptest.Server, o apptest.Owner, n int) {
 	}
 }
 
-// Whole lists have everybody, in the order of the pages, however many there are.
+// Complete lists contain every entry, in the order of the pages, whatever their length.
 func TestLongListsAreWhole(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -89,8 +90,8 @@ func TestLongListsAreWhole(t *testing.T) {
 	})
 }
 
-// comeAndGo takes every fifth member and invitation away, one after the other, makes new
-// invitations and renames members, until ctx ends.
+// comeAndGo repeatedly deletes every fifth member and invitation, creates new invitations and
+// renames members, until ctx is done.
 func comeAndGo(ctx context.Context, s *apptest.Server, o apptest.Owner, inviter int64) error {
 	conn := s.DB().Conn(ctx)
 	for i := 0; ctx.Err() == nil; i++ {
@@ -108,7 +109,7 @@ func comeAndGo(ctx context.Context, s *apptest.Server, o apptest.Owner, inviter 
 				SELECT $1, $2, $3, r.id, $4, 'pending', $5, 7, $6, $6, $6 FROM roles r WHERE r.tenant_id IS NULL AND r.name = 'member'`,
 				sqldb.NewID(), o.Tenant, fmt.Sprintf("late%d@example.com", i), inviter, fmt.Sprint("late", i), s.Now().Add(time.Hour))
 		}
-		if err == nil { // or the lists would only grow
+		if err == nil { // otherwise the lists would only grow
 			_, err = conn.ExecContext(ctx, `DELETE FROM invitations WHERE tenant_id = $1 AND email = $2`, o.Tenant, fmt.Sprintf("late%d@example.com", i-20))
 		}
 		if err != nil && ctx.Err() == nil {
@@ -119,7 +120,7 @@ func comeAndGo(ctx context.Context, s *apptest.Server, o apptest.Owner, inviter 
 	return nil
 }
 
-// Whoever is there all the time is in a whole list once, while others come and go.
+// An entry that exists the whole time is listed exactly once, while others are added and removed.
 func TestWholeListsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

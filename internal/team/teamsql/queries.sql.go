@@ -85,7 +85,7 @@ type DeleteOldInvitationsParams struct {
 	Most     int32
 }
 
-// Invitations that ended or expired long ago.
+// Invitations that expired long ago, in any status.
 func (q *Queries) DeleteOldInvitations(ctx context.Context, arg DeleteOldInvitationsParams) ([]time.Time, error) {
 	rows, err := q.db.QueryContext(ctx, deleteOldInvitations, arg.Earliest, arg.Before, arg.Most)
 	if err != nil {
@@ -143,7 +143,7 @@ type ExpireInvitationsParams struct {
 	Now      time.Time
 }
 
-// An invitation that has expired no longer counts as pending.
+// An expired invitation no longer counts as pending.
 func (q *Queries) ExpireInvitations(ctx context.Context, arg ExpireInvitationsParams) error {
 	_, err := q.db.ExecContext(ctx, expireInvitations, arg.TenantID, arg.Email, arg.Now)
 	return err
@@ -435,7 +435,7 @@ type LockInvitedAddressParams struct {
 	LastSentAt time.Time
 }
 
-// Locks the address, also one that has no row yet.
+// Locks the address, even if it has no row yet.
 func (q *Queries) LockInvitedAddress(ctx context.Context, arg LockInvitedAddressParams) (sqldb.JSON, error) {
 	row := q.db.QueryRowContext(ctx, lockInvitedAddress, arg.Email, arg.LastSentAt)
 	var mails sqldb.JSON
@@ -495,7 +495,7 @@ type MemberNamesRow struct {
 	RoleName string
 }
 
-// What the place of a member in the list depends on.
+// The fields that determine the position of a member in the list.
 func (q *Queries) MemberNames(ctx context.Context, tenantID uuid.UUID) ([]MemberNamesRow, error) {
 	rows, err := q.db.QueryContext(ctx, memberNames, tenantID)
 	if err != nil {
@@ -629,7 +629,7 @@ type OlderInvitationsRow struct {
 	InviterName string
 }
 
-// The invitations that follow one in the list.
+// The invitations that follow the given one in the list.
 func (q *Queries) OlderInvitations(ctx context.Context, arg OlderInvitationsParams) ([]OlderInvitationsRow, error) {
 	rows, err := q.db.QueryContext(ctx, olderInvitations,
 		arg.TenantID,
@@ -896,7 +896,7 @@ type RolesRow struct {
 	UsersCount  int64
 }
 
-// The built-in roles and the tenant's own. users_count counts the tenant's members.
+// The built-in roles and the tenant's custom roles. users_count counts the tenant's members.
 func (q *Queries) Roles(ctx context.Context, tenantID uuid.UUID) ([]RolesRow, error) {
 	rows, err := q.db.QueryContext(ctx, roles, tenantID)
 	if err != nil {
@@ -1036,7 +1036,7 @@ type UpdateRoleParams struct {
 	TenantID  *uuid.UUID
 }
 
-// Changes nothing when another role of the tenant has the name.
+// Changes nothing if another role of the tenant has the name.
 func (q *Queries) UpdateRole(ctx context.Context, arg UpdateRoleParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, updateRole,
 		arg.ID,

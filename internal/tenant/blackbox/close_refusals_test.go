@@ -9,7 +9,7 @@ import (
 // nowhere is a tenant that does not exist.
 var nowhere = apptest.Owner{Tenant: "01990000-0000-7000-8000-000000000000"}
 
-// lives fails unless a tenant is there, and nothing was recorded of its end.
+// lives fails the test unless a tenant exists and no deletion was recorded.
 func lives(s *apptest.Server, o apptest.Owner) {
 	s.T.Helper()
 	s.Call("GET", "/api/v1/tenant", o.Token, nil).Want(200).WantAt("data.id", o.Tenant).WantAt("data.user_role", "owner")
@@ -75,8 +75,8 @@ func TestWhoCannotRestoreATenant(t *testing.T) {
 	})
 }
 
-// An administrator who acts as the owner reads everything of the tenant's self-service and
-// changes nothing of it, also with the owner's password.
+// An admin who impersonates the owner can read everything in the tenant's self-service but change
+// nothing, even with the owner's password.
 func TestSelfServiceOfATenantWhileImpersonating(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -59,7 +59,7 @@ func TestDeletingATenant(t *testing.T) {
 		s.Call("POST", "/api/v1/invitations/"+invitation+"/accept", s.RegisterAlone("Coy", "coy@example.com"), nil).WantRefused(404, "INVITATION_NOT_FOUND")
 		deleteTenant(s, ada, ada.Token).WantRefused(403, "")
 
-		// For the administration it is among the deleted, and otherwise gone.
+		// For admins it is listed among the deleted tenants, and otherwise gone.
 		of := "/api/v1/admin/tenants/" + ada.Tenant
 		if a := s.Call("GET", of, admin, nil).Want(200); a.At("data.deleted_at") == nil || a.At("data.member_count") != float64(0) {
 			t.Errorf("%s", a.Text)
@@ -81,7 +81,7 @@ func TestDeletingATenant(t *testing.T) {
 		s.Call("DELETE", of, admin, nil).WantRefused(404, "")
 		s.Call("PATCH", "/api/v1/tenant", other.Token, apptest.Object{"slug": slug}).As("the slug stays").WantInvalid("slug")
 
-		// Bob makes another one, and is left out when it is restored.
+		// Bob creates another tenant and is left out of the restore.
 		s.Call("POST", "/api/v1/tenants", bob, apptest.Object{"name": "Bob's own"}).Want(201)
 		restore(s, other.Token, ada).WantRefused(403, "")
 		restore(s, admin, ada).Want(200).WantAt("data.id", ada.Tenant).WantAt("data.deleted_at", nil).
@@ -100,7 +100,7 @@ func TestDeletingATenant(t *testing.T) {
 	})
 }
 
-// A tenant that comes back without its owner belongs to who was an admin for longest.
+// A tenant that is restored without its owner belongs to its longest-serving admin.
 func TestRestoringWithoutTheOwner(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -126,7 +126,7 @@ func TestDeletingATenantWithASubscription(t *testing.T) {
 		s.AwaitNotifications()
 		deleteTenant(s, ada, ada.Token).Want(204)
 
-		// Whoever pays a checkout of a tenant that is deleted meanwhile gets the money back.
+		// The payment of a checkout is refunded if its tenant was deleted in the meantime.
 		bob := s.Register("bob@example.com", true)
 		page := s.Checkout(bob, "starter")
 		deleteTenant(s, bob, bob.Token).Want(204)
@@ -162,7 +162,7 @@ func TestPurgingATenant(t *testing.T) {
 			if s.CountRows("SELECT count(*) FROM tenants WHERE id = $1 AND emptied_at IS NOT NULL", ada.Tenant) == 1 {
 				return true
 			}
-			s.Advance(11 * time.Minute) // the job's next turn
+			s.Advance(11 * time.Minute) // the next run of the job
 			return false
 		})
 		for _, table := range []string{"usage_events", "usage_counters", "memberships", "former_memberships", "api_keys", "invitations", "roles"} {

@@ -15,7 +15,7 @@ import (
 
 type object = apptest.Object
 
-// inLocale makes a request as a caller who reads a language.
+// inLocale sends a request with the language of the caller.
 func inLocale(s *apptest.Server, locale, method, path, token string, body any) apptest.Reply {
 	s.T.Helper()
 	r := s.NewRequest(method, path, token, body)
@@ -23,7 +23,7 @@ func inLocale(s *apptest.Server, locale, method, path, token string, body any) a
 	return s.Do(r).As(method + " " + path + " in " + locale)
 }
 
-// GET /tenant has every key, whatever is empty, and shows each member their own place.
+// GET /tenant returns every key, even if it is empty, and shows each member their own role.
 func TestShowTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,7 +69,7 @@ func TestShowTenant(t *testing.T) {
 			t.Error("no WWW-Authenticate")
 		}
 
-		// Each refusal comes before the body is read.
+		// Each error is returned before the body is read.
 		for _, method := range []string{"GET", "PATCH"} {
 			for _, tt := range []struct {
 				name, token  string
@@ -121,7 +121,7 @@ func TestCreateTenant(t *testing.T) {
 		create(ada, `{"name":`).WantRefused(400, "")
 		create(ada, `["Acme"]`).WantRefused(422, "")
 		create("", `{`).WantRefused(401, "")
-		s.Call("GET", "/api/v1/tenant", ada, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED") // nothing was made
+		s.Call("GET", "/api/v1/tenant", ada, nil).WantRefused(400, "TENANT_CONTEXT_REQUIRED") // no tenant was created
 
 		a := create(ada, object{"name": "  Crème & Co  ", "id": apptest.NoSuchID, "slug": "other", "preferred_currency": "USD", "country": "IT"}).Want(201)
 		me := object{"id": float64(s.UserID(ada)), "name": "Ada", "email": "ada@example.com"}
@@ -139,7 +139,7 @@ func TestCreateTenant(t *testing.T) {
 		s.Call("GET", "/api/v1/tenant", ada, nil).WantRefused(403, "ONBOARDING_INCOMPLETE")
 		s.Call("GET", "/api/v1/auth/me", ada, nil).WantAt("currentTenant.id", a.At("data.id"))
 
-		// Of one tenant at most, and that is told after what is wrong with the body.
+		// A user owns at most one tenant. This is checked after the body is validated.
 		create(ada, object{"name": ""}).WantInvalid("name")
 		for locale, message := range map[string]string{
 			"en": "This user already belongs to an organization.", "fr": "Cette personne appartient déjà à une organisation.",
@@ -153,7 +153,7 @@ func TestCreateTenant(t *testing.T) {
 			t.Errorf("%d tenants were made for a user who has one", n)
 		}
 
-		// The longest name is taken, and a slug that another has gets a suffix.
+		// The longest name is accepted, and a slug that is taken gets a suffix.
 		bob, eve := s.RegisterAlone("Bob", "bob@example.com"), s.RegisterAlone("Eve", "eve@example.com")
 		long := create(bob, object{"name": strings.Repeat("é", 255)}).Want(201)
 		long.WantAt("data.name", strings.Repeat("é", 255))
@@ -190,7 +190,7 @@ func TestUpdateTenantMessages(t *testing.T) {
 			{`{"city":7}`, "en", map[string]string{"city": "This must be a string."}},
 			{`{"postal_code":"` + strings.Repeat("1", 21) + `"}`, "it", map[string]string{"postal_code": "Deve avere al massimo 20 caratteri."}},
 			{`{"address":"` + strings.Repeat("x", 501) + `"}`, "en", map[string]string{"address": "This must have at most 500 characters."}},
-			{`{"name":"Ada","name":null}`, "en", map[string]string{"name": "This field must not be null."}}, // the last one counts
+			{`{"name":"Ada","name":null}`, "en", map[string]string{"name": "This field must not be null."}}, // the last one wins
 			{`{"settings":` + strings.Repeat(`{"a":`, 33) + `1` + strings.Repeat(`}`, 33) + `}`, "en", map[string]string{"settings": "This is nested too deeply."}},
 			{`{"name":5,"slug":"é","city":[],"country":"de","legal_name":"fine"}`, "en", map[string]string{
 				"name": "This must be a string.", "slug": "This does not have the right format.", "city": "This must be a string.",
@@ -226,7 +226,7 @@ func TestUpdateTenantMessages(t *testing.T) {
 			t.Errorf("refused changes were made: %s", after.Text)
 		}
 
-		// What is at the edge and is taken, each as it is stored.
+		// Values at the limits are accepted, with their stored form.
 		for name, tt := range map[string]struct {
 			body  string
 			key   string
@@ -251,7 +251,7 @@ func TestUpdateTenantMessages(t *testing.T) {
 			t.Errorf("a long number is rounded: %s", digits.Text)
 		}
 
-		// Billing details are complete when none of five is missing.
+		// Billing details are complete if none of five fields is missing.
 		full := object{"legal_name": "A", "address": "B", "city": "C", "postal_code": "D", "country": "IT"}
 		for key := range full {
 			partial := maps.Clone(full)
@@ -261,7 +261,7 @@ func TestUpdateTenantMessages(t *testing.T) {
 		full["vat_number"], full["billing_email"] = nil, nil
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, full).Want(200).WantAt("tenant.has_billing_details", true)
 
-		// Any role with tenant.update can do it.
+		// Any role with tenant.update is sufficient.
 		bob, bobID := s.Join(ada, "Bob", "bob@example.com", "member")
 		s.Call("PATCH", "/api/v1/tenant", bob, object{"city": "Milano"}).WantRefused(http.StatusForbidden, "")
 		role := s.CreateRole(ada, "Clerk", "tenant.update")

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant shows all of its members up to a thousand. Of a larger one it shows those who joined
-// first, says how many there are, and shows the owner and the caller's role all the same.
+// A tenant shows up to a thousand members. A larger tenant shows the first ones to join and their
+// total number, and still the owner and the caller's role.
 func TestALargeTenantShowsItsFirstMembers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -8,13 +8,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// filled is an object that takes the given number of bytes as JSON.
+// filled returns an object whose JSON has the given number of bytes.
 func filled(bytes int) object {
 	return object{"x": strings.Repeat("s", bytes-len(`{"x":""}`))}
 }
 
-// A tenant's settings are bounded for members and for the administration, so that a
-// page of tenants is too.
+// A tenant's settings are limited in size for members and admins, which also limits a page of
+// tenants.
 func TestSettingsAreBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -22,7 +22,7 @@ func TestSettingsAreBounded(t *testing.T) {
 		for _, by := range []struct{ path, token string }{{"/api/v1/tenant", ada.Token}, {"/api/v1/admin/tenants/" + ada.Tenant, admin}} {
 			s.Call("PATCH", by.path, by.token, object{"settings": filled(16 << 10)}).Want(200)
 			s.Call("PATCH", by.path, by.token, object{"settings": filled(16<<10 + 1)}).WantInvalid("settings")
-			// Spaces are not kept, and do not count.
+			// Spaces are not stored and do not count.
 			s.Call("PATCH", by.path, by.token, `{"settings":{"x":`+strings.Repeat(" ", 16<<10)+`1}}`).Want(200)
 		}
 		inLocale(s, "it", "PATCH", "/api/v1/tenant", ada.Token, object{"settings": filled(20 << 10)}).
@@ -33,7 +33,7 @@ func TestSettingsAreBounded(t *testing.T) {
 	})
 }
 
-// Roles have no pages, so a tenant cannot make any number of them.
+// Roles are not paginated, so the number of a tenant's roles is limited.
 func TestRolesAreBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -39,7 +39,7 @@ func TestUpdateTenant(t *testing.T) {
 			t.Error("updated_at stays")
 		}
 
-		// What is absent stays; null clears what can be null; so does an empty text.
+		// Absent fields are unchanged. Null clears nullable fields, and so does an empty text.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{}).Want(200)
 		a = s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{
 			"settings": nil, "legal_name": nil, "address": nil, "city": "", "postal_code": nil, "country": nil, "vat_number": nil, "billing_email": nil,
@@ -81,7 +81,8 @@ func TestUpdateTenantRefusals(t *testing.T) {
 				t.Errorf("%s: %d %s", name, a.Status, a.Text)
 			}
 		}
-		// The longest are taken, and one's own slug. A VAT number of another country has no form.
+		// Values of the maximum length are accepted, and so is the tenant's own slug. VAT numbers
+		// of other countries have no format.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"country": "US"}).Want(200)
 		for field, n := range map[string]int{"name": 255, "slug": 255, "legal_name": 255, "address": 500, "city": 255, "postal_code": 20, "vat_number": 50} {
 			s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{field: long(n)}).Want(200)
@@ -91,7 +92,7 @@ func TestUpdateTenantRefusals(t *testing.T) {
 	})
 }
 
-// Of two tenants that take one slug at once, one has it.
+// If two tenants take the same slug concurrently, only one gets it.
 func TestSlugRace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -130,7 +131,7 @@ func TestAdminTenants(t *testing.T) {
 			return names
 		}
 		for query, want := range map[string][]any{
-			"":                        {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"}, // Eve is called Ada, too
+			"":                        {"Ada's Organization", "Ünter 100%_Wäsche", "Acme"}, // Eve's account is also named Ada
 			"?search=ORGANI":          {"Ada's Organization"},
 			"?search=ÜNTER":           {"Ünter 100%_Wäsche"},
 			"?search=%25_w":           {"Ünter 100%_Wäsche"},
@@ -190,7 +191,7 @@ func TestAdminTenants(t *testing.T) {
 			s.Call("PATCH", "/api/v1/admin/tenants/"+id, token, map[string]any{"name": 5}).Want(404)
 		}
 
-		// The administration changes what a tenant can, but for the slug.
+		// Admins can change the same fields as the tenant, except the slug.
 		changed := s.Call("PATCH", "/api/v1/admin/tenants/"+eve.Tenant, token, map[string]any{
 			"name": "Eve", "slug": "eve", "settings": map[string]any{"a": 1}, "country": "IT", "city": nil,
 		}).Want(200)
@@ -213,7 +214,7 @@ func TestAdminTenants(t *testing.T) {
 	})
 }
 
-// Names are stored and looked for in one form, however their accents are typed.
+// Names are stored and searched in one normal form, however their accents are encoded.
 func TestNamesAreNFC(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -235,7 +236,7 @@ func TestNamesAreNFC(t *testing.T) {
 	})
 }
 
-// The administration's list by name has the order of the reader's language, on every page.
+// The admin list by name is sorted in the reader's language, on every page.
 func TestTenantsByName(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Requests of many callers at once, whose look-ups share round trips, each get their own
-// answer: members, somebody without a tenant, an admin who acts as another, and those who are
-// refused although what they ask for was read with their token.
+// Concurrent requests of many callers, whose lookups are batched, each get their own response:
+// members, a user without a tenant, an admin who impersonates a user, and callers who are rejected
+// although the requested data was read together with their token.
 func TestAnswersOfManyAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A number in a request must have the form of the country in the request, else of the
-// tenant's country; a refused request changes nothing.
+// A number in a request must have the format of the country in the request, or else of the tenant's
+// country. A rejected request changes nothing.
 func TestVATNumberForm(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -43,7 +43,7 @@ func TestVATNumberForm(t *testing.T) {
 		}
 		change(object{"vat_number": "gb 123.456-789"}, "GB", "GB123456789", "pending")
 		change(object{"city": "Leeds", "vat_status": "valid", "vat_name": "Mine"}, "GB", "GB123456789", "pending")
-		change(object{"country": "FR"}, "FR", "GB123456789", "invalid") // a change of the country alone is never refused
+		change(object{"country": "FR"}, "FR", "GB123456789", "invalid") // a change of only the country is never rejected
 		change(object{"country": "GB"}, "GB", "GB123456789", "pending")
 		change(object{"country": "GR", "vat_number": "el 123456789"}, "GR", "EL123456789", "pending")
 		change(object{"vat_number": "000000000"}, "GR", "000000000", "pending")

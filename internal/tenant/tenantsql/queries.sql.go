@@ -17,8 +17,8 @@ const countLive = `-- name: CountLive :one
 SELECT ((SELECT count(*) FROM tenants) - (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL))::bigint AS live
 `
 
-// Each part reads an index that has little more than what it counts. SQLite counts all tenants by
-// the pages of one.
+// Each part reads an index that contains little more than the counted rows. SQLite counts all
+// tenants by the pages of one index.
 func (q *Queries) CountLive(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countLive)
 	var live int64
@@ -159,7 +159,7 @@ type FirstMembersRow struct {
 	JoinedAt time.Time
 }
 
-// The order is made before the other tables are read.
+// Sort and limit the memberships before the other tables are joined.
 func (q *Queries) FirstMembers(ctx context.Context, arg FirstMembersParams) ([]FirstMembersRow, error) {
 	rows, err := q.db.QueryContext(ctx, firstMembers, arg.TenantID, arg.Most)
 	if err != nil {
@@ -362,7 +362,7 @@ const lockTenant = `-- name: LockTenant :one
 SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
-// The lock serializes work on one tenant.
+// The lock serializes changes of one tenant.
 func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row := q.db.QueryRowContext(ctx, lockTenant, id)
 	var i Tenant
@@ -501,9 +501,9 @@ type OwnerAndMemberRow struct {
 	JoinedAt time.Time
 }
 
-// The memberships are found before the users: with an OR over both, PostgreSQL reads all
-// members of a large tenant, and for these the whole table of users. The order is there for the
-// plan as well: for any one row PostgreSQL goes through the table until it meets it.
+// The memberships are looked up before the users: with an OR over both, PostgreSQL reads all
+// members of a large tenant, and for them the whole users table. The ORDER BY is needed for the
+// plan as well: for a LIMIT 1 without an order, PostgreSQL scans the table until it finds a match.
 func (q *Queries) OwnerAndMember(ctx context.Context, arg OwnerAndMemberParams) ([]OwnerAndMemberRow, error) {
 	rows, err := q.db.QueryContext(ctx, ownerAndMember, arg.TenantID, arg.UserID, arg.Owner)
 	if err != nil {
@@ -578,8 +578,8 @@ type PromoteOwnerParams struct {
 	Admin    string
 }
 
-// Where nobody owns the tenant, the member who was an admin for longest does, else the
-// one who was a member for longest.
+// If the tenant has no owner, the longest-serving admin becomes the owner, or else the
+// longest-serving member.
 func (q *Queries) PromoteOwner(ctx context.Context, arg PromoteOwnerParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, promoteOwner, arg.TenantID, arg.Owner, arg.Admin)
 	if err != nil {
@@ -629,7 +629,7 @@ SELECT f.tenant_id, f.user_id, f.role_id, f.joined_at FROM former_memberships f 
 ON CONFLICT (user_id) DO NOTHING
 `
 
-// Who is in another tenant by now is left out.
+// Skips users who belong to another tenant by now.
 func (q *Queries) RestoreMembers(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 	result, err := q.db.ExecContext(ctx, restoreMembers, tenantID)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package accounttest is a test kit for the packages below account: a database
-// with two users, the job queue, and routes behind the real HTTP layer.
+// Package accounttest is a test kit for the packages below account: a database with two users, a
+// job queue, and routes behind the real HTTP layer.
 package accounttest
 
 import (
@@ -24,11 +24,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// PublicURL is where the service of a rig claims to be.
+// PublicURL is the public URL of the service in a rig.
 const PublicURL = "https://api.example.com"
 
-// Rig is a database with users 1 and 2, whose numbers are their access tokens,
-// and what a service needs beside it.
+// Rig is a database with users 1 and 2 and the other dependencies of a service. A user's number is
+// also their access token.
 type Rig struct {
 	T     *testing.T
 	DB    *sqldb.DB
@@ -39,7 +39,7 @@ type Rig struct {
 	api *rest.API
 }
 
-// New returns a rig on db. It has no routes before Serve.
+// New returns a rig on db. Call Serve to add routes.
 func New(t *testing.T, db *sqldb.DB) *Rig {
 	t.Helper()
 	r := &Rig{T: t, DB: db, Clock: clock.NewAdjustable(clock.System(), 0), Log: slog.New(slog.DiscardHandler)}
@@ -51,8 +51,8 @@ func New(t *testing.T, db *sqldb.DB) *Rig {
 	return r
 }
 
-// Serve puts routes behind the HTTP layer. rates are the rate limits by group, in
-// requests per minute; nil is the default ones.
+// Serve serves routes through the HTTP layer. rates are the rate limits by group, in requests per
+// minute; nil uses the default limits.
 func (r *Rig) Serve(rates map[string]int, routes ...rest.Route) {
 	r.T.Helper()
 	messages, err := i18n.Load()
@@ -77,7 +77,7 @@ func authenticateByNumber(_ context.Context, token string) (*authz.Caller, error
 	return &authz.Caller{UserID: id}, nil
 }
 
-// Work runs the queue until the test ends.
+// Work runs the job queue until the test ends.
 func (r *Rig) Work() {
 	r.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -91,8 +91,8 @@ func (r *Rig) Work() {
 	})
 }
 
-// Settle waits until every job is done, dead or waiting to be retried, and returns
-// how many are dead and how many wait.
+// Settle waits until every job is done, dead or waiting for a retry. It returns the numbers of dead
+// and of waiting jobs.
 func (r *Rig) Settle() (dead, retrying int) {
 	r.T.Helper()
 	for range 1000 {
@@ -107,7 +107,7 @@ func (r *Rig) Settle() (dead, retrying int) {
 	return 0, 0
 }
 
-// Advance advances the clock by d and lets the queue look for jobs that are due.
+// Advance advances the clock by d and wakes the job queue.
 func (r *Rig) Advance(d time.Duration) {
 	r.Clock.Advance(d)
 	r.Jobs.Wake()
@@ -121,7 +121,7 @@ func (r *Rig) Exec(query string, args ...any) {
 	}
 }
 
-// Number returns the one number that a query gives.
+// Number returns the result of a query that returns one number.
 func (r *Rig) Number(query string, args ...any) (n int) {
 	r.T.Helper()
 	if err := r.DB.Conn(r.T.Context()).QueryRowContext(r.T.Context(), query, args...).Scan(&n); err != nil {
@@ -130,7 +130,7 @@ func (r *Rig) Number(query string, args ...any) (n int) {
 	return n
 }
 
-// Call makes a request; headers are names and values in turn.
+// Call makes a request. headers are alternating names and values.
 func (r *Rig) Call(method, path, token string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
 	r.T.Helper()
 	req := httptest.NewRequestWithContext(r.T.Context(), method, path, body)
@@ -151,8 +151,8 @@ func (r *Rig) JSON(method, path, token, body string) *httptest.ResponseRecorder 
 	return r.Call(method, path, token, strings.NewReader(body), "Content-Type", "application/json")
 }
 
-// WantRefusal fails the test unless an answer is a refusal in the format that all
-// share, with status and, unless field is "", with that field alone as broken.
+// WantRefusal fails the test unless a response is an error in the common format with status. If
+// field is not "", it must be the only invalid field.
 func WantRefusal(t *testing.T, w *httptest.ResponseRecorder, status int, field string) {
 	t.Helper()
 	var answer struct {

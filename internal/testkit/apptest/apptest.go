@@ -1,6 +1,6 @@
-// Package apptest starts the whole service for black-box tests and gives them one
-// vocabulary. A test of what callers, people or the payment provider see stands
-// beside the domain that it is about, in the external test package:
+// Package apptest starts the whole service for black-box tests and provides helpers for them. A
+// test of behavior that callers, users or the payment provider can observe is in the external test
+// package of the domain:
 //
 //	package subscription_test
 //
@@ -12,39 +12,36 @@
 //			s.Call("POST", ada.Path("/subscription/cancel"), ada.Token, nil).
 //				Want(200).WantAt("data.cancel_at_period_end", true)
 //			s.Advance(32 * apptest.Day)
-//			ada.Token = s.LogIn("ada@example.com") // the old token has expired meanwhile
+//			ada.Token = s.LogIn("ada@example.com") // the old token has expired
 //			if got := s.Subscription(ada).At("data"); got != nil {
 //				t.Errorf("after its end there is still %v", got)
 //			}
 //		})
 //	}
 //
-// What a test is made of:
+// The main helpers:
 //
-//   - [Each] runs the test as a parallel subtest on SQLite and on PostgreSQL, each
-//     time against a service of its own with a database of its own. [Start] starts
-//     one service, with changed settings where a test needs them. Logs are read at
-//     the end of each test: a password or token in them fails it.
-//   - [Server.Call] makes a request. The [Reply] is asked by paths:
-//     [Reply.Want] the status, [Reply.At] and [Reply.Str] a value, [Reply.WantAt] a
-//     value that is known, [Reply.WantRefused] and [Reply.WantInvalid] a refusal.
-//   - [Server.Register] makes a user with a tenant, an [Owner]; [Server.Admin] logs
-//     the platform administrator in; [Server.Join] adds a member to a team.
-//   - [Server.BuyPlan] pays with [CardPays]; other cards have other names. A
-//     [Customer] is a tenant that is followed through time ([Customer.WantStatus]).
-//   - [CatalogAdmin] makes products, plans, prices and features.
-//   - [Server.Advance] lets time go by, [Server.AwaitNotifications] waits for what
-//     the provider sends, [Eventually] for anything else. Tests never sleep.
-//   - [Server.AtProvider] does something at the payment provider itself, as its own
-//     account's owner can; [Server.ProviderObjects] reads what is there.
-//     [Server.Chaos] makes the provider misbehave at random, a [Proxy] does so
-//     exactly.
+//   - [Each] runs the test as a parallel subtest on SQLite and on PostgreSQL, each time with a new
+//     service and a new database. [Start] starts one service, optionally with changed settings. At
+//     the end of a test, a password or token in the log fails it.
+//   - [Server.Call] makes a request and returns a [Reply]. [Reply.Want] checks the status,
+//     [Reply.At] and [Reply.Str] return a value at a path, [Reply.WantAt] checks a value, and
+//     [Reply.WantRefused] and [Reply.WantInvalid] check an error.
+//   - [Server.Register] creates a user with a tenant, an [Owner]. [Server.Admin] logs the platform
+//     admin in. [Server.Join] adds a member to a team.
+//   - [Server.BuyPlan] pays with [CardPays]; there are constants for other cards. A [Customer] is a
+//     tenant that a test follows over time ([Customer.WantStatus]).
+//   - [CatalogAdmin] creates products, plans, prices and features.
+//   - [Server.Advance] advances the clock, [Server.AwaitNotifications] waits for notifications of
+//     the provider, and [Eventually] waits for any other condition. Tests never sleep.
+//   - [Server.AtProvider] calls the payment provider directly, as the account's owner can.
+//     [Server.ProviderObjects] returns the objects there. [Server.Chaos] causes random failures of
+//     the provider, a [Proxy] specific ones.
 //
 // The package's TestMain must call [Main].
 //
-// A helper that two packages need belongs here, with a doc comment. One that a
-// single package needs stays in that package's tests, as a function that takes the
-// server.
+// A helper that two packages need belongs here and has a doc comment. A helper for a single package
+// belongs in that package's tests, as a function with the server as a parameter.
 package apptest
 
 import (
@@ -71,12 +68,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Option changes the settings that a service is started with.
+// Option changes the settings of a service before its start.
 type Option = func(*settings.Settings)
 
-// dialects returns the databases that a test of the whole service runs on. Under the race
-// detector that is one of them, chosen by a hash of the test's name, because the detector
-// watches the same Go code on both. Long runs always use all of them.
+// dialects returns the databases for a test of the whole service. With the race detector it returns
+// only one, chosen by a hash of the test's name, because both databases run the same Go code. Long
+// runs always use all databases.
 func dialects(t testing.TB) []sqldb.Dialect {
 	t.Helper()
 	all := dbtest.Dialects(t)
@@ -84,13 +81,13 @@ func dialects(t testing.TB) []sqldb.Dialect {
 		return all
 	}
 	name := fnv.New32a()
-	_, _ = name.Write([]byte(t.Name())) // a hash takes everything
+	_, _ = name.Write([]byte(t.Name())) // a hash never returns an error
 	i := int(name.Sum32() % uint32(len(all)))
 	return all[i : i+1]
 }
 
-// Each runs f as a parallel subtest on each kind of database, each time against a
-// whole service on a fresh one.
+// Each runs f as a parallel subtest on each kind of database, each time with a new service on a
+// fresh database.
 func Each(t *testing.T, f func(t *testing.T, s *Server), options ...Option) {
 	t.Helper()
 	for _, dialect := range dialects(t) {
@@ -101,8 +98,7 @@ func Each(t *testing.T, f func(t *testing.T, s *Server), options ...Option) {
 	}
 }
 
-// EachWithProxy is [Each] with a [Proxy] between the service and its payment
-// provider.
+// EachWithProxy is [Each] with a [Proxy] between the service and its payment provider.
 func EachWithProxy(t *testing.T, f func(t *testing.T, s *Server, p *Proxy)) {
 	t.Helper()
 	for _, dialect := range dialects(t) {
@@ -120,10 +116,9 @@ func Start(t testing.TB, dialect sqldb.Dialect, options ...Option) *Server {
 	return StartWith(t, NewSettings(t, dialect, options...))
 }
 
-// NewSettings are the settings of a service on a fresh database of a kind with the
-// sandbox's demo data, without rate limits, with cheap password hashes and a log of
-// everything. A test that starts a service twice on the same data hands them to
-// [StartWith] twice.
+// NewSettings returns settings of a service on a fresh database with the sandbox's demo data,
+// without rate limits, with cheap password hashes and a debug log. To start a service twice on the
+// same data, pass them to [StartWith] twice.
 func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) settings.Settings {
 	t.Helper()
 	dbtest.Require(t, dialect)
@@ -139,7 +134,7 @@ func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) setting
 	return s
 }
 
-// plainSettings lack the places of the data.
+// plainSettings returns settings without the data folder and the database.
 func plainSettings() settings.Settings {
 	return settings.Settings{
 		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
@@ -148,17 +143,17 @@ func plainSettings() settings.Settings {
 	}
 }
 
-// cheapHash is what hashing a password costs in tests.
+// cheapHash is the cost of password hashes in tests.
 var cheapHash = account.HashCost{MemoryKiB: 64, Passes: 1}
 
-// StartWith starts a service with settings as they are. When t ends it stops, and
-// its log must not have anything secret that the test's traffic carried.
+// StartWith starts a service with the settings. When t ends, the service stops, and its log must
+// not contain any secret of the test's traffic.
 func StartWith(t testing.TB, config settings.Settings) *Server {
 	t.Helper()
 	return start(t, config, usesThreeInstances(config))
 }
 
-// start is StartWith with one instance or with three.
+// start is StartWith with one or three instances.
 func start(t testing.TB, config settings.Settings, three bool) *Server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -213,18 +208,18 @@ func newServer(t testing.TB, database, data string) *Server {
 	}
 }
 
-// Limited is the option that turns the rate limits on.
+// Limited is an [Option] that turns the rate limits on.
 func Limited(s *settings.Settings) { s.RateLimits = limit.Defaults() }
 
-// WithPlatformInvoices is the option that lets the service issue the invoices itself.
+// WithPlatformInvoices is an [Option] that makes the service issue invoices itself.
 func WithPlatformInvoices(s *settings.Settings) {
 	s.InvoiceMode = settings.InvoicesByPlatform
 	s.Invoices.Taxes = map[string]int64{"GB": 200_000}
 	s.Invoices.Seller.Name = "Analytical Sellers"
 }
 
-// FreeAddress returns an address of this machine that nobody listens on. Its port is none of those
-// that the system gives to connections: one of them could take it until somebody listens.
+// FreeAddress returns an unused address of this machine. Its port is outside of the range that the
+// system assigns to outgoing connections, which could otherwise take it before the caller listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	const first, end = 20_000, 32_000

@@ -4,49 +4,47 @@ import (
 	"maps"
 )
 
-// CatalogAdmin is a platform administrator at work on the catalog.
+// CatalogAdmin is a platform admin who manages the catalog.
 type CatalogAdmin struct {
 	*Server
 	Token string
 }
 
-// CatalogAdmin logs the platform administrator in.
+// CatalogAdmin logs the platform admin in.
 func (s *Server) CatalogAdmin() CatalogAdmin { return CatalogAdmin{Server: s, Token: s.Admin()} }
 
-// AdminCall calls a route of the administration; path is what follows
-// /api/v1/admin.
+// AdminCall calls an admin route. path starts after /api/v1/admin.
 func (k CatalogAdmin) AdminCall(method, path string, body any) Reply {
 	k.T.Helper()
 	return k.Call(method, "/api/v1/admin"+path, k.Token, body)
 }
 
-// Create makes a record of a kind (products, plans, features) and returns its id.
-// The changes are made to the body, see [With].
+// Create creates an object of a kind (products, plans, features) and returns its id. It applies the
+// changes to the body, see [WithChanges].
 func (k CatalogAdmin) Create(kind string, body Object, changes ...Object) string {
 	k.T.Helper()
 	return k.AdminCall("POST", "/"+kind, WithChanges(body, changes...)).Want(201).Str("data.id")
 }
 
-// CreateProduct makes a product with the values that it needs at least.
+// CreateProduct creates a product with the required values.
 func (k CatalogAdmin) CreateProduct(slug string, changes ...Object) string {
 	k.T.Helper()
 	return k.Create("products", Object{"slug": slug, "name": Object{"en": "Product " + slug}}, changes...)
 }
 
-// CreateFeature makes a feature with the values that it needs at least.
+// CreateFeature creates a feature with the required values.
 func (k CatalogAdmin) CreateFeature(code string, changes ...Object) string {
 	k.T.Helper()
 	return k.Create("features", Object{"code": code, "name": Object{"en": "Feature " + code}}, changes...)
 }
 
-// CreatePlan makes a plan of [PlanBody].
+// CreatePlan creates a plan with the values of [PlanBody].
 func (k CatalogAdmin) CreatePlan(product, slug string, changes ...Object) string {
 	k.T.Helper()
 	return k.Create("plans", PlanBody(product, slug), changes...)
 }
 
-// PlanBody is the body of a flat monthly plan with the values that it needs at
-// least.
+// PlanBody returns the body of a flat monthly plan with the required values.
 func PlanBody(product, slug string) Object {
 	return Object{
 		"product_id": product, "slug": slug, "name": Object{"en": "Plan " + slug},
@@ -54,11 +52,11 @@ func PlanBody(product, slug string) Object {
 	}
 }
 
-// Absent stands for a key that [With] leaves out.
+// Absent as a value makes [WithChanges] remove the key.
 const Absent = "\x00absent"
 
-// WithChanges returns a body with changes: a key gets another value, or is left out where
-// that is [Absent].
+// WithChanges returns a copy of body with changed values. It removes keys whose new value is
+// [Absent].
 func WithChanges(body Object, changes ...Object) Object {
 	out := maps.Clone(body)
 	for _, change := range changes {
@@ -73,8 +71,8 @@ func WithChanges(body Object, changes ...Object) Object {
 	return out
 }
 
-// Price is a price of a plan, in minor units of the currency, with the id of the
-// provider's price that it is linked to, if any.
+// Price returns a price of a plan, in minor units of the currency. link is the id of the linked
+// price at the provider, if any.
 func Price(currency string, cents int, link ...any) Object {
 	p := Object{"currency": currency, "price_cents": cents}
 	if len(link) > 0 {
@@ -83,8 +81,8 @@ func Price(currency string, cents int, link ...any) Object {
 	return p
 }
 
-// CreatePricedPlan makes a plan that can be bought: with prices by currency, in
-// minor units, and 1000 API calls.
+// CreatePricedPlan creates a plan that customers can buy: with prices by currency in minor units,
+// and 1000 API calls.
 func (k CatalogAdmin) CreatePricedPlan(product, slug string, prices map[string]int, changes ...Object) string {
 	k.T.Helper()
 	plan := k.CreatePlan(product, slug, changes...)

@@ -1,6 +1,6 @@
 package apptest
 
-// Chaos sets how the sandbox's payment provider misbehaves from now on; nil ends it.
+// Chaos configures failures of the sandbox's payment provider; nil ends them.
 func (s *Server) Chaos(settings map[string]any) {
 	s.T.Helper()
 	if settings == nil {
@@ -9,16 +9,16 @@ func (s *Server) Chaos(settings map[string]any) {
 	s.Call("PUT", "/sandbox/stripe/chaos", "", settings).Want(200)
 }
 
-// What [Server.Chaos] is often asked for.
+// Common settings for [Server.Chaos].
 var (
-	// ChaosNoWebhooks keeps every notification from arriving.
+	// ChaosNoWebhooks drops all notifications.
 	ChaosNoWebhooks = map[string]any{"webhooks": map[string]any{"drop": 1}}
-	// ChaosProviderDown fails every call of the provider before it takes effect.
+	// ChaosProviderDown fails every call to the provider before it takes effect.
 	ChaosProviderDown = map[string]any{"api": map[string]any{"fail_before": 1}}
 )
 
-// RetryWhileDown repeats a request until it no longer ends in 502: after failures the
-// service leaves the provider alone for a while.
+// RetryWhileDown repeats a request until its status is not 502. After failures the service's
+// circuit breaker stays open for a while.
 func (s *Server) RetryWhileDown(try func() Reply) Reply {
 	s.T.Helper()
 	var a Reply

@@ -4,7 +4,7 @@ import (
 	"net/url"
 )
 
-// PlanID finds the id of a plan on sale by its slug.
+// PlanID returns the id of the available plan with a slug.
 func (s *Server) PlanID(o Owner, slug string) string {
 	s.T.Helper()
 	list, _ := s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200).At("data").([]any)
@@ -31,7 +31,7 @@ func (s *Server) Pay(page, card string) Reply {
 	return s.Submit(page, Card(card))
 }
 
-// BuyPlan buys a plan by its slug with [CardPays] and waits until the subscription is active.
+// BuyPlan buys the plan with a slug with [CardPays] and waits until the subscription is active.
 func (s *Server) BuyPlan(o Owner, slug string) {
 	s.T.Helper()
 	s.BuyPlanWith(o, slug, CardPays)
@@ -46,25 +46,25 @@ func (s *Server) BuyPlanWith(o Owner, slug, card string) {
 	})
 }
 
-// The cards and bank accounts of tests, by what the provider makes of them.
+// Test cards and bank accounts, by their result at the provider.
 const (
 	CardPays           = "4242 4242 4242 4242"
 	CardDeclined       = "4000 0000 0000 0002"
-	CardFailsAtRenewal = "4000 0000 0000 0341" // pays at checkout, fails when its owner is away
-	CardConfirms       = "4000 0027 6000 3184" // its owner has to confirm each payment
+	CardFailsAtRenewal = "4000 0000 0000 0341" // succeeds at checkout, fails at renewals
+	CardConfirms       = "4000 0027 6000 3184" // each payment needs the owner's confirmation
 	DebitPays          = "DE89 3704 0044 0532 0130 00"
 	DebitFails         = "DE62 3704 0044 0532 0130 01"
 )
 
-// ReturnURLs are the addresses that a checkout leads back to, as part of a body.
+// ReturnURLs are the return URLs of a checkout, as part of a body.
 var ReturnURLs = Object{"success_url": "https://app.example.com/ok", "cancel_url": "https://app.example.com/no"}
 
-// Card is the form of a hosted page that is paid with a card.
+// Card returns the form of a hosted page for a card payment.
 func Card(number string) url.Values { return url.Values{"card_number": {number}} }
 
-// Confirmation is the form that confirms a payment with 3-D Secure on the page of
-// an invoice. At a checkout, where the bank asks before anything is stored, the
-// card goes with it.
+// Confirmation returns the form that confirms a payment with 3-D Secure on the page of an invoice.
+// At a checkout the form also needs the card, because the bank asks for the confirmation before
+// anything is stored.
 func Confirmation(card string) url.Values {
 	form := url.Values{"authentication": {"confirmed"}}
 	if card != "" {
@@ -73,5 +73,5 @@ func Confirmation(card string) url.Values {
 	return form
 }
 
-// Debit is the form of a hosted page that is paid from a bank account.
+// Debit returns the form of a hosted page for a bank debit.
 func Debit(number string) url.Values { return url.Values{"iban": {number}} }

@@ -7,18 +7,18 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// Day is what most times of tests are counted in.
+// Day is 24 hours.
 const Day = 24 * time.Hour
 
-// Eventually repeats a look until it returns true, for what follows in the
-// background. It looks often at first and seldom later, and waits up to two minutes: machines
-// that run tests are busy, and what a killed process had begun is begun anew after 90 seconds.
+// Eventually waits until done returns true, for effects of background work. It calls done often at
+// first and less often later. It fails t after two minutes, because the machines that run tests are
+// busy, and the work of a killed process is only repeated after 90 seconds.
 func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	testkit.Eventually(t, what, done)
 }
 
-// Now is the time of the service, which the sandbox keeps.
+// Now returns the service's time, which the sandbox controls.
 func (s *Server) Now() time.Time {
 	s.T.Helper()
 	now, err := time.Parse(time.RFC3339Nano, s.Call("GET", "/sandbox/clock", "", nil).Want(200).Str("data.now"))
@@ -28,8 +28,8 @@ func (s *Server) Now() time.Time {
 	return now
 }
 
-// AwaitNotifications waits until the provider has sent all its notifications and the
-// service has handled them.
+// AwaitNotifications waits until the provider has sent all notifications and the service has
+// handled them.
 func (s *Server) AwaitNotifications() {
 	s.T.Helper()
 	Eventually(s.T, "the end of all notifications", func() bool {
@@ -38,23 +38,22 @@ func (s *Server) AwaitNotifications() {
 	})
 }
 
-// Advance lets time go by, and waits until the provider has done what became due and
-// the service has handled its notifications.
+// Advance advances the clock. It waits until the provider has done all due work and the service has
+// handled its notifications.
 func (s *Server) Advance(d time.Duration) {
 	s.T.Helper()
 	s.Call("POST", "/sandbox/clock", "", Object{"advance": d.String()}).Want(200)
 	s.AwaitProvider()
 }
 
-// AdvanceTo is [Server.Advance] to a moment, in whole seconds.
+// AdvanceTo is [Server.Advance] to a time, in whole seconds.
 func (s *Server) AdvanceTo(to time.Time) {
 	s.T.Helper()
 	s.Call("POST", "/sandbox/clock", "", Object{"to": to.Format(time.RFC3339)}).Want(200)
 	s.AwaitProvider()
 }
 
-// AwaitProvider waits until the provider has done what is due, and then for its
-// notifications.
+// AwaitProvider waits until the provider has done all due work, and then for its notifications.
 func (s *Server) AwaitProvider() {
 	s.T.Helper()
 	db := s.SandboxDB()
@@ -69,7 +68,7 @@ func (s *Server) AwaitProvider() {
 	s.AwaitNotifications()
 }
 
-// SetDunning sets what a subscription becomes once the last retry has failed.
+// SetDunning sets the status of a subscription after the last failed retry.
 func (s *Server) SetDunning(outcome string) {
 	s.T.Helper()
 	s.Call("PUT", "/sandbox/stripe/dunning", "", Object{"outcome": outcome}).Want(200)

@@ -13,18 +13,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// contract is what the reference says of answers. Every answer that a test reads is held
-// against it: a status, a code or a key that is not declared fails the test, and so does a
-// required key that is missing.
+// contract is the API reference. Every response that a test reads is checked against it: an
+// undeclared status, code or key fails the test, and so does a missing required key.
 type contract struct {
 	operations []described
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema // by their place in the document
+	schemas  map[string]*jsonschema.Schema // by path in the document
 }
 
-// described is an operation of the reference.
+// described is an operation in the reference.
 type described struct {
 	id           string
 	method, path string
@@ -33,16 +32,17 @@ type described struct {
 	doc          Object
 }
 
-// place is where the reference is in the compiler.
+// place is the URL of the reference in the compiler.
 const place = "reference:///openapi.json"
 
-// theContract is that of the first server which was asked for it: all of a process have the same.
+// theContract is the contract of the first server. All servers of a process have the same contract.
 var theContract struct {
 	sync.Mutex
 	*contract
 }
 
-// contractOf returns the contract, nil where the server does not tell it (any more).
+// contractOf returns the contract, or nil if the server does not serve it, for example after its
+// stop.
 func contractOf(s *Server) *contract {
 	theContract.Lock()
 	defer theContract.Unlock()
@@ -71,7 +71,8 @@ func contractOf(s *Server) *contract {
 	return theContract.contract
 }
 
-// holdToContract fails the test for an answer that is not declared.
+// holdToContract fails the test if a response does not match the reference. It also calls the
+// function of [Server.Record].
 func (s *Server) holdToContract(r *http.Request, resp *http.Response, body []byte) {
 	s.T.Helper()
 	if !strings.HasPrefix(r.URL.String(), s.URL+"/") {
@@ -95,14 +96,14 @@ func (s *Server) holdToContract(r *http.Request, resp *http.Response, body []byt
 	}
 }
 
-// Exchange is a request to an operation of the reference, and its answer.
+// Exchange is a request to an operation in the reference, and its response.
 type Exchange struct {
 	Operation       string
 	Status          int
 	Request, Answer []byte
 }
 
-// Record has f called with each exchange from now on.
+// Record calls f for each exchange from now on.
 func (s *Server) Record(f func(Exchange)) { s.record = f }
 
 func newContract(doc any) (*contract, error) {
@@ -129,8 +130,8 @@ func newContract(doc any) (*contract, error) {
 	return c, c.compiler.AddResource(place, root)
 }
 
-// closeObjects makes schemas refuse keys that they do not name. In the reference itself they
-// are open, because answers may get more keys in later versions.
+// closeObjects makes schemas reject unknown keys. The reference itself allows them, because later
+// versions can add keys to responses.
 func closeObjects(node any) {
 	switch node := node.(type) {
 	case Object:
@@ -147,7 +148,8 @@ func closeObjects(node any) {
 	}
 }
 
-// operation finds the operation of a request: of several that fit, the one that says more.
+// operation returns the operation for a request. If several paths match, it returns the most
+// specific.
 func (c *contract) operation(method, path string) *described {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -176,8 +178,8 @@ func (c *contract) operation(method, path string) *described {
 	return best
 }
 
-// check returns what is wrong about an answer; nil for one that is as declared, and for one
-// to a request that the reference does not know.
+// check returns an error if a response does not match the reference. It accepts every response to a
+// request that is not in the reference.
 func (c *contract) check(r *http.Request, resp *http.Response, body []byte) error {
 	op := c.operation(r.Method, r.URL.EscapedPath())
 	if op == nil {
@@ -218,7 +220,7 @@ func (c *contract) check(r *http.Request, resp *http.Response, body []byte) erro
 	return nil
 }
 
-// schema compiles a schema of the document, once.
+// schema compiles a schema of the document once.
 func (c *contract) schema(where []string) (*jsonschema.Schema, error) {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	pointer := place + "#"
@@ -245,5 +247,5 @@ func fieldAt(doc Object, where []string) Object {
 	return doc
 }
 
-// shortenBody returns the beginning of a body, for a message.
+// shortenBody returns the start of a body, for an error message.
 func shortenBody(body []byte) string { return string(body[:min(len(body), 2000)]) }

@@ -36,7 +36,7 @@ const smallReference = `{
   }
 }`
 
-// Whatever is not declared is found, with the name of the operation.
+// The check finds everything undeclared, and its error names the operation.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(smallReference))
@@ -53,7 +53,7 @@ func TestContract(t *testing.T) {
 		status  int
 		kind    string
 		body    string
-		want    string // a part of what is wrong, "" for nothing
+		want    string // part of the error, or "" for no error
 	}{
 		{"GET /things/1", 200, "application/json", `{` + id + `, "at": null}`, ""},
 		{"GET /things/1", 200, "application/json", `{` + id + `, "at": "x", "any": {"free": 1}, "parts": [{"n": 1}]}`, ""},
@@ -86,7 +86,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// verdicts is a test whose failures are kept.
+// verdicts is a test that records its failures.
 type verdicts struct {
 	testing.TB
 
@@ -95,8 +95,8 @@ type verdicts struct {
 
 func (v *verdicts) Error(args ...any) { v.found = append(v.found, fmt.Sprint(args...)) }
 
-// The answers of every test are held against what the running service says of itself: one that is
-// not as declared fails the test that reads it.
+// The responses in every test are checked against the reference of the running service. A response
+// that does not match fails the test that reads it.
 func TestAnswersAreHeldAgainstTheReference(t *testing.T) {
 	t.Parallel()
 	s := Start(t, sqldb.SQLite)
@@ -104,7 +104,7 @@ func TestAnswersAreHeldAgainstTheReference(t *testing.T) {
 		path   string
 		status int
 		body   string
-		want   string // a part of what is wrong, "" for nothing
+		want   string // part of the error, or "" for no error
 	}{
 		{"/api/v1/auth/oauth/providers", 200, `{"providers": ["sandbox"]}`, ""},
 		{"/api/v1/auth/oauth/providers", 200, `{"providers": ["sandbox"], "undeclared": 1}`, "'undeclared' not allowed"},

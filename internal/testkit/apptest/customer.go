@@ -4,7 +4,7 @@ import (
 	"net/url"
 )
 
-// Customer is a tenant whose subscription is followed through time.
+// Customer is a tenant whose subscription a test follows over time.
 type Customer struct {
 	*Server
 	Owner
@@ -18,14 +18,13 @@ func (s *Server) NewCustomer(name string) *Customer {
 	return &Customer{Server: s, Owner: s.Register(email, true), Email: email}
 }
 
-// OpenCheckout opens a checkout for a plan, by its id, and returns the answer.
+// OpenCheckout opens a checkout for a plan and returns the response. plan is an id.
 func (c *Customer) OpenCheckout(plan, currency string) Reply {
 	c.T.Helper()
 	return c.Call("POST", c.Path("/checkout"), c.Token, WithChanges(ReturnURLs, Object{"plan_id": plan, "currency": currency}))
 }
 
-// Buy pays for a plan, by its id, with a form such as [Card], and waits for the
-// subscription.
+// Buy pays for a plan with a form such as [Card], and waits for the subscription. plan is an id.
 func (c *Customer) Buy(plan, currency string, way url.Values) {
 	c.T.Helper()
 	c.Submit(c.OpenCheckout(plan, currency).Want(200).Str("data.url"), way).Want(303)
@@ -33,7 +32,7 @@ func (c *Customer) Buy(plan, currency string, way url.Values) {
 	c.AwaitNotifications()
 }
 
-// ReplaceCard gives another card in the billing portal. It pays nothing by itself.
+// ReplaceCard sets another card in the billing portal. It pays nothing.
 func (c *Customer) ReplaceCard(number string) {
 	c.T.Helper()
 	page := c.Call("POST", c.Path("/docs/billing/portal"), c.Token, nil).Want(200).Str("data.url")
@@ -41,8 +40,8 @@ func (c *Customer) ReplaceCard(number string) {
 	c.AwaitNotifications()
 }
 
-// PayOpenInvoices pays what the tenant owes on the provider's pages, with a form
-// such as [Card].
+// PayOpenInvoices pays the tenant's open invoices on the provider's pages, with a form such as
+// [Card].
 func (c *Customer) PayOpenInvoices(way url.Values) {
 	c.T.Helper()
 	for _, in := range c.ProviderObjects(c.Owner, "invoice") {
@@ -53,7 +52,7 @@ func (c *Customer) PayOpenInvoices(way url.Values) {
 	c.AwaitNotifications()
 }
 
-// LogInAgain renews the token: tokens expire as time goes by.
+// LogInAgain gets a new token, because tokens expire when the clock advances.
 func (c *Customer) LogInAgain() {
 	c.T.Helper()
 	c.Token = c.LogIn(c.Email)
@@ -66,15 +65,15 @@ func (c *Customer) HasAccess() bool {
 	return len(list) > 0
 }
 
-// Subscriptions returns the tenant's subscriptions as the administration sees them:
-// the newest first, also those that are over.
+// Subscriptions returns the tenant's subscriptions as admins see them, newest first, including
+// ended ones.
 func (c *Customer) Subscriptions() Reply {
 	c.T.Helper()
 	return c.Call("GET", "/api/v1/admin/tenants/"+c.Tenant+"/subscriptions", c.Admin(), nil).Want(200)
 }
 
-// WantStatus wants the newest subscription in a status, and access to the plan's
-// features if that status gives it.
+// WantStatus checks the status of the newest subscription, and that the tenant has access to the
+// plan's features exactly if the status grants it.
 func (c *Customer) WantStatus(status string) {
 	c.T.Helper()
 	c.LogInAgain()

@@ -7,26 +7,26 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// DB is the service's database, for looking at it and changing it past the service.
+// DB returns the service's database, to read and change it directly.
 func (s *Server) DB() *sqldb.DB {
 	s.T.Helper()
 	return s.db()
 }
 
-// SandboxDB is the sandbox's own database, with what the payment provider keeps.
+// SandboxDB returns the sandbox's database, with the data of the payment provider.
 func (s *Server) SandboxDB() *sqldb.DB {
 	s.T.Helper()
 	return s.sandbox()
 }
 
-// Exec changes a database past the service. A failure does not end the test, so
-// that it may be called from any goroutine.
+// Exec runs a statement on a database, bypassing the service. It can run in any goroutine, because
+// a failure does not end the test.
 func Exec(t testing.TB, db *sqldb.DB, query string, args ...any) {
 	t.Helper()
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(2 * sqldb.OthersInterval) // The service notices commits of other connections a little later.
+	time.Sleep(2 * sqldb.OthersInterval) // The service notices commits of other connections after a delay.
 }
 
 // CountRows runs a query in the service's database that returns one number.

@@ -19,26 +19,28 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// instanceVariable is the environment variable that makes a test binary a further instance of a
-// service whose first one runs in the test's own process, with the payment provider and the clock.
+// instanceVariable is the environment variable that makes a test binary run another instance of a
+// service. The first instance runs in the process of the test, with the payment provider and the
+// clock.
 const instanceVariable = "TENANTRY_TEST_BESIDE"
 
-// instanceOrder are what the process of an instance reads from its standard input, as JSON: first its
-// settings, then each time how far the sandbox's clock is ahead. It answers each with a reply. At
-// the end of the input it stops as the service does at SIGTERM.
+// instanceOrder is a message to the process of an instance, as JSON on standard input. The first
+// message has the settings; each further one has the offset of the sandbox's clock. The process
+// replies to each message. At the end of the input it stops as on SIGTERM.
 type instanceOrder struct {
 	Settings *instanceSettings `json:",omitempty"`
 	Ahead    time.Duration
 }
 
-// instanceReply is what the process of an instance writes to its standard output: the address where it
-// listens once it answers requests, then that it has followed the clock.
+// instanceReply is a message from the process of an instance on standard output. The first one has
+// the address, once the instance serves requests. Each further one confirms the offset of the
+// clock.
 type instanceReply struct {
 	Addr  string        `json:",omitempty"`
-	Ahead time.Duration // of its clock
+	Ahead time.Duration // offset of its clock
 }
 
-// instanceSettings are settings with the secrets, which do not show as JSON by themselves.
+// instanceSettings are settings with the secrets, which settings.Settings omits from JSON.
 type instanceSettings struct {
 	settings.Settings
 
@@ -47,7 +49,7 @@ type instanceSettings struct {
 	Webhooks                  []string
 }
 
-// newInstanceSettings returns what an instance is told.
+// newInstanceSettings returns the settings to send to an instance.
 func newInstanceSettings(s settings.Settings, own string) *instanceSettings {
 	s.Addr, s.MetricsAddr, s.ProfilesAddr = "127.0.0.1:0", "", ""
 	b := &instanceSettings{
@@ -60,7 +62,7 @@ func newInstanceSettings(s settings.Settings, own string) *instanceSettings {
 	return b
 }
 
-// reveal returns the settings whole.
+// reveal returns the settings with the secrets.
 func (b *instanceSettings) reveal() settings.Settings {
 	s := b.Settings
 	s.DatabaseURL, s.RedisURL = settings.Secret(b.Database), settings.Secret(b.Redis)
@@ -71,7 +73,7 @@ func (b *instanceSettings) reveal() settings.Settings {
 	return s
 }
 
-// serveInstance runs an instance in a process that startBeside has started, and returns its exit
+// serveInstance runs an instance in a process that startInstance has started, and returns its exit
 // code.
 func serveInstance(in io.Reader, out io.Writer) int {
 	debug.SetGCPercent(garbage)
@@ -96,7 +98,7 @@ func serveInstance(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// followClock moves the clock as it is told, until there is no more to read.
+// followClock sets the clock to each offset that it reads, until the end of the input.
 func followClock(read *json.Decoder, write *json.Encoder, sandbox *clock.Adjustable, stop func()) {
 	defer stop()
 	for {
@@ -111,22 +113,22 @@ func followClock(read *json.Decoder, write *json.Encoder, sandbox *clock.Adjusta
 	}
 }
 
-// instance is a further instance of a service, in a process of its own.
+// instance is another instance of a service in a separate process.
 type instance struct {
 	addr string
-	stop func() error // as SIGTERM does; later calls return the same
+	stop func() error // stops like SIGTERM; later calls return the same error
 
-	mu    sync.Mutex // held while it is told something, until it has replied
+	mu    sync.Mutex // held from sending an order until the reply
 	write *json.Encoder
 	read  *json.Decoder
 }
 
-// startInstance starts an instance beside the first, which is at own, and waits until it answers
-// requests. Its log goes to log.
+// startInstance starts another instance of the service at own, and waits until it serves requests.
+// Its log goes to log.
 func startInstance(s settings.Settings, own string, log io.Writer) (*instance, error) {
 	run := exec.CommandContext(context.Background(), os.Args[0])
 	run.Env, run.Stderr = append(os.Environ(), instanceVariable+"=1"), log
-	in, err := run.StdinPipe() // closed by the end of this process, whatever its end
+	in, err := run.StdinPipe() // closed when this process ends, even if it is killed
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +154,7 @@ func startInstance(s settings.Settings, own string, log io.Writer) (*instance, e
 	return i, nil
 }
 
-// setClock has an instance follow the sandbox's clock, and returns once it does.
+// setClock makes an instance follow the sandbox's clock. It returns once the clock has moved.
 func (i *instance) setClock(ahead time.Duration) error {
 	got, err := i.sendOrder(instanceOrder{Ahead: ahead})
 	if err == nil && got.Ahead < ahead {
@@ -161,7 +163,7 @@ func (i *instance) setClock(ahead time.Duration) error {
 	return err
 }
 
-// sendOrder returns what an instance replies.
+// sendOrder sends an order and returns the reply.
 func (i *instance) sendOrder(o instanceOrder) (r instanceReply, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -171,7 +173,7 @@ func (i *instance) sendOrder(o instanceOrder) (r instanceReply, err error) {
 	return r, i.read.Decode(&r)
 }
 
-// clockAhead returns how far the sandbox's clock is ahead of the machine's.
+// clockAhead returns the offset of the sandbox's clock from the machine's clock.
 func (s *Server) clockAhead() (ahead time.Duration, err error) {
 	err = s.SandboxDB().Conn(s.T.Context()).QueryRowContext(s.T.Context(),
 		`SELECT value FROM sandbox_settings WHERE key = 'clock_offset'`).Scan(&ahead)

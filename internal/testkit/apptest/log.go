@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// logBuffer keeps what a service logs.
+// logBuffer collects the log of a service.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -24,7 +24,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// warnings returns the lines of a JSON log from the level WARN on.
+// warnings returns the lines of a JSON log with level WARN or higher.
 func (l *logBuffer) warnings() string {
 	var lines strings.Builder
 	for line := range strings.Lines(l.String()) {

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// garbage is how much of it may be beside what is in use, in percent.
+// garbage is the GC percentage in tests: the allowed garbage relative to the live heap.
 const garbage = 400
 
-// Main runs the tests of a package, which calls it in its TestMain. Half of the time
-// a test waits: for a database, a job, a notification. Therefore twice as many run at
-// once as there are processors, unless the command says otherwise by -parallel. Garbage may
-// grow to four times what is in use, unless GOGC is set: collecting it is a part of the time,
-// above all under the race detector. At the end Main removes what the tests have shared.
+// Main runs the tests of a package. Its TestMain must call it. Tests spend half of the time waiting
+// for a database, a job or a notification, so twice as many tests run in parallel as there are
+// processors, unless -parallel is set. The heap can grow to five times the live heap unless GOGC is
+// set, because garbage collection takes a large part of the time, especially with the race
+// detector. At the end, Main removes the resources that the tests share.
 func Main(m *testing.M) int {
 	if hosting := os.Getenv(childVariable); hosting != "" {
 		return serveAsChild(hosting)

@@ -2,19 +2,19 @@ package apptest
 
 import "maps"
 
-// Owner is a registered user with a tenant that is theirs.
+// Owner is a registered user who owns a tenant.
 type Owner struct {
 	Token, Tenant string
 }
 
-// Path is the path of something of the tenant, such as /subscription/cancel.
+// Path returns the path of a resource of the tenant, such as /subscription/cancel.
 func (o Owner) Path(below string) string { return "/api/v1/tenant/" + o.Tenant + below }
 
-// password is that of all users that tests register.
+// password is the password of all users that tests register.
 const password = "correct horse"
 
-// Registration is the body that registers Ada with an address. A change replaces a
-// value, nil leaves it out.
+// Registration returns the body that registers Ada with an email address. change replaces values;
+// nil removes a key.
 func Registration(email string, change Object) Object {
 	body := Object{"name": "Ada", "email": email, "password": password, "password_confirmation": password}
 	maps.Copy(body, change)
@@ -28,8 +28,8 @@ var BillingDetails = Object{
 	"postal_code": "SW1Y 4JH", "country": "GB", "billing_email": "billing@example.com",
 }
 
-// Register makes an account with a tenant. onboarded gives the tenant its
-// [BillingDetails], without which most routes refuse it.
+// Register creates an account with a tenant. onboarded sets the tenant's [BillingDetails], without
+// which most routes reject requests.
 func (s *Server) Register(email string, onboarded bool) Owner {
 	s.T.Helper()
 	token := s.Call("POST", "/api/v1/auth/register", "", Registration(email, nil)).Want(201).Str("accessToken")
@@ -40,7 +40,7 @@ func (s *Server) Register(email string, onboarded bool) Owner {
 	return o
 }
 
-// RegisterAlone makes an account without a tenant and returns its token.
+// RegisterAlone creates an account without a tenant and returns its token.
 func (s *Server) RegisterAlone(name, email string) string {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/register", "", Registration(email, Object{"name": name, "create_tenant": false})).
@@ -50,35 +50,34 @@ func (s *Server) RegisterAlone(name, email string) string {
 // AdaLogin is the body that logs ada@example.com in.
 var AdaLogin = Object{"email": "ada@example.com", "password": password}
 
-// LogIn logs a user in whom the test has registered, and returns the token.
+// LogIn logs in a user that the test has registered, and returns the token.
 func (s *Server) LogIn(email string) string {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/login", "", Object{"email": email, "password": password}).Want(200).Str("accessToken")
 }
 
-// Refresh asks for new tokens with a refresh token.
+// Refresh gets new tokens with a refresh token.
 func (s *Server) Refresh(token string) Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/refresh", "", Object{"refresh_token": token})
 }
 
-// AdminLogin is the body that logs the platform administrator in.
+// AdminLogin is the body that logs the platform admin in.
 var AdminLogin = Object{"email": "admin@tenantry.test", "password": "sandbox-admin"}
 
-// Admin logs the platform administrator in and returns the token.
+// Admin logs the platform admin in and returns the token.
 func (s *Server) Admin() string {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/auth/login", "", AdminLogin).Want(200).Str("accessToken")
 }
 
-// UserID returns the id of a token's user.
+// UserID returns the id of the token's user.
 func (s *Server) UserID(token string) int64 {
 	s.T.Helper()
 	return int64(s.Call("GET", "/api/v1/auth/me", token, nil).Want(200).At("user.id").(float64))
 }
 
-// Impersonate starts to act as a tenant's owner, with the token of a platform
-// administrator.
+// Impersonate starts to impersonate a tenant's owner, with the token of a platform admin.
 func (s *Server) Impersonate(token string, target Owner) Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/admin/impersonation/start", token, Object{

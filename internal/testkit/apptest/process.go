@@ -20,17 +20,16 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// Hosting is where a service lives that is started several times, in this process
-// (hand [Hosting.Settings] to [StartWith]) or in one that can be killed
-// ([Hosting.Start]).
+// Hosting describes a service that is started several times: in this process (pass
+// [Hosting.Settings] to [StartWith]) or in a process that can be killed ([Hosting.Start]).
 type Hosting struct {
-	Data     string // the folder of its files
-	Database string // the URL of its database
-	Addr     string // where it listens
+	Data     string // data folder
+	Database string // URL of the database
+	Addr     string // listen address
 }
 
-// Settings are those of the service, whose provider is behind a gate. It issues its
-// invoices itself.
+// Settings returns the settings of the service, with a gate in front of the provider. The service
+// issues invoices itself.
 func (h Hosting) Settings(g *Gate) settings.Settings {
 	s := settings.Settings{
 		Addr: h.Addr, Data: h.Data, DatabaseURL: settings.Secret(h.Database), StripeSecretKey: providerKey,
@@ -41,12 +40,12 @@ func (h Hosting) Settings(g *Gate) settings.Settings {
 	return s
 }
 
-// childVariable is the environment variable that has, in the process that a test
-// starts to kill it, the hosting.
+// childVariable is the environment variable with the Hosting, in a process that a test starts to
+// kill it.
 const childVariable = "TENANTRY_TEST_HOSTING"
 
-// serveAsChild runs the service in a process that [Hosting.Start] has started, and returns its
-// exit code.
+// serveAsChild runs the service in a process that [Hosting.Start] has started, and returns its exit
+// code.
 func serveAsChild(text string) int {
 	var h Hosting
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
@@ -56,7 +55,7 @@ func serveAsChild(text string) int {
 	g := &Gate{}
 	g.Set(ListsClosed)
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends when the parent process ends
 		os.Exit(1)
 	}()
 	if err := app.Dev(context.Background(), h.Settings(g), os.Stdout, os.Stderr); err != nil {
@@ -66,15 +65,16 @@ func serveAsChild(text string) int {
 	return 0
 }
 
-// Child is a service in a process of its own.
+// Child is a service in a separate process.
 type Child struct {
 	*Server
-	// Kill ends the process, without a chance to finish anything (SIGKILL).
+	// Kill ends the process with SIGKILL.
 	Kill func()
 }
 
-// Start runs the service in a process of its own until it is killed: this test binary once
-// more, which [Main] makes the service. It asks the provider for single objects and not for lists.
+// Start runs the service in a separate process until it is killed. The process runs this test
+// binary, in which [Main] starts the service. It can call the provider for single objects but not
+// for lists.
 func (h Hosting) Start(t *testing.T) Child {
 	t.Helper()
 	text, err := json.Marshal(h)
@@ -90,7 +90,7 @@ func (h Hosting) Start(t *testing.T) Child {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.StdinPipe(); err != nil { // closed by the end of this process
+	if _, err := run.StdinPipe(); err != nil { // closed when this process ends
 		t.Fatal(err)
 	}
 	if err := run.Start(); err != nil {
@@ -99,8 +99,8 @@ func (h Hosting) Start(t *testing.T) Child {
 	c.Kill = sync.OnceFunc(func() {
 		_ = run.Process.Kill()
 		_ = run.Wait()
-		// The jobs that it was doing are leased for another minute and a half. Without
-		// the leases they can go on at once.
+		// The leases of the killed process's jobs last for another 90 seconds. End them, so that
+		// the jobs continue immediately.
 		Exec(t, c.DB(), `UPDATE jobs SET leased_until = $1 WHERE lease_id IS NOT NULL`, time.Unix(0, 0).UTC())
 	})
 	t.Cleanup(c.Kill)
@@ -118,21 +118,21 @@ func (h Hosting) Start(t *testing.T) Child {
 	return c
 }
 
-// Gate keeps the service from its payment provider. Requests of tests pass. The zero
-// Gate is open.
+// Gate blocks calls of the service to its payment provider. Requests of tests pass. The zero Gate
+// is open.
 type Gate struct{ opening atomic.Int32 }
 
-// Opening is what a [Gate] lets pass.
+// Opening defines which calls pass a [Gate].
 type Opening int32
 
 // The openings.
 const (
 	AllOpen     Opening = iota
-	ListsClosed         // single objects pass: what the service has heard of, but not what there is
+	ListsClosed         // only single objects pass: the service cannot list objects to find missed changes
 	AllClosed
 )
 
-// Set sets what passes from now on.
+// Set sets the calls that pass from now on.
 func (g *Gate) Set(o Opening) { g.opening.Store(int32(o)) }
 
 func (g *Gate) wrapProvider(provider http.Handler) http.Handler {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// NewProviderPrice makes a monthly price of 1000 EUR cents at the provider and
-// returns its id. The changes are names and values in turn.
+// NewProviderPrice creates a monthly price of 1000 EUR cents at the provider and returns its id.
+// changes are alternating names and values.
 func (s *Server) NewProviderPrice(changes ...string) string {
 	s.T.Helper()
 	form := []string{
@@ -20,9 +20,9 @@ func (s *Server) NewProviderPrice(changes ...string) string {
 	return s.AtProvider("POST", "/prices", append(form, changes...)...).Str("id")
 }
 
-// NewMeteredPrice makes a monthly metered price at the provider, with a meter of its own,
-// and returns its id; cents is what a unit costs, as decimal text. The changes are names
-// and values in turn.
+// NewMeteredPrice creates a monthly metered price with a new meter at the provider and returns the
+// price's id. cents is the price of a unit as decimal text. changes are alternating names and
+// values.
 func (s *Server) NewMeteredPrice(currency, cents string, changes ...string) string {
 	s.T.Helper()
 	meter := s.AtProvider("POST", "/billing/meters", "display_name", "By hand",
@@ -34,19 +34,18 @@ func (s *Server) NewMeteredPrice(currency, cents string, changes ...string) stri
 	return s.AtProvider("POST", "/prices", append(form, changes...)...).Str("id")
 }
 
-// providerKey is the key of the service's account at the payment provider, which
-// tests use as well.
+// providerKey is the API key of the service's account at the payment provider. Tests use it as
+// well.
 const providerKey = "sk_test_dashboard"
 
-// AtProvider calls the payment provider directly, as the owner of the account would,
-// with a form of names and values in turn. It ends the test unless that succeeds.
-// path is what follows /v1.
+// AtProvider calls the payment provider directly, as the owner of the account can. form has
+// alternating names and values, and path starts after /v1. AtProvider ends the test on an error.
 func (s *Server) AtProvider(method, path string, form ...string) Reply {
 	s.T.Helper()
 	return s.TryAtProvider(method, path, form...).Want(200)
 }
 
-// TryAtProvider is [Server.AtProvider] for calls that may be refused.
+// TryAtProvider is [Server.AtProvider] for calls that can fail.
 func (s *Server) TryAtProvider(method, path string, form ...string) Reply {
 	s.T.Helper()
 	values := url.Values{}
@@ -67,7 +66,7 @@ func (s *Server) TryAtProvider(method, path string, form ...string) Reply {
 	return s.Do(r)
 }
 
-// PayAtProvider has an invoice paid at the provider, with another card.
+// PayAtProvider pays an invoice at the provider with another card.
 func (s *Server) PayAtProvider(invoice string) {
 	s.T.Helper()
 	customer := s.AtProvider("GET", "/invoices/"+invoice).Str("customer")
@@ -75,8 +74,8 @@ func (s *Server) PayAtProvider(invoice string) {
 	s.AtProvider("POST", "/invoices/"+invoice+"/pay", "payment_method", card)
 }
 
-// ProviderObjects returns the provider's objects of a kind (customer, subscription,
-// invoice, checkout.session) that are a tenant's, the oldest first.
+// ProviderObjects returns a tenant's objects of a kind (customer, subscription, invoice,
+// checkout.session) at the provider, oldest first.
 func (s *Server) ProviderObjects(o Owner, kind string) []Reply {
 	s.T.Helper()
 	all := s.AllProviderObjects(kind)
@@ -89,7 +88,7 @@ func (s *Server) ProviderObjects(o Owner, kind string) []Reply {
 	return slices.DeleteFunc(all, func(r Reply) bool { return !customers[r.At("customer")] && !customers[r.At("id")] })
 }
 
-// AllProviderObjects returns the provider's objects of a kind, the oldest first.
+// AllProviderObjects returns the provider's objects of a kind, oldest first.
 func (s *Server) AllProviderObjects(kind string) []Reply {
 	t, db := s.T, s.SandboxDB()
 	t.Helper()
@@ -116,7 +115,7 @@ func (s *Server) AllProviderObjects(kind string) []Reply {
 	return found
 }
 
-// ProviderPriceOf returns the id of the provider's price of a plan, by the plan's id.
+// ProviderPriceOf returns the id of the provider's price of the plan with an id.
 func (s *Server) ProviderPriceOf(plan string) string {
 	s.T.Helper()
 	for _, p := range s.AllProviderObjects("price") {

@@ -11,31 +11,31 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Proxy stands between the service and the sandbox's payment provider: it counts what
-// the service asks for, and tampers with it when it is told to.
+// Proxy is between the service and the sandbox's payment provider. It counts the service's requests
+// and can tamper with them.
 type Proxy struct {
 	mu     sync.Mutex
-	asked  []string // method and path of each request of the service
+	asked  []string // method and path of each request
 	tamper func(r *http.Request) Verdict
-	held   chan struct{} // what a held answer waits for
+	held   chan struct{} // held responses wait until it is closed
 }
 
-// Verdict is what a [Proxy] does to a request.
+// Verdict is an action of a [Proxy] on a request.
 type Verdict int
 
 // The verdicts.
 const (
-	Pass       Verdict = iota // the provider is asked
-	Fail                      // the provider says that it is out of order
-	FailBefore                // the provider begins, fails, and repeats that to the same key
-	FailAfter                 // the provider does it, says that it failed, and repeats that
-	Refuse                    // the provider understands it and will not do it
-	Deny                      // the provider does not accept the key any more
-	LoseAnswer                // the provider does it, and the answer is lost
-	HoldAnswer                // the provider does it, and the answer waits for [Proxy.LetGo]
+	Pass       Verdict = iota // forwards the request
+	Fail                      // returns a provider error without forwarding the request
+	FailBefore                // the provider fails before the write and repeats the failure for the same idempotency key
+	FailAfter                 // the provider writes, returns a failure, and repeats the failure for the same idempotency key
+	Refuse                    // returns a rejection
+	Deny                      // returns an expired key error
+	LoseAnswer                // forwards the request and drops the response
+	HoldAnswer                // forwards the request and delays the response until [Proxy.ReleaseAnswers]
 )
 
-// direct is the header of the test's own requests, which the proxy ignores.
+// direct is the header of the test's own requests, which the proxy forwards unchanged.
 const direct = "X-Test-Direct"
 
 func (p *Proxy) wrapProvider(provider http.Handler) http.Handler {
@@ -71,24 +71,24 @@ func (p *Proxy) wrapProvider(provider http.Handler) http.Handler {
 			<-p.gate()
 			maps.Copy(w.Header(), answer.Header())
 			w.WriteHeader(answer.Code)
-			_, _ = w.Write(answer.Body.Bytes()) // a caller that is gone needs none
+			_, _ = w.Write(answer.Body.Bytes()) // fails only if the caller has disconnected
 		default:
 			provider.ServeHTTP(w, r)
 		}
 	})
 }
 
-// Option is the option of a server that asks its provider through the proxy.
+// Option is an [Option] that makes a service call its provider through the proxy.
 func (p *Proxy) Option(s *settings.Settings) { s.AroundProvider = p.wrapProvider }
 
-// Tamper sets what happens to the service's requests from now on; nil lets all pass.
+// Tamper sets the function that decides about the service's requests; nil forwards them all.
 func (p *Proxy) Tamper(tamper func(r *http.Request) Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tamper = tamper
 }
 
-// gate returns what held answers wait for.
+// gate returns the channel that held responses wait for.
 func (p *Proxy) gate() chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,11 +98,11 @@ func (p *Proxy) gate() chan struct{} {
 	return p.held
 }
 
-// ReleaseAnswers gives the answers that are held, and those that would be from now on.
+// ReleaseAnswers releases held responses and no longer holds new ones.
 func (p *Proxy) ReleaseAnswers() { close(p.gate()) }
 
-// ForEndpoint does something to the requests for one endpoint, for [Proxy.Tamper]. path is
-// the start of what follows /v1.
+// ForEndpoint returns a function for [Proxy.Tamper] that applies a verdict to the requests to one
+// endpoint. path is a prefix of the path after /v1.
 func ForEndpoint(does Verdict, method, path string) func(*http.Request) Verdict {
 	return func(r *http.Request) Verdict {
 		if r.Method == method && strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1"+path) {
@@ -112,8 +112,8 @@ func ForEndpoint(does Verdict, method, path string) func(*http.Request) Verdict 
 	}
 }
 
-// Count returns how often the service has asked for something ("POST /prices") since
-// the last call of Count.
+// Count returns the number of requests of the service to an endpoint ("POST /prices") since the
+// last call of Count.
 func (p *Proxy) Count(request string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,5 +2,5 @@
 
 package apptest
 
-// raced says that the race detector is on.
+// raced reports whether the race detector is on.
 const raced = true

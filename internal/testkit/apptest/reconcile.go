@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Reconcile compares with the provider and returns the differences by the provider's
-// id. Each is the kind, the field if it has one, and "repaired" if it was.
+// Reconcile runs the comparison with the provider and returns the differences by the provider's id.
+// A difference consists of its kind, its field if it has one, and "repaired" if it was repaired.
 func (s *Server) Reconcile(dryRun bool) map[string][]string {
 	s.T.Helper()
 	a := s.Call("POST", "/sandbox/stripe/reconcile", "", map[string]any{"dry_run": dryRun}).Want(200)
@@ -29,8 +29,8 @@ func (s *Server) Reconcile(dryRun bool) map[string][]string {
 	return found
 }
 
-// StoredBilling returns all that the service has stored of subscriptions and
-// invoices, a line for each row, to tell whether anything has changed.
+// StoredBilling returns all stored subscriptions and invoices, one line per row, so that tests can
+// detect changes.
 func (s *Server) StoredBilling() string {
 	s.T.Helper()
 	var lines strings.Builder
@@ -66,17 +66,17 @@ func (s *Server) dump(into io.Writer, table string) {
 	}
 }
 
-// Customers are tenants by their names, for tests with several.
+// Customers are tenants by name, for tests with several.
 type Customers struct {
 	*Server
 	Names map[string]Owner
 }
 
-// Customers starts with none.
+// Customers returns an empty set of customers.
 func (s *Server) Customers() Customers { return Customers{Server: s, Names: map[string]Owner{}} }
 
-// Add registers a tenant that the provider knows and that has bought nothing, and
-// returns the id of the provider's customer.
+// Add registers a tenant without a subscription that the provider knows, and returns the id of the
+// provider's customer.
 func (k Customers) Add(name string) (id string) {
 	o := k.Register(name+"@example.com", true)
 	k.Names[name] = o
@@ -84,7 +84,7 @@ func (k Customers) Add(name string) (id string) {
 	return k.ProviderObjects(o, "customer")[0].Str("id")
 }
 
-// AddSubscriber registers a tenant with a subscription, and returns the provider's.
+// AddSubscriber registers a tenant with a subscription and returns the provider's subscription.
 func (k Customers) AddSubscriber(name, slug string) Reply {
 	o := k.Register(name+"@example.com", true)
 	k.Names[name] = o
@@ -92,16 +92,15 @@ func (k Customers) AddSubscriber(name, slug string) Reply {
 	return k.ProviderObjects(o, "subscription")[0]
 }
 
-// SubscribeAtProvider starts a trial at the provider, and returns the id of the
-// subscription.
+// SubscribeAtProvider starts a trial at the provider and returns the id of the subscription.
 func (k Customers) SubscribeAtProvider(customer, price string, more ...string) string {
 	return k.AtProvider("POST", "/subscriptions", append([]string{
 		"customer", customer, "items[0][price]", price, "items[0][quantity]", "1", "trial_period_days", "7",
 	}, more...)...).Str("id")
 }
 
-// AddOwing registers tenants whose renewal has failed, so that each has a paid and an
-// open invoice, and returns the provider's ids of the open ones by name.
+// AddOwing registers tenants whose renewal has failed. Each has a paid and an open invoice. It
+// returns the provider's ids of the open invoices by name.
 func (k Customers) AddOwing(names ...string) (open map[string]string) {
 	k.T.Helper()
 	for _, name := range names {
@@ -128,7 +127,7 @@ func (k Customers) AddOwing(names ...string) (open map[string]string) {
 	return open
 }
 
-// SameDifferences compares what [Server.Reconcile] has found with what it should find.
+// SameDifferences compares the result of [Server.Reconcile] with the expected differences.
 func SameDifferences(t *testing.T, what string, got, want map[string][]string) {
 	t.Helper()
 	for id := range want {
@@ -143,8 +142,7 @@ func SameDifferences(t *testing.T, what string, got, want map[string][]string) {
 	}
 }
 
-// MarkRepaired returns differences as [Server.Reconcile] returns them once they are
-// repaired.
+// MarkRepaired returns differences as [Server.Reconcile] returns them after it has repaired them.
 func MarkRepaired(differences []string) []string {
 	all := make([]string, len(differences))
 	for i, d := range differences {

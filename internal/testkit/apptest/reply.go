@@ -13,28 +13,28 @@ import (
 // Object is a JSON object.
 type Object = map[string]any
 
-// NoSuchID is a well-formed id that nothing has.
+// NoSuchID is a valid id that no object has.
 const NoSuchID = "01990000-0000-7000-8000-000000000000"
 
-// Reply is a response, read whole. Its methods that start with Want fail the test.
+// Reply is a response with its body. Its methods with the prefix Want fail the test.
 type Reply struct {
 	T      testing.TB
 	Status int
 	Header http.Header
 	Text   string
-	Body   Object // what Text says, where it is a JSON object
+	Body   Object // the decoded Text, if it is a JSON object
 
-	what string // names the reply in messages
+	what string // name of the reply in failures
 }
 
-// As gives the reply a name for messages, in place of the method and the path: that
-// of a case in a table.
+// As sets the name of the reply in failures, such as the name of a test case. The default is the
+// method and the path.
 func (a Reply) As(what string) Reply {
 	a.what = what
 	return a
 }
 
-// Want ends the test unless the status is as expected.
+// Want ends the test unless the status matches.
 func (a Reply) Want(status int) Reply {
 	a.T.Helper()
 	if a.Status != status {
@@ -43,7 +43,7 @@ func (a Reply) Want(status int) Reply {
 	return a
 }
 
-// WantAt compares the value at a path, see [Reply.At].
+// WantAt checks the value at a path, see [Reply.At].
 func (a Reply) WantAt(path string, want any) Reply {
 	a.T.Helper()
 	if diff := cmp.Diff(want, a.At(path)); diff != "" {
@@ -52,7 +52,7 @@ func (a Reply) WantAt(path string, want any) Reply {
 	return a
 }
 
-// WantRefused wants a refusal with a status, a message and a code ("" for none).
+// WantRefused checks for an error with a status, a message and a code ("" for no code).
 func (a Reply) WantRefused(status int, code string) {
 	a.T.Helper()
 	if got, _ := a.At("code").(string); a.Status != status || got != code || a.At("message") == nil {
@@ -60,7 +60,7 @@ func (a Reply) WantRefused(status int, code string) {
 	}
 }
 
-// WantInvalid wants status 422 on exactly these fields.
+// WantInvalid checks for status 422 with exactly these invalid fields.
 func (a Reply) WantInvalid(fields ...string) {
 	a.T.Helper()
 	errs, _ := a.At("errors").(Object)
@@ -73,8 +73,8 @@ func (a Reply) WantInvalid(fields ...string) {
 	}
 }
 
-// At returns the value at a path such as data.plan.name or data.0.code (indices
-// have one digit), nil where there is none.
+// At returns the value at a path such as data.plan.name or data.0.code, or nil if there is none. An
+// index has one digit.
 func (a Reply) At(path string) any {
 	var v any = a.Body
 	for key := range strings.SplitSeq(path, ".") {
@@ -94,7 +94,7 @@ func (a Reply) At(path string) any {
 	return v
 }
 
-// Str returns the text at a path; it ends the test where there is none.
+// Str returns the text at a path. It ends the test if there is none.
 func (a Reply) Str(path string) string {
 	a.T.Helper()
 	s, ok := a.At(path).(string)
@@ -104,7 +104,7 @@ func (a Reply) Str(path string) string {
 	return s
 }
 
-// TimeAt returns the time at a path, which must be in UTC with microseconds.
+// TimeAt returns the time at a path. It must be in UTC with microseconds.
 func (a Reply) TimeAt(path string) time.Time {
 	a.T.Helper()
 	at, err := time.Parse("2006-01-02T15:04:05.000000Z", a.Str(path))
@@ -114,7 +114,7 @@ func (a Reply) TimeAt(path string) time.Time {
 	return at
 }
 
-// Column returns one key of every entry of the list at data.
+// Column returns the value of a key in every entry of the list at data.
 func (a Reply) Column(key string) []any {
 	a.T.Helper()
 	list, ok := a.At("data").([]any)
@@ -128,7 +128,7 @@ func (a Reply) Column(key string) []any {
 	return values
 }
 
-// Actions returns the actions of a page of the audit log.
+// Actions returns the actions in a page of the audit log.
 func (a Reply) Actions() []string {
 	a.T.Helper()
 	actions := []string{}
@@ -138,5 +138,5 @@ func (a Reply) Actions() []string {
 	return actions
 }
 
-// IDText writes an id that JSON has as a number.
+// IDText formats an id that is a number in JSON.
 func IDText(n float64) string { return strconv.FormatInt(int64(n), 10) }

@@ -9,20 +9,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// secrets collects every password, token and code that the traffic of a test
-// carries in either direction. When the test ends, none of them may be in the
-// service's log, which is written at its most talkative level: so the traffic of
-// the whole suite is the canary.
+// secrets collects every password, token and code in the requests and responses of a test. When the
+// test ends, the service's log must contain none of them. The log level is the most verbose one, so
+// the traffic of all tests checks for leaks.
 type secrets struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-// carriers are the keys of bodies whose values are secrets.
+// carriers are the keys of JSON values that are secret.
 var carriers = []string{"password", "token", "code", "secret", "card_number"}
 
 func (s *secrets) note(secret string) {
-	if len(secret) < 8 { // too short to be told from what is in the log anyway
+	if len(secret) < 8 { // too short to distinguish from other text in the log
 		return
 	}
 	s.mu.Lock()
@@ -50,7 +49,7 @@ func (s *secrets) noteJSON(v any) {
 	}
 }
 
-// noteLocation notes what a redirect carries in its query.
+// noteLocation records the secrets in the query of a redirect.
 func (s *secrets) noteLocation(location string) {
 	if u, err := url.Parse(location); err == nil {
 		for _, key := range []string{"code", "state", "nonce", "code_challenge"} {
@@ -61,8 +60,8 @@ func (s *secrets) noteLocation(location string) {
 
 func isSecretKey(key string) bool {
 	key = strings.ToLower(key)
-	// The codes of errors, meters and features are no secrets; the one-time code of
-	// a delegated login is told from them by its form.
+	// The codes of errors, meters and features are not secret. The one-time code of a delegated
+	// login has a different form.
 	if key == "code" || strings.HasSuffix(key, "_code") {
 		return false
 	}

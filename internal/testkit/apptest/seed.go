@@ -13,29 +13,28 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// seed is the state of a service that has stopped after its first start, which fills
-// the sandbox with its demo data. Since that takes longer than many tests do, each
-// process does it once, and the services of tests start with copies.
+// seed is the state of a service after its first start, which fills the sandbox with demo data.
+// That takes longer than many tests, so each process does it once, and the services of tests start
+// with copies.
 type seed struct {
-	database string // the URL of the service's database
+	database string // URL of the service's database
 	sandbox  []byte // the sandbox's database
 }
 
-// seedKey tells seeds apart: the demo subscription has an invoice, and it depends on
-// the mode who has issued it.
+// seedKey identifies a seed. The invoice of the demo subscription depends on the invoice mode.
 type seedKey struct {
 	dialect sqldb.Dialect
 	mode    settings.InvoiceMode
 }
 
-// seeds are those of the process.
+// seeds are the seeds of this process.
 var seeds struct {
 	mu    sync.Mutex
 	all   map[seedKey]func(t testing.TB) *seed
 	scope scope
 }
 
-// seedOf returns a seed. The first caller makes it; if that fails, the next caller tries again.
+// seedOf returns a seed. The first caller creates it; if that fails, the next caller tries again.
 func seedOf(t testing.TB, dialect sqldb.Dialect, mode settings.InvoiceMode) *seed {
 	t.Helper()
 	key := seedKey{dialect, mode}
@@ -82,7 +81,7 @@ func makeSeed(t testing.TB, key seedKey) *seed {
 	return &seed{database, sandbox}
 }
 
-// scope is a time at whose end something is cleaned up.
+// scope collects functions that run at its end.
 type scope struct {
 	mu       sync.Mutex
 	cleanups []func()
@@ -98,7 +97,7 @@ func (s *scope) end() {
 	}
 }
 
-// scoped is a test whose resources last as long as a scope.
+// scoped is a test whose resources live until the end of a scope.
 type scoped struct {
 	testing.TB
 	*scope

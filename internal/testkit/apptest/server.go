@@ -14,11 +14,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Server is the whole service with its sandbox, as `tenantry dev` runs it, on a
-// database of its own.
+// Server is a service with its sandbox, as `tenantry dev` runs it, with its own database.
 type Server struct {
 	T testing.TB
-	// URL is where the service is reached, without a slash at its end.
+	// URL is the URL of the service, without a trailing slash.
 	URL string
 	// Database is the URL of the service's database.
 	Database string
@@ -31,15 +30,13 @@ type Server struct {
 	front       *balancer      // nil for a single instance
 }
 
-// Stop ends the service and returns what it ended with. Later calls return the
-// same.
+// Stop stops the service and returns its error. Later calls return the same error.
 func (s *Server) Stop() error { return s.stop() }
 
-// Log is all that the service has logged so far.
+// Log returns the log so far.
 func (s *Server) Log() string { return s.log.String() }
 
-// CLISettings are the settings with which the command line reaches the database of
-// the service, and its provider.
+// CLISettings returns the settings for commands on the service's database and provider.
 func (s *Server) CLISettings() settings.Settings {
 	s.T.Helper()
 	provider, err := url.Parse(s.URL + "/sandbox/stripe")
@@ -52,15 +49,14 @@ func (s *Server) CLISettings() settings.Settings {
 	}
 }
 
-// Call makes a request with a body that is encoded as JSON (nil for none, a string
-// as it is) and a bearer token ("" for none). Redirects are not followed.
+// Call makes a request. It encodes body as JSON (nil sends no body, a string is sent unchanged) and
+// sends token as a bearer token ("" sends none). It does not follow redirects.
 func (s *Server) Call(method, path, token string, body any) Reply {
 	s.T.Helper()
 	return s.Do(s.NewRequest(method, path, token, body))
 }
 
-// NewRequest is the request of [Server.Call], to be changed and then handed to
-// [Server.Do].
+// NewRequest returns the request of [Server.Call], to change it before [Server.Do].
 func (s *Server) NewRequest(method, path, token string, body any) *http.Request {
 	s.T.Helper()
 	var reader io.Reader
@@ -92,13 +88,13 @@ func (s *Server) NewRequest(method, path, token string, body any) *http.Request 
 // noRedirects is the client of [Server.Do].
 var noRedirects = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Do makes a request. Redirects are not followed.
+// Do makes a request. It does not follow redirects.
 func (s *Server) Do(r *http.Request) Reply {
 	s.T.Helper()
 	return s.DoWith(noRedirects, r)
 }
 
-// DoWith makes a request with a client of the test's own.
+// DoWith makes a request with a client.
 func (s *Server) DoWith(client *http.Client, r *http.Request) Reply {
 	s.T.Helper()
 	resp, err := client.Do(r)
@@ -108,7 +104,7 @@ func (s *Server) DoWith(client *http.Client, r *http.Request) Reply {
 	return s.Read(r, resp)
 }
 
-// Read takes in the response to r, and closes its body.
+// Read reads the response to r and closes its body.
 func (s *Server) Read(r *http.Request, resp *http.Response) Reply {
 	s.T.Helper()
 	defer resp.Body.Close()
@@ -131,8 +127,8 @@ func (s *Server) Read(r *http.Request, resp *http.Response) Reply {
 	return a
 }
 
-// Submit sends the form of a page, such as those of the payment provider. page is a
-// whole URL.
+// Submit submits the form of a page, such as a page of the payment provider. page is an absolute
+// URL.
 func (s *Server) Submit(page string, form url.Values) Reply {
 	s.T.Helper()
 	r, err := http.NewRequestWithContext(s.T.Context(), http.MethodPost, page, strings.NewReader(form.Encode()))
@@ -143,7 +139,7 @@ func (s *Server) Submit(page string, form url.Values) Reply {
 	return s.Do(r)
 }
 
-// Scrape reads the metrics or another page of text at a whole URL.
+// Scrape returns the metrics or another text at an absolute URL.
 func (s *Server) Scrape(address string) string {
 	s.T.Helper()
 	r, err := http.NewRequestWithContext(s.T.Context(), http.MethodGet, address, nil)
@@ -153,8 +149,8 @@ func (s *Server) Scrape(address string) string {
 	return s.Do(r).Want(http.StatusOK).Text
 }
 
-// Routes reads the route table from the service's own reference, which lists every
-// route with its scope, permission and group.
+// Routes reads the route table from the service's reference, with the scope, permission and
+// rate-limit group of each route.
 func (s *Server) Routes() []rest.Route {
 	s.T.Helper()
 	paths, _ := s.Call("GET", "/openapi.json", "", nil).Want(200).At("paths").(Object)
@@ -162,7 +158,7 @@ func (s *Server) Routes() []rest.Route {
 	for path, methods := range paths {
 		for method, op := range methods.(Object) {
 			if op.(Object)["x-scope"] == nil {
-				continue // what is answered outside of the table
+				continue // not in the route table
 			}
 			text := func(key string) string { v, _ := op.(Object)[key].(string); return v }
 			routes = append(routes, rest.Route{
@@ -177,8 +173,7 @@ func (s *Server) Routes() []rest.Route {
 	return routes
 }
 
-// FillPath puts a tenant's id into the path of a route, and [NoSuchID] in place of
-// every other parameter.
+// FillPath replaces the tenant id in the path of a route, and all other parameters with [NoSuchID].
 func FillPath(path, tenant string) string {
 	path = strings.ReplaceAll(path, "{tenantId}", tenant)
 	for {

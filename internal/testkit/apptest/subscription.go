@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// AuditLog reads the audit log as the platform administrator.
+// AuditLog reads the audit log as a platform admin.
 func (s *Server) AuditLog(query url.Values) Reply {
 	s.T.Helper()
 	return s.Call("GET", "/api/v1/admin/audit-logs?"+query.Encode(), s.Admin(), nil)
@@ -25,8 +25,7 @@ func (s *Server) Invoices(o Owner, n int) []any {
 	return list
 }
 
-// InvoiceStates returns the status of each invoice of a tenant, as it is shown, by
-// the provider's id.
+// InvoiceStates returns the status of each invoice of a tenant by the provider's id.
 func (s *Server) InvoiceStates(o Owner) map[string]string {
 	s.T.Helper()
 	list := s.Call("GET", o.Path("/invoices?per_page=100"), o.Token, nil).Want(200).At("data").([]any)
@@ -38,14 +37,13 @@ func (s *Server) InvoiceStates(o Owner) map[string]string {
 	return states
 }
 
-// Subscription returns the tenant's subscription as it is shown; data is null where
-// there is none.
+// Subscription returns the tenant's subscription. data is null if there is none.
 func (s *Server) Subscription(o Owner) Reply {
 	s.T.Helper()
 	return s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200)
 }
 
-// ChangePlan asks for another plan, by its slug; more is added to the body.
+// ChangePlan changes to the plan with a slug. more is added to the body.
 func (s *Server) ChangePlan(o Owner, slug string, more map[string]any) Reply {
 	s.T.Helper()
 	body := map[string]any{"new_plan_id": s.PlanID(o, slug)}
@@ -55,7 +53,7 @@ func (s *Server) ChangePlan(o Owner, slug string, more map[string]any) Reply {
 	return s.Call("POST", o.Path("/subscription/change-plan"), o.Token, body)
 }
 
-// PreviewChange previews a change to a plan, by its slug. quantity 0 asks for none.
+// PreviewChange previews a change to the plan with a slug. quantity 0 omits the quantity.
 func (s *Server) PreviewChange(o Owner, slug string, quantity int) Reply {
 	s.T.Helper()
 	path := o.Path("/subscription/preview-change?new_plan_id=") + s.PlanID(o, slug)
@@ -65,22 +63,21 @@ func (s *Server) PreviewChange(o Owner, slug string, quantity int) Reply {
 	return s.Call("GET", path, o.Token, nil)
 }
 
-// Cancel ends a tenant's subscription, at once or with its period, and returns the
-// answer.
+// Cancel cancels a tenant's subscription, immediately or at the end of the period, and returns the
+// response.
 func (s *Server) Cancel(o Owner, immediately bool) Reply {
 	s.T.Helper()
 	return s.Call("POST", o.Path("/subscription/cancel"), o.Token, Object{"immediately": immediately})
 }
 
-// Resume takes the end of a tenant's subscription back, and returns the answer.
+// Resume revokes the cancellation of a tenant's subscription and returns the response.
 func (s *Server) Resume(o Owner) Reply {
 	s.T.Helper()
 	return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil)
 }
 
-// AddPlan adds a plan to the demo catalog, past the service. kind is its pricing
-// (flat, seat), unit its interval (month, year), cents its price in EUR, quotas the
-// limits by the code of the feature.
+// AddPlan adds a plan to the demo catalog in the database. kind is its pricing (flat, seat), unit
+// its interval (month, year), cents its price in EUR, and quotas the limits by feature code.
 func (s *Server) AddPlan(slug, kind, unit string, cents, trialDays int, quotas map[string]int) {
 	s.T.Helper()
 	now := clock.System().Now()
@@ -100,7 +97,7 @@ func (s *Server) AddPlan(slug, kind, unit string, cents, trialDays int, quotas m
 	}
 }
 
-// CountAudited counts the entries of an action about a tenant.
+// CountAudited returns the number of audit entries with an action for a tenant.
 func (s *Server) CountAudited(o Owner, action string) int {
 	s.T.Helper()
 	logs := s.Call("GET", "/api/v1/admin/audit-logs?filter[action]="+action+"&filter[tenant]="+o.Tenant, s.Admin(), nil).Want(200)

@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// Mails returns what the sandbox's mailbox has for an address, the newest first.
+// Mails returns the mails in the sandbox's mailbox to an address, newest first.
 func (s *Server) Mails(to string) []map[string]any {
 	s.T.Helper()
 	all, _ := s.Call("GET", "/sandbox/mail/messages", "", nil).Want(200).At("data").([]any)
@@ -18,8 +18,8 @@ func (s *Server) Mails(to string) []map[string]any {
 	return own
 }
 
-// Invite makes an invitation and returns its id and the token of its mail. The
-// address must not have been invited before.
+// Invite creates an invitation and returns its id and the token in its mail. The address must not
+// have been invited before.
 func (s *Server) Invite(o Owner, email, role string) (id, token string) {
 	s.T.Helper()
 	id = s.Call("POST", o.Path("/team/invitations"), o.Token, map[string]any{"email": email, "role": role}).Want(201).Str("data.id")
@@ -28,8 +28,8 @@ func (s *Server) Invite(o Owner, email, role string) (id, token string) {
 
 var invitationLink = regexp.MustCompile(`/invitations/([A-Za-z0-9]{64})\b`)
 
-// InvitationToken waits until so many invitations were mailed to an address, and
-// returns the token of the newest.
+// InvitationToken waits until the given number of invitations was sent to an address, and returns
+// the token of the latest.
 func (s *Server) InvitationToken(email string, mails int) string {
 	s.T.Helper()
 	var token string
@@ -50,7 +50,7 @@ func (s *Server) InvitationToken(email string, mails int) string {
 	return token
 }
 
-// Join makes an account and a member of it, and returns the member's token and id.
+// Join creates an account, adds it to a team, and returns its token and id.
 func (s *Server) Join(o Owner, name, email, role string) (token string, id int64) {
 	s.T.Helper()
 	token = s.RegisterAlone(name, email)
@@ -59,7 +59,7 @@ func (s *Server) Join(o Owner, name, email, role string) (token string, id int64
 	return token, s.UserID(token)
 }
 
-// RoleID finds the id of a role by its name.
+// RoleID returns the id of the role with a name.
 func (s *Server) RoleID(o Owner, name string) int64 {
 	s.T.Helper()
 	list, _ := s.Call("GET", o.Path("/roles"), o.Token, nil).Want(200).At("data").([]any)
@@ -72,7 +72,7 @@ func (s *Server) RoleID(o Owner, name string) int64 {
 	return 0
 }
 
-// CreateRole makes a role of the tenant's own.
+// CreateRole creates a custom role of the tenant.
 func (s *Server) CreateRole(o Owner, name string, permissions ...string) int64 {
 	s.T.Helper()
 	if permissions == nil {

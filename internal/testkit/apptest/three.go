@@ -22,13 +22,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// threeVariable gives every service on PostgreSQL three instances, with Redis, behind a proxy that
-// forwards requests in turn (scripts/three). Each instance is a process. The first one is the
+// threeVariable makes every service on PostgreSQL run three instances with Redis, behind a proxy
+// that forwards requests in turn (scripts/three). Each instance is a process. The first one is the
 // test's process and has the sandbox; the proxy forwards each change of its clock to the others.
 const threeVariable = "TENANTRY_TEST_THREE"
 
-// OneInstance skips t where services have three instances: t tests a single instance. The reason
-// says why three behave differently.
+// OneInstance skips t if services have three instances, because t tests a single instance. reason
+// explains why three behave differently.
 func OneInstance(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv(threeVariable) != "" {
@@ -36,7 +36,7 @@ func OneInstance(t testing.TB, reason string) {
 	}
 }
 
-// usesThreeInstances reports whether a service that is about to start gets three instances.
+// usesThreeInstances reports whether a service with the settings gets three instances.
 func usesThreeInstances(s settings.Settings) bool {
 	return os.Getenv(threeVariable) != "" && s.PublicURL == nil && strings.HasPrefix(s.DatabaseURL.Reveal(), "postgres")
 }
@@ -44,15 +44,15 @@ func usesThreeInstances(s settings.Settings) bool {
 // balancer is a proxy in front of the instances of a service.
 type balancer struct {
 	server *Server
-	first  string // the address of the instance that has the sandbox
+	first  string // address of the instance with the sandbox
 	next   atomic.Uint32
 
 	mu     sync.RWMutex
-	others []*instance // none before they are ready
+	others []*instance // empty until they are ready
 }
 
-// putInFront has a service started with a proxy at its public URL, where instances may join it.
-// The proxy ends with s.
+// putInFront starts a proxy and sets the service's public URL to it, so that instances can join.
+// The proxy stops when the test ends.
 func putInFront(s *Server, config *settings.Settings) *balancer {
 	t := s.T
 	t.Helper()
@@ -85,7 +85,7 @@ func putInFront(s *Server, config *settings.Settings) *balancer {
 	return b
 }
 
-// join starts the other instances, beside the first, which is ready.
+// join starts the other instances. The first one must be ready.
 func (b *balancer) join(config settings.Settings) error {
 	var started [2]*instance
 	var group errgroup.Group
@@ -119,8 +119,8 @@ func (b *balancer) stop() error {
 	return group.Wait()
 }
 
-// setClocks has the other instances follow the sandbox's clock. Whoever has moved it gets no
-// answer before.
+// setClocks makes the other instances follow the sandbox's clock. The proxy calls it before it
+// returns the response to the call that moved the clock.
 func (b *balancer) setClocks() error {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -136,8 +136,8 @@ func (b *balancer) setClocks() error {
 	return nil
 }
 
-// pick returns the address of the instance that answers a request: of the API each in turn, of
-// the sandbox's pages and of the metrics the first.
+// pick returns the address of the instance for a request: the instances in turn for the API, the
+// first instance for the sandbox's pages and the metrics.
 func (b *balancer) pick(path string) string {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -148,7 +148,7 @@ func (b *balancer) pick(path string) string {
 	return b.others[n-1].addr
 }
 
-// redisDatabases counts the databases that services have: none counts what another has.
+// redisDatabases numbers the Redis databases, so that each service has its own counters.
 var redisDatabases atomic.Int32
 
 var redisOnce struct {
@@ -156,7 +156,7 @@ var redisOnce struct {
 	addr string
 }
 
-// sharedRedis returns the address of a Redis that lives as long as this process.
+// sharedRedis returns the address of a Redis server that runs until this process ends.
 func sharedRedis(t testing.TB) string {
 	t.Helper()
 	redisOnce.Lock()

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Three processes answer by themselves, requests through the proxy reach each of them, and all
-// have the sandbox's time once the call that moved it has returned.
+// Each of three processes serves requests, the proxy sends requests to all of them in turn, and all
+// of them have the sandbox's time when the call that moves it returns.
 func TestThreeInstancesTakeTurns(t *testing.T) {
 	t.Parallel()
 	s := start(t, NewSettings(t, sqldb.Postgres), true)
@@ -29,11 +29,11 @@ func TestThreeInstancesTakeTurns(t *testing.T) {
 			t.Errorf("%s gets %d requests of 9", address, picked[address])
 		}
 	}
-	o := s.Register("ada@example.com", true) // one instance knows at once what another has stored
+	o := s.Register("ada@example.com", true) // all instances see a write immediately
 	for range 6 {
 		s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200)
 	}
-	for range 3 { // a token lives for an hour
+	for range 3 { // a token expires after an hour
 		s.Call("POST", "/sandbox/clock", "", Object{"advance": (2 * time.Hour).String()}).Want(200)
 		for _, address := range addresses {
 			s.at(address).Call("GET", "/api/v1/auth/me", o.Token, nil).WantRefused(401, "")
@@ -48,7 +48,7 @@ func TestThreeInstancesTakeTurns(t *testing.T) {
 	}
 }
 
-// at is the service as it answers at an address.
+// at returns a Server that sends requests to one instance.
 func (s *Server) at(address string) *Server {
 	return &Server{T: s.T, URL: "http://" + address, Database: s.Database, log: s.log, db: s.db, sandbox: s.sandbox}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// CopyURL returns the URL of a copy of a database, by its URL, that nobody may have
+// CopyURL copies the database at a URL and returns the URL of the copy. The database must not be
 // open. The copy is removed when t ends.
 func CopyURL(t testing.TB, database string) string {
 	t.Helper()

@@ -1,14 +1,12 @@
-// Package dbtest gives tests fresh, migrated databases of both kinds. Nothing
-// needs to be set up or stopped: databases go with their test, and the
-// PostgreSQL server that the package starts goes with the test process, even if
-// that is killed.
+// Package dbtest provides fresh, migrated databases of both kinds to tests. It needs no setup: a
+// database is removed when its test ends, and the PostgreSQL server that the package starts ends
+// with the test process, even if the process is killed.
 //
-// Four environment variables matter. TENANTRY_TEST_DATABASE_URL names a
-// PostgreSQL server to use, with a role that may create databases; without it
-// the package starts its own server, if it finds the programs. Package testkit
-// explains TENANTRY_TEST_REQUIRE. TENANTRY_TEST_LONG=1 asks for the long form of the
-// tests that repeat something (see Rounds). TENANTRY_TEST_SPREAD=1 gives PostgreSQL databases the
-// keys of a database that is spread over several machines (see package distribution).
+// It uses four environment variables. TENANTRY_TEST_DATABASE_URL is the URL of a PostgreSQL server
+// with a role that can create databases; without it, the package starts its own server if
+// PostgreSQL is installed. Package testkit documents TENANTRY_TEST_REQUIRE. TENANTRY_TEST_LONG=1
+// makes tests repeat more (see Rounds). TENANTRY_TEST_SPREAD=1 gives PostgreSQL databases the keys
+// of a database that is distributed over several machines (see package distribution).
 package dbtest
 
 import (
@@ -23,12 +21,11 @@ import (
 
 const urlVariable = "TENANTRY_TEST_DATABASE_URL"
 
-// setupTimeout bounds each step of making a database.
+// setupTimeout bounds each step of creating a database.
 const setupTimeout = time.Minute
 
-// Each runs f as a parallel subtest on each kind of database, each time on a
-// fresh, migrated one. Without PostgreSQL that subtest is skipped, or fails if
-// it is required.
+// Each runs f as a parallel subtest on each kind of database, each time with a fresh, migrated
+// database. Without PostgreSQL it skips that subtest, or fails it if PostgreSQL is required.
 func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	t.Helper()
 	for _, dialect := range []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres} {
@@ -39,8 +36,8 @@ func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 	}
 }
 
-// Dialects returns the kinds of database that tests can run on here. Without
-// PostgreSQL it logs a line, or fails t if it is required.
+// Dialects returns the available kinds of database. Without PostgreSQL it logs a line, or fails t
+// if PostgreSQL is required.
 func Dialects(t testing.TB) []sqldb.Dialect {
 	t.Helper()
 	if _, err := postgres(); err != nil {
@@ -50,7 +47,7 @@ func Dialects(t testing.TB) []sqldb.Dialect {
 	return []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres}
 }
 
-// Require skips t if the dialect is PostgreSQL and there is no server, or fails t if
+// Require skips t if the dialect is PostgreSQL and there is no server. It fails t instead if
 // TENANTRY_TEST_REQUIRE contains postgres.
 func Require(t testing.TB, dialect sqldb.Dialect) {
 	t.Helper()
@@ -59,25 +56,25 @@ func Require(t testing.TB, dialect sqldb.Dialect) {
 	}
 }
 
-// New opens a fresh, migrated database, which is closed and removed when t ends.
-// It skips or fails t like Require.
+// New opens a fresh, migrated database. It is closed and removed when t ends. New skips or fails t
+// like Require.
 func New(t testing.TB, dialect sqldb.Dialect) *sqldb.DB {
 	t.Helper()
 	return Open(t, URL(t, dialect))
 }
 
-// ConnTimeout is how long PostgreSQL may be silent before connections are cut: the machines that run tests
-// are busy.
+// ConnTimeout is how long PostgreSQL can be silent before connections are closed. It is long
+// because the machines that run tests are busy.
 const ConnTimeout = 30 * time.Second
 
-// Open opens the database of url, which is closed when t ends: for a second
-// instance on the database of the first.
+// Open opens another connection to the database of url, for example for a second instance. It is
+// closed when t ends.
 func Open(t testing.TB, url string) *sqldb.DB {
 	t.Helper()
 	return OpenWith(t, sqldb.Config{URL: url})
 }
 
-// OpenWith is Open with a configuration of its own.
+// OpenWith is Open with a configuration.
 func OpenWith(t testing.TB, config sqldb.Config) *sqldb.DB {
 	t.Helper()
 	config.Patience = cmp.Or(config.Patience, ConnTimeout)
@@ -95,14 +92,14 @@ func OpenWith(t testing.TB, config sqldb.Config) *sqldb.DB {
 	return db
 }
 
-// URL returns the URL of a fresh, migrated database, which is removed when t
-// ends. It skips or fails t like Require.
+// URL returns the URL of a fresh, migrated database. It is removed when t ends. URL skips or fails
+// t like Require.
 func URL(t testing.TB, dialect sqldb.Dialect) string {
 	t.Helper()
 	return databaseURL(t, dialect, true)
 }
 
-// EmptyURL is URL for a database without any table.
+// EmptyURL is URL for a database without tables.
 func EmptyURL(t testing.TB, dialect sqldb.Dialect) string {
 	t.Helper()
 	return databaseURL(t, dialect, false)

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// Every database is migrated and its own.
+// Every test gets its own, migrated database.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	for range 2 {
@@ -47,7 +47,7 @@ func TestServerOfAChild(t *testing.T) {
 	time.Sleep(time.Minute)
 }
 
-// A server does not outlive the process that started it, whatever its end.
+// The server ends with the process that started it, even if the process is killed.
 func TestServerEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	if _, err := findPrograms(); err != nil {

@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// Line is a proxy in front of PostgreSQL, which a test can freeze or cut.
+// Line is a proxy in front of PostgreSQL that a test can freeze or cut.
 type Line struct {
 	network, server string // the server's address
 
 	mu     sync.Mutex
-	flows  *sync.Cond // is told of changes of frozen
+	flows  *sync.Cond // signals changes of frozen
 	frozen bool
 	cut    bool
 	conns  []net.Conn
 }
 
-// NewLine starts a proxy in front of the server of a database URL, and returns the URL of the
+// NewLine starts a proxy in front of the server of a database URL. It returns the URL of the
 // database through the proxy.
 func NewLine(t testing.TB, address string) (*Line, string) {
 	t.Helper()
@@ -49,8 +49,8 @@ func ServerAddress(u *url.URL) (network, address string) {
 	return "tcp", net.JoinHostPort(host, port)
 }
 
-// Listen returns a listener for a proxy in front of PostgreSQL, which is closed when t ends, and
-// the URL of the database through the proxy.
+// Listen returns a listener for a proxy in front of PostgreSQL and the URL of the database through
+// the proxy. The listener is closed when t ends.
 func Listen(t testing.TB, database *url.URL) (listener net.Listener, through string) {
 	t.Helper()
 	folder := TempDir(t)
@@ -88,7 +88,7 @@ func (l *Line) serve(t testing.TB, listener net.Listener) {
 	}
 }
 
-// carry copies what comes from one side, unless the line is frozen.
+// carry copies bytes from one side to the other, unless the line is frozen.
 func (l *Line) carry(to, from net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 64<<10)
@@ -108,10 +108,10 @@ func (l *Line) carry(to, from net.Conn) {
 	}
 }
 
-// Freeze keeps everything on its way.
+// Freeze stops the transfer of bytes in both directions.
 func (l *Line) Freeze() { l.set(func() { l.frozen = true }) }
 
-// Cut ends all connections, and each new one at once.
+// Cut closes all connections, and each new connection immediately.
 func (l *Line) Cut() {
 	l.set(func() {
 		l.cut, l.frozen = true, false
@@ -122,7 +122,7 @@ func (l *Line) Cut() {
 	})
 }
 
-// Restore lets everything through again.
+// Restore ends Freeze and Cut.
 func (l *Line) Restore() { l.set(func() { l.cut, l.frozen = false, false }) }
 
 func (l *Line) set(change func()) {

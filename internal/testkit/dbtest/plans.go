@@ -12,18 +12,18 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// Plan is how a database would run a statement.
+// Plan is the query plan of a statement.
 type Plan struct {
 	Database  string // "sqlite", "sqlite with statistics" or "postgres"
 	Statement string
-	// Steps are the lines that read a table, such as
+	// Steps are the lines of the plan that read a table, such as
 	// "SEARCH usage_counters USING INDEX … (tenant_id=? AND period_end>?)".
 	Steps []string
 	// Sorts reports whether the database sorts rows instead of reading them in the order of an index.
 	Sorts bool
 }
 
-// Plans returns how both databases would run the statements that ran on a SQLite
+// Plans returns the query plans, in both databases, of the statements that have run on a SQLite
 // database and match (see PlansOf).
 func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 	t.Helper()
@@ -36,9 +36,9 @@ func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 	return PlansOf(t, statements)
 }
 
-// PlansOf returns how both databases would run statements: on SQLite without statistics, and
-// with those of a large installation, and on PostgreSQL where there is one. There an index is
-// taken wherever one can be.
+// PlansOf returns the query plans of statements: on SQLite without statistics and with the
+// statistics of a large installation, and on PostgreSQL if there is a server. PostgreSQL prefers
+// indexes wherever possible.
 func PlansOf(t *testing.T, statements []string) []Plan {
 	t.Helper()
 	plans := PlansOn(t, sqldb.SQLite, statements)
@@ -49,7 +49,7 @@ func PlansOf(t *testing.T, statements []string) []Plan {
 	return append(plans, PlansOn(t, sqldb.Postgres, statements)...)
 }
 
-// PlansOn is PlansOf for one kind of database, as some statements are written for it alone.
+// PlansOn is PlansOf for one kind of database, because some statements only run on one.
 func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 	t.Helper()
 	if dialect == sqldb.Postgres {
@@ -60,22 +60,22 @@ func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 	return append(explainSQLite(t, plain, "sqlite", statements), explainSQLite(t, large, "sqlite with statistics", statements)...)
 }
 
-// Plannable reports whether a text is a statement that has a plan.
+// Plannable reports whether a text is a statement with a query plan.
 func Plannable(text string) bool { return plannable.MatchString(text) }
 
 var (
-	// growingTables are the tables that grow with tenants or with use.
+	// growingTables matches the tables that grow with tenants or usage.
 	growingTables = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_days|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
-	// wholeStep is a step that reads a whole table, or skips through an index by all values of its
-	// first column, such as every tenant.
+	// wholeStep matches a step that reads a whole table, or that skips through an index by all
+	// values of its first column, such as every tenant.
 	wholeStep = regexp.MustCompile(`^(?:(?:SCAN|Seq Scan on) (\S+)|SEARCH (\S+) USING .*\(ANY\()`)
-	// named is a table in a statement, with its alias.
+	// named matches a table in a statement, with its alias.
 	named = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
 )
 
-// WholeTables returns the steps that read all of a table which grows with tenants or with use.
+// WholeTables returns the steps that read a whole table that grows with tenants or usage.
 func (p Plan) WholeTables() []string {
-	of := map[string]string{} // the table of each alias
+	of := map[string]string{} // table by alias
 	for _, m := range named.FindAllStringSubmatch(p.Statement, -1) {
 		of[m[1]] = m[1]
 		if m[2] != "" {
@@ -98,15 +98,15 @@ func (p Plan) WholeTables() []string {
 
 var (
 	plannable = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with)\b`)
-	// What a step of a plan begins with when it reads a table.
+	// Prefix of steps that read a table.
 	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index (Only )?Scan|Index Cond:)`)
 	sorts = regexp.MustCompile(`^(USE TEMP B-TREE FOR .*ORDER BY|(Incremental )?Sort\b)`)
 	// A row of constants is not a table.
 	constants = regexp.MustCompile(`SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE|\d+ CONSTANT ROWS)`)
 )
 
-// assumeLargeTables gives every index of a SQLite database the statistics of a table with a
-// million rows: each column of an index leaves fewer rows, down to one in a unique index.
+// assumeLargeTables gives every index of a SQLite database the statistics of a table with a million
+// rows. Each column of an index leaves fewer rows, and a unique index leaves one.
 func assumeLargeTables(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	run := func(query string, args ...any) {
@@ -115,7 +115,7 @@ func assumeLargeTables(t *testing.T, db *sqldb.DB) {
 			t.Fatal(err)
 		}
 	}
-	run(`ANALYZE`) // makes the table of statistics
+	run(`ANALYZE`) // creates the statistics table
 	run(`DELETE FROM sqlite_stat1`)
 	run(`INSERT INTO sqlite_stat1 (tbl, idx, stat)
 SELECT m.name, i.name, '1000000' || (
@@ -124,7 +124,7 @@ SELECT m.name, i.name, '1000000' || (
 )
 FROM sqlite_master m, pragma_index_list(m.name) i
 WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%'`)
-	run(`ANALYZE sqlite_schema`) // reads them
+	run(`ANALYZE sqlite_schema`) // loads the statistics
 }
 
 func explainSQLite(t *testing.T, db *sqldb.DB, name string, statements []string) []Plan {
@@ -140,8 +140,8 @@ func explainSQLite(t *testing.T, db *sqldb.DB, name string, statements []string)
 	return plans
 }
 
-// explainPostgres plans each statement for any arguments, as a prepared statement is
-// after some runs.
+// explainPostgres returns the generic plan of each statement, which PostgreSQL uses for a prepared
+// statement after some executions.
 func explainPostgres(t *testing.T, db *sqldb.DB, statements []string) []Plan {
 	t.Helper()
 	var plans []Plan
@@ -176,7 +176,7 @@ func explainPostgres(t *testing.T, db *sqldb.DB, statements []string) []Plan {
 
 var placeholder = regexp.MustCompile(`\$(\d+)`)
 
-// parameters counts the parameters of a text.
+// parameters returns the number of parameters in a text.
 func parameters(text string) int {
 	most := map[string]bool{}
 	for _, found := range placeholder.FindAllString(text, -1) {
@@ -185,7 +185,7 @@ func parameters(text string) int {
 	return len(most)
 }
 
-// read runs an EXPLAIN, whose last column is the line, and adds what the lines say.
+// read runs an EXPLAIN and parses its lines, which are in the last column.
 func (p *Plan) read(ctx context.Context, db *sqldb.DB, query string, args ...any) error {
 	rows, err := db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {

@@ -15,22 +15,22 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// cluster is a PostgreSQL server to make databases on.
+// cluster is a PostgreSQL server for test databases.
 type cluster struct {
-	// admin is a connection to a database that already exists.
+	// admin is a connection to an existing database.
 	admin *sqldb.DB
 	url   *url.URL
-	// leash keeps the server that the package started; nil for another.
+	// leash keeps the server running if the package has started it; otherwise nil.
 	leash *os.File
-	// template is the name of a migrated database, made once per process.
+	// template returns the name of a migrated database. It is created once per process.
 	template func() (string, error)
 }
 
-// templateLock is the number of the lock under which a template is made.
+// templateLock is the key of the advisory lock for creating the template.
 const templateLock = 7_470_256_014_611_338
 
-// postgres returns the server of this process; the first caller waits for it to
-// start. It stays open until the process ends.
+// postgres returns the server of this process. The first caller waits for its start. The server
+// runs until the process ends.
 var postgres = sync.OnceValues(func() (*cluster, error) {
 	address, leash := os.Getenv(urlVariable), (*os.File)(nil)
 	if address == "" {
@@ -54,7 +54,7 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	return c, nil
 })
 
-// databaseURL makes a database and returns its URL.
+// databaseURL creates a database and returns its URL.
 func (c *cluster) databaseURL(t testing.TB, migrated bool) string {
 	t.Helper()
 	template := "template0"
@@ -67,7 +67,7 @@ func (c *cluster) databaseURL(t testing.TB, migrated bool) string {
 	return c.copyOf(t, template)
 }
 
-// copyOf makes a copy of a database and returns its URL.
+// copyOf copies a database and returns the URL of the copy.
 func (c *cluster) copyOf(t testing.TB, template string) string {
 	t.Helper()
 	name := newName()
@@ -75,7 +75,7 @@ func (c *cluster) copyOf(t testing.TB, template string) string {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
-		// FORCE: a service that was killed may have left connections behind.
+		// FORCE: a killed service can leave connections open.
 		if err := c.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
 			t.Errorf("dbtest: %v", err)
 		}
@@ -83,16 +83,16 @@ func (c *cluster) copyOf(t testing.TB, template string) string {
 	return c.urlOf(name)
 }
 
-// urlOf returns the URL of a database of the server.
+// urlOf returns the URL of a database on the server.
 func (c *cluster) urlOf(name string) string {
 	u := *c.url
 	u.Path = "/" + name
 	return u.String()
 }
 
-// makeTemplate returns the name of a migrated database. The name tells the
-// migrations' content, so that processes on one server share the template and
-// never take one of another version. It is left behind for the next run.
+// makeTemplate returns the name of a migrated database. The name contains a hash of the migrations,
+// so processes on one server share the template and never use a template of another version. It is
+// not deleted, so the next run can use it.
 func (c *cluster) makeTemplate() (name string, err error) {
 	sum, err := migrationsSum()
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *cluster) makeTemplate() (name string, err error) {
 	return name, err
 }
 
-// fillTemplate migrates under another name, so that whoever finds the template
-// finds it complete.
+// fillTemplate migrates a database with a temporary name and then renames it, so that a template is
+// always complete.
 func (c *cluster) fillTemplate(name string) error {
 	draft := newName()
 	if err := c.exec("CREATE DATABASE " + draft + " TEMPLATE template0"); err != nil {
@@ -152,7 +152,7 @@ func newName() string {
 	return "tenantry_test_" + strings.ReplaceAll(sqldb.NewID().String(), "-", "")
 }
 
-// migrationsSum identifies the content of all migrations.
+// migrationsSum returns a hash of all migrations.
 func migrationsSum() (string, error) {
 	sum := fnv.New64a()
 	files := sqldb.Migrations()

@@ -2,11 +2,11 @@ package dbtest
 
 import "os"
 
-// longVariable asks for the long form of tests that repeat something.
+// longVariable makes tests repeat more.
 const longVariable = "TENANTRY_TEST_LONG"
 
-// Rounds is how often a test repeats what it tries: long times when
-// TENANTRY_TEST_LONG is set, as by `make prove`, and short times in everyday runs.
+// Rounds returns the number of repetitions of a test: long if TENANTRY_TEST_LONG is set, as in
+// `make prove`, and short otherwise.
 func Rounds(short, long int) int {
 	if IsLong() {
 		return long
@@ -14,5 +14,5 @@ func Rounds(short, long int) int {
 	return short
 }
 
-// IsLong reports whether the long form of tests is asked for.
+// IsLong reports whether TENANTRY_TEST_LONG is set.
 func IsLong() bool { return os.Getenv(longVariable) != "" }

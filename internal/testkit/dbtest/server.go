@@ -16,19 +16,18 @@ import (
 	"syscall"
 )
 
-// serverScript makes, starts and, when its input ends, removes a server.
+// serverScript creates and starts a server. It removes the server at the end of its input.
 //
 //go:embed server.sh
 var serverScript string
 
-// startServer starts a PostgreSQL server for this process in a folder of its own
-// and returns its URL. It listens on a socket in that folder only, so that no
-// port can be taken. Durability is off. Making a server takes about a second and
-// no copy of one is kept between runs.
+// startServer starts a PostgreSQL server for this process in a new folder and returns its URL. The
+// server only listens on a socket in that folder, so there are no port conflicts. Durability is
+// off. Creating a server takes about a second; it is not reused between runs.
 //
-// The server lives until the leash is closed, which must be kept for as long.
-// Nothing is ever written to it: it is the input that the script waits on, and
-// the system closes it when this process ends, in whatever way.
+// The server runs until leash is closed, so the caller must keep leash open. Nothing is ever
+// written to it. It is the input of the script, and the system closes it when this process ends,
+// even if it is killed.
 func startServer() (address string, leash *os.File, err error) {
 	bin, err := findPrograms()
 	if err != nil {
@@ -39,8 +38,8 @@ func startServer() (address string, leash *os.File, err error) {
 		return "", nil, err
 	}
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir)
-	// A session of its own keeps the script from the terminal's signals: it has
-	// to outlive the process to clean up.
+	// A separate session protects the script from the terminal's signals, because it must outlive
+	// this process to clean up.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir = dir
 	if err := runUnprivileged(cmd, dir); err != nil {
@@ -68,9 +67,8 @@ func startServer() (address string, leash *os.File, err error) {
 	return u.String(), leash, nil
 }
 
-// makeFolder makes the server's folder: in memory where Linux has such a place
-// with room for it, since a database consists of hundreds of small files and
-// takes a tenth of the time to make there.
+// makeFolder creates the server's folder. On Linux it is in memory if there is room: a database
+// consists of hundreds of small files, and creating them in memory takes a tenth of the time.
 func makeFolder() (string, error) {
 	const pattern = "tenantry-pg-"
 	if fitsInMemory() {
@@ -81,18 +79,18 @@ func makeFolder() (string, error) {
 	return os.MkdirTemp("", pattern)
 }
 
-// memory is where Linux keeps files in memory.
+// memory is Linux's in-memory file system.
 const memory = "/dev/shm"
 
-// fitsInMemory reports whether the databases of tests fit there.
+// fitsInMemory reports whether the databases of tests fit in memory.
 func fitsInMemory() bool {
 	const room = 2 << 30
 	var stat syscall.Statfs_t
 	return syscall.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) >= room
 }
 
-// findPrograms returns the folder of initdb and pg_ctl: the one in PATH, else the newest of
-// Debian's. Debian puts only wrappers such as pg_ctlcluster into PATH.
+// findPrograms returns the folder of initdb and pg_ctl: the folder in PATH, otherwise Debian's
+// newest. Debian only has wrappers such as pg_ctlcluster in PATH.
 func findPrograms() (string, error) {
 	if path, err := exec.LookPath("pg_ctl"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && isFile(filepath.Join(filepath.Dir(path), "initdb")) {
@@ -110,7 +108,7 @@ func findPrograms() (string, error) {
 	return filepath.Dir(newest), nil
 }
 
-// version reads the number in /usr/lib/postgresql/15/bin/initdb.
+// version returns the version in a path such as /usr/lib/postgresql/15/bin/initdb.
 func version(initdb string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
 	return n
@@ -121,8 +119,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// runUnprivileged makes cmd run as another user, who gets dir, if this one is
-// root: PostgreSQL refuses to run as root.
+// runUnprivileged makes cmd run as another user who owns dir if the current user is root, because
+// PostgreSQL refuses to run as root.
 func runUnprivileged(cmd *exec.Cmd, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

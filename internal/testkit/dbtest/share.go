@@ -7,12 +7,12 @@ import (
 	"os/exec"
 )
 
-// folderVariable names a folder in which processes share the migrated SQLite database.
+// folderVariable is the environment variable with the folder of the shared SQLite template.
 const folderVariable = "TENANTRY_TEST_FOLDER"
 
-// Share runs a command, such as `go test ./...`, whose processes share one PostgreSQL
-// server and one migrated database of each kind, instead of making their own. Without
-// PostgreSQL's programs, or if a server is shared already, it only runs the command.
+// Share runs a command such as `go test ./...` whose processes share one PostgreSQL server and one
+// migrated database of each kind. If PostgreSQL is not installed or a server is already shared, it
+// only runs the command.
 func Share(ctx context.Context, command []string) (err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, os.Environ()

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/spreadtest"
 )
 
-// spreadVariable asks for PostgreSQL databases with the keys that Citus needs.
+// spreadVariable makes PostgreSQL databases use the keys that Citus requires.
 const spreadVariable = "TENANTRY_TEST_SPREAD"
 
 func isSpread() bool { return os.Getenv(spreadVariable) != "" }

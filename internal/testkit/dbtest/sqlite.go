@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// sqliteTemplate returns the bytes of a migrated database: made once per process, or once
-// for all that share a folder for it. Its name tells the migrations' content.
+// sqliteTemplate returns the bytes of a migrated database. It is created once per process, or once
+// for all processes that share a folder. Its name contains a hash of the migrations.
 var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
 	shared := os.Getenv(folderVariable)
 	if shared != "" {
@@ -36,7 +36,7 @@ var sqliteTemplate = sync.OnceValues(func() (_ []byte, err error) {
 	}
 	template, err := os.ReadFile(path)
 	if err == nil && shared != "" {
-		err = os.Rename(path, shared) // whole or not at all
+		err = os.Rename(path, shared) // atomic
 	}
 	return template, err
 })
@@ -53,7 +53,7 @@ func sqliteURL(t testing.TB, migrated bool) string {
 	return sqliteFile(t, template)
 }
 
-// sqliteFile writes a database of some bytes and returns its URL.
+// sqliteFile writes the bytes of a database to a file and returns its URL.
 func sqliteFile(t testing.TB, text []byte) string {
 	t.Helper()
 	path := filepath.Join(TempDir(t), "test.db")
@@ -63,7 +63,7 @@ func sqliteFile(t testing.TB, text []byte) string {
 	return sqldb.FileURL(path)
 }
 
-// migrate brings the database of url up to date and closes it.
+// migrate applies all migrations to the database of url and closes it.
 func migrate(url string) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
@@ -75,9 +75,8 @@ func migrate(url string) (err error) {
 	return db.Migrate(ctx)
 }
 
-// TempDir returns a folder for databases that is removed when t ends: in memory
-// where there is room, so that nobody waits for a disk, since SQLite synchronizes
-// each commit.
+// TempDir returns a folder for databases, which is removed when t ends. It is in memory if there is
+// room, because SQLite syncs each commit and tests would wait for the disk.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	if !fitsInMemory() {

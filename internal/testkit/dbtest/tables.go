@@ -9,7 +9,7 @@ import (
 )
 
 // TablesRead returns the tables that the queries of f read, sorted. SQLite's EXPLAIN lists them,
-// including those that views and subqueries read. The queries must not have run on db before.
+// including tables of views and subqueries. The queries must not have run on db before.
 func TablesRead(t *testing.T, db *sqldb.DB, f func(ctx context.Context) error) []string {
 	t.Helper()
 	before := db.Statements()
@@ -26,8 +26,8 @@ func TablesRead(t *testing.T, db *sqldb.DB, f func(ctx context.Context) error) [
 	return slices.Compact(tables)
 }
 
-// tablesOf returns the tables that a statement reads. OpenRead has the root page of a table or an
-// index in its second operand.
+// tablesOf returns the tables that a statement reads. The second operand of OpenRead is the root
+// page of a table or an index.
 func tablesOf(t *testing.T, db *sqldb.DB, text string) (tables []string) {
 	t.Helper()
 	roots := map[int64]string{}

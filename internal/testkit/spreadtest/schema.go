@@ -1,6 +1,6 @@
-// Package spreadtest spreads databases of tests as deploy/citus/distribute.sql does, with a
-// stand-in for Citus: PostgreSQL with the keys and references that Citus asks for. It writes that
-// file too, from what PostgreSQL says of the schema and from package distribution.
+// Package spreadtest distributes test databases as deploy/citus/distribute.sql does, with a
+// stand-in for Citus: PostgreSQL with the keys and references that Citus requires. It also
+// generates that file from PostgreSQL's catalog and from package distribution.
 package spreadtest
 
 import (
@@ -18,7 +18,7 @@ type Key struct {
 	Table, Name string
 	// Kind is PRIMARY KEY, UNIQUE for a constraint, or empty for an index.
 	Kind string
-	// Where is the condition of a partial index, empty for none.
+	// Where is the condition of a partial index, or empty.
 	Where   string
 	Columns []string
 }
@@ -26,21 +26,21 @@ type Key struct {
 // Reference is a foreign key.
 type Reference struct {
 	Table, Name, Target string
-	// Action is " ON DELETE CASCADE" and the like, empty for none.
+	// Action is an action such as " ON DELETE CASCADE", or empty.
 	Action           string
 	Columns, Targets []string
 }
 
-// isColocated reports whether both sides name the tenant.
+// isColocated reports whether both sides contain the tenant.
 func (r Reference) isColocated() bool {
 	i := slices.Index(r.Columns, distribution.Column)
 	return i >= 0 && r.Targets[i] == distribution.Column
 }
 
-// Schema is what matters of a schema when it is spread.
+// Schema is the part of a schema that matters for distribution.
 type Schema struct {
 	Tables     []string
-	Required   map[string]bool // "table.column", of those that are not null
+	Required   map[string]bool // "table.column" of columns that are not null
 	Keys       []Key
 	References []Reference
 	Triggers   []string // "table.trigger", of distributed tables
@@ -100,7 +100,7 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 	return s, nil
 }
 
-// rows returns every row of a query for text.
+// rows returns all rows of a query as text.
 func rows(ctx context.Context, db *sqldb.DB, query string) ([][]string, error) {
 	found, err := db.Conn(ctx).QueryContext(ctx, query)
 	if err != nil {
@@ -125,7 +125,7 @@ func rows(ctx context.Context, db *sqldb.DB, query string) ([][]string, error) {
 	return list, found.Err()
 }
 
-// Faults returns what Citus would refuse of a schema whose tables are spread by their classes.
+// Faults returns what Citus would reject in the schema when its tables are distributed by class.
 func (s Schema) Faults() []string {
 	var found []string
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
@@ -158,7 +158,7 @@ func (s Schema) Faults() []string {
 	return found
 }
 
-// KeysWithoutTenant returns the keys of distributed tables that lack the tenant.
+// KeysWithoutTenant returns the keys of distributed tables that do not contain the tenant.
 func (s Schema) KeysWithoutTenant() []Key {
 	var list []Key
 	for _, k := range s.Keys {

@@ -60,7 +60,7 @@ func (s Schema) Script() string {
 	return out.String()
 }
 
-// sortTables lists the tables of a class, each behind those that it refers to.
+// sortTables returns the tables of a class, each after the tables that it references.
 func (s Schema) sortTables(class distribution.Class) []string {
 	waits := map[string]map[string]bool{}
 	for table, of := range distribution.Tables {
@@ -87,8 +87,7 @@ func (s Schema) sortTables(class distribution.Class) []string {
 	return list
 }
 
-// standIn takes the place of Citus: its functions note what they are called for, and refuse a
-// table as Citus would.
+// standIn replaces Citus. Its functions record their calls and reject a table as Citus would.
 const standIn = `
 CREATE TABLE goose_calls (call text NOT NULL);
 CREATE FUNCTION create_reference_table(name text) RETURNS void LANGUAGE sql AS
@@ -110,11 +109,12 @@ DROP TABLE goose_calls;
 DROP FUNCTION create_reference_table;
 DROP FUNCTION create_distributed_table;`
 
-// commands are what psql is told, and the transaction, which Spread opens itself.
+// commands matches psql's commands, and the statements of the transaction, which Spread starts
+// itself.
 var commands = regexp.MustCompile(`(?m)^(\\.*|BEGIN;|COMMIT;)$`)
 
-// Spread runs the script on a database, and returns what Citus would have been told: "distributed
-// invoices" and the like.
+// Spread runs the script on a database and returns the calls to Citus, such as "distributed
+// invoices".
 func Spread(ctx context.Context, db *sqldb.DB) (told []string, err error) {
 	s, err := Read(ctx, db)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package stripetest calls the payment provider as plain HTTP without a network, for
-// the tests of the packages below stripe. What the official client sees is tested in
-// package stripe.
+// Package stripetest calls the sandbox's payment provider over HTTP without a network, for the
+// tests of the packages below stripe. Package stripe tests it with the official client.
 package stripetest
 
 import (
@@ -22,25 +21,25 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "modernc.org/sqlite" // driver
 )
 
 const secretKey = "sk_test_stripetest"
 
-// Site is the URL at which the provider believes to be reached.
+// Site is the public URL of the provider.
 const Site = "http://sandbox.example.test"
 
-// Day is the length of a day.
+// Day is 24 hours.
 const Day = 24 * time.Hour
 
-// Start is when each world begins: the first day of a month with 31 days.
+// Start is the initial time of each World: the first day of a month with 31 days.
 var Start = time.Date(2026, time.March, 1, 10, 0, 0, 0, time.UTC)
 
 // World is a provider on a fresh database.
 type World struct {
 	// Clock is the provider's clock, which Advance moves.
 	Clock *clock.Fixed
-	// Real is the clock that idempotency keys and webhooks go by.
+	// Real is the clock for idempotency keys and webhooks.
 	Real *clock.Fixed
 	// DB is the provider's database.
 	DB *sql.DB
@@ -49,7 +48,7 @@ type World struct {
 	t      *testing.T
 }
 
-// New returns a provider whose settings were changed as given.
+// New returns a provider with changed settings.
 func New(t *testing.T, change ...func(*stripe.Config)) *World {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(t.TempDir(), "stripe.db")+
@@ -72,11 +71,11 @@ func New(t *testing.T, change ...func(*stripe.Config)) *World {
 	return w
 }
 
-// Advance lets time pass.
+// Advance advances the clock.
 func (w *World) Advance(d time.Duration) { w.Clock.Set(w.Clock.Now().Add(d)) }
 
-// Send sends a request and returns the answer. A body is sent as a form; header has
-// names and values in turn.
+// Send sends a request and returns the response. It sends body as a form. header has alternating
+// names and values.
 func (w *World) Send(method, path, body string, header ...string) *httptest.ResponseRecorder {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, Site+path, strings.NewReader(body))
@@ -91,13 +90,13 @@ func (w *World) Send(method, path, body string, header ...string) *httptest.Resp
 	return answer
 }
 
-// API sends a request to an endpoint of the API, whose path begins with /v1.
+// API sends a request to an API endpoint. path starts with /v1.
 func (w *World) API(method, path, body string, header ...string) *httptest.ResponseRecorder {
 	w.t.Helper()
 	return w.Send(method, "/sandbox/stripe"+path, body, append([]string{"Authorization", "Bearer " + secretKey}, header...)...)
 }
 
-// Form submits the form of a page. fields has names and values in turn.
+// Form submits the form of a page. fields has alternating names and values.
 func (w *World) Form(path string, fields ...string) *httptest.ResponseRecorder {
 	w.t.Helper()
 	form := url.Values{}
@@ -107,7 +106,7 @@ func (w *World) Form(path string, fields ...string) *httptest.ResponseRecorder {
 	return w.Send(http.MethodPost, path, form.Encode())
 }
 
-// Do sends a request that has to succeed and returns the object of the answer.
+// Do sends a request that must succeed and returns the object in the response.
 func (w *World) Do(method, path, body string, header ...string) Object {
 	w.t.Helper()
 	answer := w.API(method, path, body, header...)
@@ -129,7 +128,7 @@ func (w *World) Post(path, body string) Object {
 // Delete is Do for a DELETE.
 func (w *World) Delete(path string) Object { w.t.Helper(); return w.Do(http.MethodDelete, path, "") }
 
-// IDs returns the ids of a list, in its order.
+// IDs returns the ids of a list in order.
 func (w *World) IDs(path string) []string {
 	w.t.Helper()
 	var ids []string
@@ -150,16 +149,16 @@ func (w *World) decode(answer *httptest.ResponseRecorder) Object {
 	return o
 }
 
-// Refusal is a request that is refused. The status is 400 and the type
-// invalid_request_error unless another one is given.
+// Refusal is a request that the provider rejects. The default status is 400 and the default type
+// invalid_request_error.
 type Refusal struct {
 	Name, Method, Path, Body string
 	Status                   int
 	Type, Code, Param        string
 }
 
-// CheckRefused checks that each request is refused as the case says, and that none of them
-// leaves anything behind.
+// CheckRefused checks that the provider rejects each request as the case describes, and that no
+// request changes stored data.
 func (w *World) CheckRefused(cases ...Refusal) {
 	w.t.Helper()
 	for _, c := range cases {
@@ -184,7 +183,7 @@ func (w *World) CheckRefused(cases ...Refusal) {
 	}
 }
 
-// state describes what is stored.
+// state returns a description of all stored data.
 func (w *World) state() string {
 	w.t.Helper()
 	var s string
@@ -196,7 +195,7 @@ func (w *World) state() string {
 	return s
 }
 
-// Events returns the types of what happened during f, in order.
+// Events returns the types of the events during f, in order.
 func (w *World) Events(f func()) []string {
 	w.t.Helper()
 	before := len(w.events())
@@ -206,7 +205,7 @@ func (w *World) Events(f func()) []string {
 
 func (w *World) events() []string {
 	w.t.Helper()
-	w.Get("/v1/account") // does what is due
+	w.Get("/v1/account") // runs due timers
 	rows, err := w.DB.QueryContext(w.t.Context(), `SELECT doc ->> '$.type' FROM stripe_objects WHERE kind = 'event' ORDER BY seq`)
 	if err != nil {
 		w.t.Fatal(err)
@@ -226,11 +225,11 @@ func (w *World) events() []string {
 	return types
 }
 
-// Object is a JSON object of an answer.
+// Object is a JSON object in a response.
 type Object map[string]any
 
-// At returns the value at a path such as items.data.0.price.id as text. What is null
-// or missing is "null"; an object is its JSON.
+// At returns the value at a path such as items.data.0.price.id as text. A null or missing value is
+// "null"; an object is its JSON.
 func (o Object) At(path string) string {
 	switch v := o.value(path).(type) {
 	case nil:
@@ -240,12 +239,12 @@ func (o Object) At(path string) string {
 	case bool, json.Number:
 		return fmt.Sprint(v)
 	default:
-		text, _ := json.Marshal(v) // it was JSON before
+		text, _ := json.Marshal(v) // the value comes from JSON, so this cannot fail
 		return string(text)
 	}
 }
 
-// Int returns the whole number at a path, or 0 if there is none.
+// Int returns the integer at a path, or 0 if the path does not exist.
 func (o Object) Int(path string) int64 {
 	n, _ := strconv.ParseInt(o.At(path), 10, 64)
 	return n
@@ -263,7 +262,7 @@ func (o Object) List(path string) []Object {
 	return all
 }
 
-// CheckValues checks values of the object. want has paths and values in turn.
+// CheckValues checks values of the object. want has alternating paths and values.
 func (o Object) CheckValues(t *testing.T, name string, want ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(want); i += 2 {
@@ -273,7 +272,7 @@ func (o Object) CheckValues(t *testing.T, name string, want ...string) {
 	}
 }
 
-// text is At for a text that may be missing.
+// text returns the text at a path, or "" if the path does not exist.
 func (o Object) text(path string) string {
 	s, _ := o.value(path).(string)
 	return s
@@ -304,7 +303,7 @@ func (w *World) Customer() string {
 	return w.Post("/v1/customers", "name=Ada+Lovelace&email=ada%40example.test").At("id")
 }
 
-// Card attaches a test card such as pm_card_visa to a customer and makes it the default.
+// Card attaches a test card such as pm_card_visa to a customer and makes it the default card.
 func (w *World) Card(customer, name string) string {
 	w.t.Helper()
 	id := w.Post("/v1/payment_methods/"+name+"/attach", "customer="+customer).At("id")
@@ -318,8 +317,8 @@ func (w *World) Price(amount int64, currency, interval string) string {
 	return w.Post("/v1/prices", fmt.Sprintf("unit_amount=%d&currency=%s&recurring[interval]=%s&product_data[name]=Starter", amount, currency, interval)).At("id")
 }
 
-// Subscribe starts a subscription of one price for a new customer with a card. more
-// has further parameters.
+// Subscribe starts a subscription with one price for a new customer with a card. more has further
+// parameters.
 func (w *World) Subscribe(price, card string, more ...string) Object {
 	w.t.Helper()
 	customer := w.Customer()
@@ -330,8 +329,7 @@ func (w *World) Subscribe(price, card string, more ...string) Object {
 	return w.Post("/v1/subscriptions", strings.Join(params, "&"))
 }
 
-// Checkout opens a checkout session of one price for a new customer. more has further
-// parameters.
+// Checkout opens a checkout session with one price for a new customer. more has further parameters.
 func (w *World) Checkout(price string, more ...string) Object {
 	w.t.Helper()
 	params := slices.Concat([]string{

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// Plans grants what a test says.
+// Plans grants the allowances that a test sets.
 type Plans struct {
 	db          *sqldb.DB
 	mu          sync.Mutex
@@ -21,8 +21,8 @@ type Plans struct {
 	billedUntil time.Time
 }
 
-// grants is a table that changes with what is granted, so that the database tells those who
-// keep it.
+// grants is a table that changes with every grant, so that caches of the allowances are
+// invalidated.
 const grants = "test_grants"
 
 func newPlans(db *sqldb.DB) *Plans {
@@ -37,7 +37,7 @@ func (p *Plans) exec(ctx context.Context, statement string, args ...any) {
 	}
 }
 
-// Grant sets what a tenant's subscription allows.
+// Grant sets the allowance of a tenant's subscription.
 func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
 	err := p.db.Tx(context.Background(), func(ctx context.Context) error {
 		p.exec(ctx, `INSERT INTO `+grants+` (tenant_id) VALUES ($1)`, tenantID.String())
@@ -69,8 +69,7 @@ func (p *Plans) copyAllowances() map[uuid.UUID]usage.Allowance {
 	return maps.Clone(p.allowances)
 }
 
-// Payer implements billing.Payers: tenants pay in euros, or in dollars without a
-// subscription.
+// Payer implements billing.Payers. Tenants pay in euros, or in dollars without a subscription.
 func (p *Plans) Payer(_ context.Context, tenantID uuid.UUID) (billing.Payer, error) {
 	payer := billing.Payer{Billing: p.copyAllowances()[tenantID].Billing, Currency: "EUR", PaysUsage: true}
 	if payer.Billing == nil {
@@ -79,8 +78,7 @@ func (p *Plans) Payer(_ context.Context, tenantID uuid.UUID) (billing.Payer, err
 	return payer, nil
 }
 
-// BilledUntil has the tenants pay for what they used before a time, in periods that are
-// over.
+// BilledUntil makes IsBilled return true for times before end.
 func (p *Plans) BilledUntil(end time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +92,7 @@ func (p *Plans) IsBilled(_ context.Context, _ uuid.UUID, at time.Time) (bool, er
 	return at.Before(p.billedUntil), nil
 }
 
-// Customer implements billing.Customers: it knows every tenant with a subscription.
+// Customer implements billing.Customers. Every tenant with a subscription has a customer.
 func (p *Plans) Customer(_ context.Context, tenantID uuid.UUID) (string, error) {
 	if p.copyAllowances()[tenantID].Billing == nil {
 		return "", nil
@@ -102,7 +100,7 @@ func (p *Plans) Customer(_ context.Context, tenantID uuid.UUID) (string, error) 
 	return "cus", nil
 }
 
-// Alerts keeps the alerts that were sent.
+// Alerts records alerts.
 type Alerts struct {
 	mu   sync.Mutex
 	Sent []usage.Alert
@@ -116,10 +114,10 @@ func (n *Alerts) QuotaAlert(_ context.Context, a usage.Alert) error {
 	return nil
 }
 
-// anyCurrency knows every currency.
+// anyCurrency accepts every currency.
 type anyCurrency struct{}
 
 func (anyCurrency) CurrencyExists(context.Context, string) (bool, error) { return true, nil }
 
-// cents says that the amounts of every currency have two decimals.
+// cents returns two decimals for every currency.
 func cents(context.Context, string) (decimals int, known bool, err error) { return 2, true, nil }

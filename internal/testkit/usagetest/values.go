@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// At reads a time the short way: 2026-01-31, or 2026-01-31 10:30.
+// At parses a short time: 2026-01-31 or 2026-01-31 10:30.
 func At(text string) time.Time {
 	layout := "2006-01-02 15:04:05.000000"
 	t, err := time.Parse(layout, text+"0000-01-01 00:00:00.000000"[len(text):])
@@ -17,11 +17,11 @@ func At(text string) time.Time {
 	return t
 }
 
-// Period is the time from start to end, in the form of At.
+// Period returns the period from start to end, in the format of At.
 func Period(start, end string) usage.Period { return usage.Period{Start: At(start), End: At(end)} }
 
-// Billing is that of a subscription with an anchor, an interval and, where given, the
-// start and the end of its current period.
+// Billing returns the billing of a subscription with an anchor, an interval and, optionally, the
+// start and end of its current period.
 func Billing(anchor string, unit usage.IntervalUnit, count int, current ...string) *usage.Billing {
 	b := &usage.Billing{Anchor: At(anchor), IntervalUnit: unit, IntervalCount: count}
 	if len(current) == 2 {
@@ -30,7 +30,7 @@ func Billing(anchor string, unit usage.IntervalUnit, count int, current ...strin
 	return b
 }
 
-// Quantity reads a quantity.
+// Quantity parses a quantity.
 func Quantity(text string) money.Quantity {
 	q, err := money.ParseQuantity(text)
 	if err != nil {
@@ -39,26 +39,26 @@ func Quantity(text string) money.Quantity {
 	return q
 }
 
-// Total reads a total of at most a quantity.
+// Total parses a total that is at most a quantity.
 func Total(text string) money.Total { return money.TotalOf(Quantity(text)) }
 
-// Meter is an active meter.
+// Meter returns an active meter.
 func Meter(code string, aggregation usage.Aggregation, reset usage.ResetInterval, enforcement usage.Enforcement) usage.Meter {
 	return usage.Meter{Code: code, Name: code, Aggregation: aggregation, Reset: reset, Enforcement: enforcement, Active: true}
 }
 
-// Recording records an amount now.
+// Recording returns an event with an amount, at the current time.
 func Recording(code, amount string) usage.Recording {
 	return usage.Recording{MeterCode: code, Quantity: Quantity(amount)}
 }
 
-// WithKey is r with an idempotency key.
+// WithKey returns r with an idempotency key.
 func WithKey(r usage.Recording, key string) usage.Recording {
 	r.IdempotencyKey = &key
 	return r
 }
 
-// RecordedAt is r for another time, in the form of At.
+// RecordedAt returns r with another time, in the format of At.
 func RecordedAt(r usage.Recording, when string) usage.Recording {
 	t := At(when)
 	r.RecordedAt = &t

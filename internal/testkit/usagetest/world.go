@@ -1,5 +1,5 @@
-// Package usagetest runs the service of usage on a database for tests, with a clock and
-// subscriptions that they set.
+// Package usagetest runs the usage service on a test database, with a clock and subscriptions that
+// tests control.
 package usagetest
 
 import (
@@ -29,10 +29,10 @@ type TB interface {
 	Context() context.Context
 }
 
-// World is a service on a database.
+// World is a usage service on a database.
 type World struct {
 	*usage.Service
-	// Instances are the service and a second one on the same database.
+	// Instances are the service and another instance on the same database.
 	Instances [2]*usage.Service
 	DB        *sqldb.DB
 	Clock     *clock.Fixed
@@ -41,7 +41,7 @@ type World struct {
 	Meters    *meters.Service
 }
 
-// New starts a world whose clock stands at a time.
+// New starts a World whose clock is fixed at a time.
 func New(t *testing.T, db *sqldb.DB, now string) *World {
 	t.Helper()
 	w := NewIdle(db, now)
@@ -50,7 +50,7 @@ func New(t *testing.T, db *sqldb.DB, now string) *World {
 	return w
 }
 
-// NewIdle makes a world without a service.
+// NewIdle creates a World without a service.
 func NewIdle(db *sqldb.DB, now string) *World {
 	c := clock.NewFixed(At(now))
 	return &World{
@@ -59,7 +59,7 @@ func NewIdle(db *sqldb.DB, now string) *World {
 	}
 }
 
-// Start starts one more service on the world's database.
+// Start starts another service on the World's database.
 func (w *World) Start(t *testing.T) *usage.Service {
 	t.Helper()
 	svc := usage.NewService(w.Deps())
@@ -70,7 +70,7 @@ func (w *World) Start(t *testing.T) *usage.Service {
 	return svc
 }
 
-// Deps are what the world's services work with.
+// Deps returns the dependencies of the World's services.
 func (w *World) Deps() usage.Deps {
 	log := slog.New(slog.DiscardHandler)
 	return usage.Deps{
@@ -80,7 +80,7 @@ func (w *World) Deps() usage.Deps {
 	}
 }
 
-// Apply stores meters under their codes.
+// Apply stores meters. It replaces meters with the same code.
 func (w *World) Apply(t TB, wanted ...usage.Meter) {
 	t.Helper()
 	stored, err := w.Meters.All(t.Context())
@@ -104,7 +104,7 @@ func (w *World) Apply(t TB, wanted ...usage.Meter) {
 	}
 }
 
-// Sell stores a meter with a linked price in euros for each unit, in cents.
+// Sell stores a meter with a linked price in euros. cents is the price of a unit.
 func (w *World) Sell(t TB, m usage.Meter, cents string) {
 	t.Helper()
 	price, err := money.ParseUnitPrice(cents)
@@ -120,7 +120,7 @@ func (w *World) Sell(t TB, m usage.Meter, cents string) {
 	}
 }
 
-// NewTenant stores the row that usage refers to.
+// NewTenant stores a tenant.
 func (w *World) NewTenant(t TB) uuid.UUID {
 	t.Helper()
 	id := sqldb.NewID()
@@ -133,7 +133,7 @@ func (w *World) NewTenant(t TB) uuid.UUID {
 	return id
 }
 
-// NewPayer stores a tenant that has a subscription.
+// NewPayer stores a tenant with a subscription.
 func (w *World) NewPayer(t TB) uuid.UUID {
 	t.Helper()
 	tenantID := w.NewTenant(t)
@@ -141,8 +141,7 @@ func (w *World) NewPayer(t TB) uuid.UUID {
 	return tenantID
 }
 
-// RecordAll records events, each of which must be stored: one after the other, or
-// together in one batch.
+// RecordAll records events, separately or in one batch. All of them must be stored.
 func (w *World) RecordAll(t TB, tenantID uuid.UUID, events []usage.Recording, together bool) {
 	t.Helper()
 	var outcomes []usage.Outcome
@@ -164,7 +163,7 @@ func (w *World) RecordAll(t TB, tenantID uuid.UUID, events []usage.Recording, to
 	}
 }
 
-// Count counts a tenant's stored events.
+// Count returns the number of a tenant's stored events.
 func (w *World) Count(t TB, tenantID uuid.UUID) int {
 	t.Helper()
 	var n int
@@ -175,7 +174,7 @@ func (w *World) Count(t TB, tenantID uuid.UUID) int {
 	return n
 }
 
-// Detail is what a meter shows of a tenant.
+// Detail returns the detail of a meter for a tenant.
 func (w *World) Detail(t TB, tenantID uuid.UUID, code string) usage.Detail {
 	t.Helper()
 	d, err := w.Service.Detail(t.Context(), tenantID, code)
@@ -185,8 +184,8 @@ func (w *World) Detail(t TB, tenantID uuid.UUID, code string) usage.Detail {
 	return d
 }
 
-// Retention deletes events after the shortest time, to files in a folder unless it
-// is "".
+// Retention returns a Pruner with the minimum retention. It archives events in a folder unless
+// archive is "".
 func (w *World) Retention(archive string) *retention.Pruner {
 	return retention.New(retention.Deps{
 		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.MinRetention, Archive: archive,
@@ -201,7 +200,7 @@ func (w *World) Prune(t TB, r *retention.Pruner) {
 	}
 }
 
-// Each calls read for every row that a query finds.
+// Each calls read for every row of a query.
 func (w *World) Each(t TB, query string, args []any, read func(scan func(...any) error) error) {
 	t.Helper()
 	rows, err := w.DB.Conn(t.Context()).QueryContext(t.Context(), query, args...)
@@ -219,7 +218,7 @@ func (w *World) Each(t TB, query string, args []any, read func(scan func(...any)
 	}
 }
 
-// Race records n times at once, through both instances, and counts the outcomes.
+// Race records n events concurrently through both instances, and counts the outcomes.
 func (w *World) Race(t *testing.T, n int, tenantID func(i int) uuid.UUID, r func(i int) usage.Recording) (stored, duplicates, exceeded int) {
 	t.Helper()
 	errs := make([]error, n)
@@ -243,12 +242,12 @@ func (w *World) Race(t *testing.T, n int, tenantID func(i int) uuid.UUID, r func
 	return stored, duplicates, exceeded
 }
 
-// Estimator estimates what the world's tenants will pay.
+// Estimator returns an Estimator for the World's tenants.
 func (w *World) Estimator() *billing.Estimator {
 	return billing.NewEstimator(w.DB, w.Clock, w.Plans, cents)
 }
 
-// Recount counts the counters that differ from their events.
+// Recount returns the number of counters that differ from their events.
 func (w *World) Recount(t TB) int {
 	t.Helper()
 	n, err := retention.NewRecounter(w.DB, w.Clock).Recount(t.Context(), retention.Recount{Wrong: func(retention.WrongCounter) {}})

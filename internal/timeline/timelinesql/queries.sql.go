@@ -164,7 +164,7 @@ type ChangesBeforeRow struct {
 	CreatedAt  time.Time
 }
 
-// Entries before a place in their order, which is the newest first. Logins change nothing.
+// Entries before a cursor, newest first. Logins are skipped because they change nothing.
 func (q *Queries) ChangesBefore(ctx context.Context, arg ChangesBeforeParams) ([]ChangesBeforeRow, error) {
 	rows, err := q.db.QueryContext(ctx, changesBefore, arg.At, arg.ID, arg.Most)
 	if err != nil {
@@ -315,9 +315,9 @@ type PaymentsBeforeRow struct {
 	OwnNumber     *string
 }
 
-// The page comes first and its invoices after: PostgreSQL, which takes every tenant for an
-// average one once a statement is prepared, would otherwise read all invoices of the tenant
-// for each entry.
+// The page is materialized before its invoices are joined. Otherwise the generic plan of a prepared
+// statement, which assumes a tenant of average size, would read all invoices of the tenant for each
+// entry.
 func (q *Queries) PaymentsBefore(ctx context.Context, arg PaymentsBeforeParams) ([]PaymentsBeforeRow, error) {
 	rows, err := q.db.QueryContext(ctx, paymentsBefore, arg.At, arg.ID, arg.Most)
 	if err != nil {

@@ -12,21 +12,20 @@ import (
 )
 
 const (
-	// carryEvery is how often Carry looks for billing periods that have begun.
+	// carryEvery is the interval at which QueueCarried looks for new billing periods.
 	carryEvery = time.Hour
-	// lateness is how long after its beginning a period waits for events that arrive
-	// late.
+	// lateness is how long a new period waits for late events.
 	lateness = 10 * time.Minute
-	// queuedTogether is how many figures one row of the queue has at most.
+	// queuedTogether is the maximum number of figures per row of the queue.
 	queuedTogether = 256
 )
 
-// QueueCarried queues the figures that follow from the beginning of billing periods: the value
-// of last_value meters that never reset (see carried). Reporting a meter starts with the
-// first period that begins after Carry has seen the meter as billable.
+// QueueCarried queues the figures that are due at the start of billing periods: the values of
+// last_value meters that never reset (see carriedFigures). Reporting a meter starts with the first
+// period that begins after QueueCarried has seen the meter as billable.
 //
-// Invariant: the figures up to a time are queued in the transaction that stores that
-// time, and only one instance runs this at a time, so every period is reported once.
+// Invariant: the figures up to a time are queued in the transaction that stores that time, and only
+// one instance runs this at a time, so every period is reported once.
 func (r *Reporter) QueueCarried(ctx context.Context) error {
 	if err := r.store.deleteStalePeaks(ctx); err != nil {
 		return err
@@ -37,8 +36,8 @@ func (r *Reporter) QueueCarried(ctx context.Context) error {
 	return r.queueCarriedUntil(ctx, r.deps.Clock.Now().Add(-lateness), carryEvery)
 }
 
-// queueCarriedUntil queues the figures of the periods that have begun until a time, of meters that
-// were not looked at for a while.
+// queueCarriedUntil queues the figures of periods that have begun by the time until, for meters
+// that were last processed at least the time every ago.
 func (r *Reporter) queueCarriedUntil(ctx context.Context, until time.Time, every time.Duration) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
@@ -63,7 +62,7 @@ func (r *Reporter) queueCarriedUntil(ctx context.Context, until time.Time, every
 	return nil
 }
 
-// queueCarried queues the figures of a meter and stores until when it is reported.
+// queueCarried queues the figures of a meter and stores the time up to which it is reported.
 func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []usage.Figure, until time.Time) error {
 	now := r.deps.Clock.Now()
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -78,14 +77,13 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 	})
 }
 
-// carriedFigures reads the value that a last_value meter that never resets had when billing
-// periods began, after one time and until another. The provider bills a period by what
-// was reported in it. Without this figure, something that is stored all the time and
-// never changes would cost something in the first period and nothing in the next.
+// carriedFigures returns the values of a last_value meter that never resets at the starts of
+// billing periods, in the range from after (exclusive) to until (inclusive). The provider bills a
+// period by the figures reported in it. Without this figure, storage that never changes would be
+// billed in the first period and not in the next.
 //
-// The figure is reported for the instant at which a period begins, unless an event was
-// recorded for the same second. What is recorded later in the period replaces it at the
-// provider as it does here.
+// The figure is reported for the start of the period, unless an event was recorded in the same
+// second. Later events of the period replace it, at the provider as well as here.
 func (r *Reporter) carriedFigures(ctx context.Context, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	counters, err := r.store.countersEnding(ctx, m.ID, usage.AllTime().End)
 	if err != nil {
@@ -102,14 +100,14 @@ func (r *Reporter) carriedFigures(ctx context.Context, m usage.Meter, after, unt
 	return figures, nil
 }
 
-// carriedFiguresOf is carried for one tenant.
+// carriedFiguresOf implements carriedFigures for one tenant.
 func (r *Reporter) carriedFiguresOf(ctx context.Context, tenantID uuid.UUID, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	payer, err := r.deps.Payers.Payer(ctx, tenantID)
 	if err != nil || payer.Billing == nil {
 		return nil, err
 	}
 	var figures []usage.Figure
-	// The period after the one that the provider last reported may have begun too.
+	// The period after the one that the provider last reported can have begun, too.
 	for _, start := range []time.Time{payer.Billing.Current.Start, payer.Billing.Current.End} {
 		if !start.After(after) || start.After(until) {
 			continue
@@ -127,8 +125,8 @@ func (r *Reporter) carriedFiguresOf(ctx context.Context, tenantID uuid.UUID, m u
 	return figures, nil
 }
 
-// valueAt is the value that a meter had right before an instant; 0 when an event was
-// recorded for the second after it.
+// valueAt returns the value of a meter just before a time, or 0 if an event was recorded within the
+// following second.
 func (r *Reporter) valueAt(ctx context.Context, tenantID uuid.UUID, m usage.Meter, at time.Time) (money.Quantity, error) {
 	recorded, err := r.records.HasEvents(ctx, tenantID, m, usage.Period{Start: at, End: at.Add(time.Second)})
 	if err != nil || recorded {
@@ -137,7 +135,7 @@ func (r *Reporter) valueAt(ctx context.Context, tenantID uuid.UUID, m usage.Mete
 	return r.records.ValueBefore(ctx, tenantID, m, at)
 }
 
-// carryID is the same id each time for a tenant, a meter and an instant.
+// carryID returns an ID that is always the same for a tenant, a meter and a time.
 func carryID(tenantID, meterID uuid.UUID, at time.Time) uuid.UUID {
 	return uuid.NewSHA1(meterID, fmt.Appendf(nil, "%s carried to %d", tenantID, at.UnixMicro()))
 }

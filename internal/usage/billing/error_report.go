@@ -12,12 +12,12 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// reportedRetention is for how long figures are kept after they were reported. The provider
-// finds errors within minutes; notifications about them are repeated for three days.
+// reportedRetention is how long figures are stored after they were reported. The provider detects
+// errors within minutes and repeats notifications about them for three days.
 const reportedRetention = 4 * 24 * time.Hour
 
-// ErrorReport handles the notification that the provider took figures and found later
-// that it cannot count them: those that the report names are rejected reports then.
+// ErrorReport handles a notification that the provider accepted figures but could not count them
+// later. The figures named in the report become rejected reports.
 func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	samples, total, err := r.deps.Reports.UsageErrors(ctx, e.ID)
 	if err != nil {
@@ -44,12 +44,11 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	return nil
 }
 
-// findReported finds a figure that was reported, by its id. The id and the row that the figure
-// was queued in are of version 7 and were made in one transaction, so that the time in
-// the id leads to the row. Figures that were carried over have ids of version 5, and rows
-// of their own, which are few.
+// findReported returns a reported figure by its ID. The ID and the row in which the figure was
+// queued are UUIDv7 from one transaction, so the time in the ID locates the row. Carried figures
+// have UUIDv5 IDs and are in a few separate rows.
 func (r *Reporter) findReported(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
-	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the key of the request, which begins with it
+	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the idempotency key of the request, which begins with the ID
 	if err != nil {
 		return usage.Figure{}, false, nil //nolint:nilerr // not one of ours: it was not found
 	}
@@ -70,14 +69,14 @@ func (r *Reporter) findReported(ctx context.Context, identifier string) (f usage
 	return figures[i], true, nil
 }
 
-// reportedAround reads the figures that were reported from rows of the time in an id.
+// reportedAround returns the figures that were reported from rows created around the time in an ID.
 func (r *Reporter) reportedAround(ctx context.Context, id uuid.UUID) ([]usage.Figure, error) {
 	const apart = int64(time.Minute / time.Millisecond)
 	made := int64(binary.BigEndian.Uint64(append([]byte{0, 0}, id[:6]...)))
 	return r.store.reportedBetween(ctx, boundaryID(made-apart, 0), boundaryID(made+apart, 0xff))
 }
 
-// boundaryID is the first or the last id that is made in a millisecond.
+// boundaryID returns the first (rest 0) or last (rest 0xff) ID created in a millisecond.
 func boundaryID(millisecond int64, rest byte) uuid.UUID {
 	var id uuid.UUID
 	for i := range id {

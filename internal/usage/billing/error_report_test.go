@@ -17,8 +17,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// findWrong tells of every figure of a meter that the provider has counted that it was
-// found wrong, and returns how many are listed then.
+// findWrong sends an error report for every counted figure of a meter, and returns the number of
+// rejected reports afterwards.
 func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 	t.Helper()
 	p.wrong = nil
@@ -37,8 +37,8 @@ func findWrong(t *testing.T, w *usagetest.World, p *till, meter string) int {
 	return len(ids)
 }
 
-// What is found wrong is found here while the rest of its row is still waiting, after it
-// was reported again, and when it was carried over.
+// The figure of an error report is found while the rest of its row is still queued, after it was
+// reported again, and if it was carried over.
 func TestErrorReportOfAnyFigure(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -84,7 +84,7 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 			}
 		}
 
-		// A figure is refused at once, reported again, and found wrong then.
+		// A figure is rejected immediately, retried, and then named in an error report.
 		p.fail = nil
 		run("2026-11-21 13:00")
 		p.counted, p.fail = nil, func(int, psp.UsageReport) error { return psp.ErrRefused }
@@ -105,7 +105,7 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 		if n := findWrong(t, w, p, "calls"); n != 1 {
 			t.Errorf("%d are listed after one was reported again", n)
 		}
-		// What is decided about is not listed again, though it is told of again.
+		// A decided report is not listed again, even if the provider repeats the error report.
 		for _, decide := range []func(context.Context, uuid.UUID) error{refusals(w).Retry, refusals(w).Discard} {
 			_, ids = refused(t, w)
 			if err := decide(t.Context(), ids[0]); err != nil {
@@ -127,7 +127,7 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 			}
 		}
 
-		// A value is carried over.
+		// A value is carried over to a new period.
 		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("disk", "40")}, true)
 		run("2026-12-09")
 		p.counted = nil

@@ -2,7 +2,7 @@ package billing
 
 import "errors"
 
-// ErrNotRejected is returned for an id that no rejected report has.
+// ErrNotRejected means that no rejected report has the given ID.
 var ErrNotRejected = errors.New("no such refused usage")
 
 var (

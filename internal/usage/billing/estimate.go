@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Estimator estimates what usage will cost.
+// Estimator estimates the cost of usage.
 type Estimator struct {
 	store    store
 	records  usage.Records
@@ -25,33 +25,32 @@ type Estimator struct {
 	clock    clock.Clock
 }
 
-// NewEstimator makes an estimator.
+// NewEstimator returns an Estimator.
 func NewEstimator(db *sqldb.DB, c clock.Clock, p Payers, d charge.Decimals) *Estimator {
 	return &Estimator{store: store{db: db}, records: usage.NewRecords(db), payers: p, decimals: d, clock: c}
 }
 
-// Estimate is what the usage of the current billing period costs as it is now.
+// Estimate is the cost of the usage in the current billing period so far.
 type Estimate struct {
 	TenantID uuid.UUID
 	Period   usage.Period // the whole billing period
 	Total    money.Money
-	Lines    []EstimateLine // by meter code; none without a subscription
+	Lines    []EstimateLine // by meter code; empty without a subscription
 }
 
-// EstimateLine is what the usage of one billable meter costs.
+// EstimateLine is the cost of the usage of one billable meter.
 type EstimateLine struct {
 	Meter usage.Meter
-	// Quantity is what was used in the period of the estimate, whenever the meter
-	// resets; for a last_value meter that never resets it is the current value.
+	// Quantity is the usage in the period of the estimate, regardless of when the meter resets. For
+	// a last_value meter that never resets it is the current value.
 	Quantity  money.Total
 	UnitPrice money.UnitPrice
-	Amount    money.Money // rounded half up, once, to what can be charged
+	Amount    money.Money // rounded half up, once, to a chargeable amount
 }
 
-// Estimate computes what the billable usage of the current billing period costs,
-// exactly and without asking the payment provider (rules: usage#cost-estimate).
-// Billable are the meters that the subscription has a price of; inactive ones count if
-// they were used before.
+// Estimate computes the cost of the billable usage in the current billing period, exactly and
+// without calling the payment provider (rules: usage#cost-estimate). A meter is billable if the
+// subscription has a price for it, even if the meter is inactive now.
 func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate, error) {
 	payer, err := s.payers.Payer(ctx, tenantID)
 	if err != nil {
@@ -94,8 +93,8 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	return e, nil
 }
 
-// step returns the smallest amount that the provider charges in a currency; 1 for one in
-// which it cannot charge.
+// step returns the smallest amount that the provider charges in a currency, or 1 if it cannot
+// charge in the currency.
 func (s *Estimator) step(ctx context.Context, currency string) (int64, error) {
 	decimals, known, err := s.decimals(ctx, currency)
 	if err != nil || !known {
@@ -108,7 +107,7 @@ func (s *Estimator) step(ctx context.Context, currency string) (int64, error) {
 	return units.Step(), err
 }
 
-// billingPeriod is the whole period that the next invoice will bill usage of.
+// billingPeriod returns the whole period whose usage the next invoice bills.
 func billingPeriod(b *usage.Billing, now time.Time) usage.Period {
 	if b != nil && b.Current.Contains(now) {
 		return usage.Period{Start: b.Current.Start.UTC(), End: b.Current.End.UTC()}
@@ -116,8 +115,8 @@ func billingPeriod(b *usage.Billing, now time.Time) usage.Period {
 	return usage.PeriodOf(usage.ResetMonthly, b, now)
 }
 
-// billedMeters lists what bills the usage of a subscription: the prices that it has at the
-// provider, whatever those of the meters are now.
+// billedMeters lists the meters that are billed to a subscription. They follow from the prices of
+// the subscription at the provider, whatever the current prices of the meters are.
 func (s *Estimator) billedMeters(ctx context.Context, payer Payer) ([]pricedMeter, error) {
 	if payer.Prices == nil {
 		return s.store.pricedMeters(ctx, payer.Currency)
@@ -125,9 +124,10 @@ func (s *Estimator) billedMeters(ctx context.Context, payer Payer) ([]pricedMete
 	return s.store.metersOfPrices(ctx, payer.Prices)
 }
 
-// reportedTotal is what the provider will have been told of a meter in a billing period, or in the
-// part of it in which the meter is billed: of a maximum the sum of those of its periods, of a
-// level that never resets also one from before a whole period.
+// reportedTotal returns the quantity that is reported to the provider for a meter in a billing
+// period, or in the part of it in which the meter is billed. For a maximum it is the sum of the
+// maxima of its periods. For a last value that never resets, a whole billing period also includes a
+// value from before the period.
 func (s *Estimator) reportedTotal(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
 	switch {
 	case m.Aggregation == usage.Max:
@@ -145,12 +145,12 @@ func (s *Estimator) reportedTotal(ctx context.Context, tenantID uuid.UUID, m usa
 	return s.billedSum(ctx, tenantID, m, b, p)
 }
 
-// billedSum is what the events of a billing period come to, by the counters that lie
-// within it, and by the events before, between and after them.
+// billedSum returns the aggregate of the events of a billing period. It adds the counters within
+// the period, and counts the events before, between and after them.
 //
-// Invariant: the counters of a meter's own periods do not overlap, and each shows the
-// events of its period, deleted ones included. So what was reported is not forgotten
-// where a billing period is longer than events are kept.
+// Invariant: the counters of a meter's own periods do not overlap, and each includes the events of
+// its period, even deleted ones. Reported usage is therefore complete even if a billing period is
+// longer than the retention of events.
 func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
 	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
 	if err != nil {
@@ -178,8 +178,8 @@ func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.M
 	return sum, countTo(p.End)
 }
 
-// billedMaxima is the sum of the maxima of a meter's periods, of which the first counts
-// with what it rose by in the billing period.
+// billedMaxima returns the sum of the maxima of a meter's periods. The first period counts with the
+// increase of its maximum within the billing period.
 func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
 	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
 	if err != nil {
@@ -199,8 +199,8 @@ func (s *Estimator) billedMaxima(ctx context.Context, tenantID uuid.UUID, m usag
 	return sum, nil
 }
 
-// ownCounters lists the counters of a meter's periods that overlap a billing period, the
-// earliest first, without those of a former subscription.
+// ownCounters lists the counters of a meter's periods that overlap a billing period, earliest
+// first, excluding the counters of former subscriptions.
 func (s *Estimator) ownCounters(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) ([]tenantCounter, error) {
 	counters, err := s.store.countersDuring(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
 	return slices.DeleteFunc(counters, func(c tenantCounter) bool {
@@ -208,7 +208,7 @@ func (s *Estimator) ownCounters(ctx context.Context, tenantID uuid.UUID, m usage
 	}), err
 }
 
-// addCents adds amounts that are not negative and stops at the largest.
+// addCents adds non-negative amounts and saturates at the largest amount.
 func addCents(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -28,7 +28,7 @@ func estimate(t *testing.T, w *usagetest.World, tenantID uuid.UUID) (lines []str
 	return lines, e.Total
 }
 
-// The estimate is about the billing period, whenever a meter resets.
+// The estimate covers the billing period, regardless of when a meter resets.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -60,7 +60,7 @@ func TestEstimate(t *testing.T) {
 		want := []string{
 			"a-month 13 × 0.5 = 7 EUR", // 6.5 rounds up
 			"b-day 13 × 100 = 1300 EUR",
-			"c-ever 3 × 1.499999999999 = 4 EUR", // rounded once, not for each event
+			"c-ever 3 × 1.499999999999 = 4 EUR", // rounded once, not per event
 			"d-level 4 × 3 = 12 EUR",
 			"e-peak 13 × 0.000000000001 = 0 EUR", // the maxima of three days
 			"f-off 13 × 7 = 91 EUR",
@@ -78,7 +78,7 @@ func TestEstimate(t *testing.T) {
 	})
 }
 
-// Amounts that fit nothing stay at the largest.
+// Amounts that overflow stay at the maximum.
 func TestEstimateOfTooMuch(t *testing.T) {
 	t.Parallel()
 	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
@@ -93,8 +93,8 @@ func TestEstimateOfTooMuch(t *testing.T) {
 	}
 }
 
-// Where the cycle is longer than events are kept, what was reported of deleted ones is
-// billed, and so estimated.
+// If the billing period is longer than the retention, deleted events are still billed, and so
+// included in the estimate.
 func TestEstimateOfDeletedEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -126,7 +126,8 @@ func TestEstimateOfDeletedEvents(t *testing.T) {
 		w.Clock.Set(usagetest.At("2026-04-15"))
 		record("2026-04-14")
 		w.Prune(t, w.Retention(""))
-		// Of the week that the cycle has begun in the days before it cannot be told any more.
+		// Without its events, the counter of the week in which the billing period began cannot be
+		// split, so that week is not counted.
 		want("a-month 25 × 1 = 25 EUR", "b-day 5 × 1 = 5 EUR", "c-week 20 × 1 = 20 EUR")
 	})
 }

@@ -1,6 +1,6 @@
 package billing
 
-// What tests of the package need to know.
+// Exports for tests.
 const (
 	ChunkSize    = chunkSize
 	ResendWithin = resendWithin

@@ -9,18 +9,18 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// heldFor is how long held figures wait until they are looked at again.
+// heldFor is the interval at which held figures are checked.
 const heldFor = 5 * time.Second
 
-// errHeld says that nothing of a row is to be reported yet.
+// errHeld means that all figures of a row are on hold.
 var errHeld = errors.New("the figures are held")
 
-// holdBack returns the figures of a row that can be reported, and puts the others into a
-// row of their own, which waits.
+// holdBack returns the figures of a row that can be reported, and moves the others to a separate
+// row that is on hold.
 //
-// Invariant: usage of a period is reported only after it is decided which prices bill
-// it, so that all of it is billed by them (rules: usage#new-prices). Nothing of a row is
-// held any more once some of it is reported.
+// Invariant: usage of a period is reported only after it is decided which prices bill it, so that
+// these prices bill all of it (rules: usage#new-prices). Once a figure of a row is reported, the
+// row has no held figures.
 func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) ([]usage.Figure, error) {
 	var free, held []usage.Figure
 	for _, f := range figures {
@@ -45,7 +45,7 @@ func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) 
 		return nil, errHeld
 	}
 	rest := row
-	// The time in the id leads from a figure to its row (see told).
+	// The time in the ID links a figure to its row (see findReported).
 	rest.id = sqldb.NewID()
 	copy(rest.id[:6], row.id[:6])
 	return free, r.store.db.Tx(ctx, func(ctx context.Context) error {

@@ -13,15 +13,14 @@ import (
 // HTTP has the handler of the cost estimate (rules: usage#cost-estimate).
 type HTTP struct{ estimator *Estimator }
 
-// NewHTTP makes the handler.
+// NewHTTP returns the handler.
 func NewHTTP(e *Estimator) *HTTP { return &HTTP{e} }
 
 type tenantInput struct {
 	Tenant string `path:"tenantId"`
 }
 
-// CostEstimate is what the billable usage of the current billing period costs as it
-// is now.
+// CostEstimate is the cost of the billable usage in the current billing period so far.
 type CostEstimate struct {
 	TenantID         uuid.UUID          `json:"tenant_id"`
 	PeriodStart      shape.Time         `json:"period_start"`
@@ -32,7 +31,7 @@ type CostEstimate struct {
 	Lines            []CostEstimateLine `json:"lines"`
 }
 
-// CostEstimateLine is what the usage of one meter costs.
+// CostEstimateLine is the cost of the usage of one meter.
 type CostEstimateLine struct {
 	MeterCode      string          `json:"meter_code"`
 	MeterName      string          `json:"meter_name"`
@@ -43,7 +42,7 @@ type CostEstimateLine struct {
 	UnitLabel      *string         `json:"unit_label"`
 }
 
-// CostEstimate answers GET /usage/cost-estimate.
+// CostEstimate handles GET /usage/cost-estimate.
 func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[CostEstimate], error) {
 	e, err := h.estimator.Estimate(ctx, authz.TenantID(ctx))
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// Usage of a period whose invoice is final is not told to the provider and listed;
-// that of one whose invoice is a draft, and of a time that nobody was billed for, is told.
+// Usage of a period whose invoice is final is rejected instead of reported. Usage is reported if
+// the invoice is a draft or if the tenant was not billed for the period.
 func TestLateUsage(t *testing.T) {
 	t.Parallel()
 	line := func(start, end string, change func(*psp.InvoiceLine)) psp.Invoice {
@@ -33,7 +33,7 @@ func TestLateUsage(t *testing.T) {
 		name        string
 		billedUntil string
 		drafts      []psp.Invoice
-		told        []string // days on which what was told was recorded for
+		told        []string // dates of the reported usage
 	}{
 		{"all is final", "2026-12-10", nil, []string{"2026-12-10", "2026-12-21"}},
 		{"the last is a draft", "2026-12-10", []psp.Invoice{line("2026-11-10", "2026-12-10", nil)}, []string{"2026-11-10", "2026-12-09", "2026-12-10", "2026-12-21"}},

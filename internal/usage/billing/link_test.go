@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// link links the price of a meter in euros to one of the provider, or to none, and
-// calls while when the meter is locked for it.
+// link links the euro price of a meter to a price of the provider, or removes the link, and calls
+// while with the meter locked.
 func link(t *testing.T, w *usagetest.World, m usage.Meter, priceID *string, while func()) {
 	t.Helper()
 	_, err := w.Meters.Update(t.Context(), w.Detail(t, w.NewTenant(t), m.Code).Meter.ID, func(e meters.Entry) meters.Entry {
@@ -27,8 +27,8 @@ func link(t *testing.T, w *usagetest.World, m usage.Meter, priceID *string, whil
 	}
 }
 
-// untilLocked waits until some transaction waits for a lock of another; on SQLite,
-// which has one writer, there is nothing to see.
+// untilLocked waits until a transaction waits for a lock. It returns immediately on SQLite, which
+// has a single writer.
 func untilLocked(t *testing.T, w *usagetest.World) {
 	t.Helper()
 	if w.DB.Dialect() == sqldb.SQLite {
@@ -48,9 +48,8 @@ func untilLocked(t *testing.T, w *usagetest.World) {
 	t.Fatal("nothing waits for a lock")
 }
 
-// What is recorded after a price was linked is billed, although recording had begun
-// before and waited for the meter; what is recorded after the link was taken away
-// is not.
+// Events stored after a price was linked are billed, even if they were waiting for the lock of the
+// meter. Events stored after the link was removed are not billed.
 func TestLinkHoldsForWhoWaited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -75,7 +74,7 @@ func TestLinkHoldsForWhoWaited(t *testing.T) {
 		while, done = waiting("4")
 		link(t, w, calls, nil, while)
 		done()
-		link(t, w, calls, &priceID, func() {}) // so that what waits can be told
+		link(t, w, calls, &priceID, func() {}) // so that queued figures can be reported
 		p := &till{}
 		if err := reporter(w, p).Report(t.Context()); err != nil {
 			t.Fatal(err)

@@ -4,14 +4,14 @@ INSERT INTO usage_reports (id, events, created_at) VALUES ($1, $2, $3);
 -- name: ReportsAfter :many
 SELECT * FROM usage_reports WHERE id > sqlc.arg(after) ORDER BY id LIMIT 100;
 
--- The next figures of a row are reported now, unless that was begun before.
+-- Reporting of the next figures of a row begins now, unless it began before.
 -- name: BeginReport :exec
 UPDATE usage_reports SET tried_at = sqlc.arg(now) WHERE id = $1 AND tried_at IS NULL;
 
 -- name: OldestReport :one
 SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 
--- The first row that is not held.
+-- The first row that is not on hold.
 -- name: NextReport :one
 SELECT * FROM usage_reports WHERE held_until IS NULL OR held_until <= sqlc.arg(now) ORDER BY id LIMIT 1;
 
@@ -41,14 +41,14 @@ INSERT INTO usage_told (id, events, created_at)
 SELECT r.id, r.events, r.created_at FROM usage_reports r WHERE r.id = $1
 ON CONFLICT DO NOTHING;
 
--- Rows of which some figures were reported, or all.
+-- Rows that were reported at least partly.
 -- name: ToldBetween :many
 SELECT told.events FROM usage_told told WHERE told.id >= sqlc.arg(earliest) AND told.id <= sqlc.arg(latest)
 UNION ALL
 SELECT waiting.events FROM usage_reports waiting WHERE waiting.id >= sqlc.arg(earliest) AND waiting.id <= sqlc.arg(latest);
 
--- Rows of which some figures were reported, or all, and whose first figure has an id of
--- one version: the seventh byte is between two.
+-- Rows that were reported at least partly and whose first figure has an ID of one UUID version,
+-- according to its seventh byte.
 -- name: ToldOfVersion :many
 SELECT told.events FROM usage_told told WHERE substr(told.events, 7, 1) >= sqlc.arg(first_byte) AND substr(told.events, 7, 1) <= sqlc.arg(last_byte)
 UNION ALL
@@ -80,8 +80,8 @@ SELECT sqlc.embed(meters), meter_prices.psp_price_id
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meter_prices.meter_id = $1 AND meter_prices.currency = $2 AND meter_prices.psp_price_id IS NOT NULL;
 
--- Meters that are reported when a billing period begins: a last value that never
--- resets.
+-- Meters whose value is reported at the start of a billing period: last_value meters that never
+-- reset.
 -- name: CarriedMeters :many
 SELECT sqlc.embed(meters), usage_peaks.reported_until
 FROM meters
@@ -89,7 +89,7 @@ LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meters.is_billable AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
 ORDER BY meters.id;
 
--- A meter whose link was removed and made again is reported from the new link on.
+-- A meter whose link is removed and added again is reported from the new link on.
 -- name: DeleteStalePeaks :exec
 DELETE FROM usage_peaks WHERE NOT EXISTS (
     SELECT 1 FROM meters
@@ -104,7 +104,7 @@ SELECT * FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY te
 INSERT INTO usage_peaks (meter_id, reported_until) VALUES ($1, $2)
 ON CONFLICT (meter_id) DO UPDATE SET reported_until = excluded.reported_until;
 
--- Meters with a price in a currency that is linked to one of the provider.
+-- Meters with a price in a currency that is linked to a price of the provider.
 -- name: BillableMeters :many
 SELECT sqlc.embed(meters), meter_prices.unit_price_cents
 FROM meters
@@ -112,8 +112,7 @@ JOIN meter_prices ON meter_prices.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
 ORDER BY meters.code;
 
--- The meters behind prices of the provider that a meter has or had a link to, deleted
--- meters too.
+-- The meter that is or was linked to a price of the provider, even if it is deleted.
 -- name: MeterOfLink :one
 SELECT sqlc.embed(meters), meter_links.unit_price_cents
 FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
@@ -124,14 +123,14 @@ SELECT * FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > sqlc.arg(since) AND period_start < sqlc.arg(until)
 ORDER BY period_start, period_end;
 
--- Whether an operation has settled the usage that a tenant had recorded until a time.
+-- Whether an operation has settled the usage that a tenant recorded up to a time.
 -- name: IsSettled :one
 SELECT EXISTS (
     SELECT 1 FROM psp_operations
     WHERE tenant_id = $1 AND state = 'done' AND updated_at >= sqlc.arg(queued) AND request ->> 'usage' = 'settled'
 );
 
--- Tenants whose usage is settled by an operation on their subscription that is under way.
+-- Tenants whose usage is being settled by a running operation on their subscription.
 -- name: SettlingTenants :many
 SELECT tenant_id FROM psp_operations
 WHERE state = 'pending' AND leased_until > sqlc.arg(now) AND request ->> 'usage' = 'settled';

@@ -12,29 +12,28 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Queue keeps figures until the Reporter has reported them.
+// Queue stores figures until the Reporter has reported them.
 //
-// Invariant: a row of usage_reports has the figures of the billable events of one
-// transaction and is committed with these events, so that neither exists without the
-// other, whatever the order of ids or commits. The reporter notes in the row how many
-// figures it has reported and deletes the row after the last. One row for all events of
-// a transaction keeps recording fast: it costs one insert for up to a few hundred
-// events, and none where nothing is billable.
+// Invariant: a row of usage_reports holds the figures of the billable events of one transaction and
+// is committed together with these events. The reporter updates the number of reported figures in
+// the row and deletes the row after the last one. One row per transaction keeps recording fast: it
+// costs one insert for up to a few hundred events, and none if no event is billable.
 type Queue struct {
 	store store
 	lease clock.Clock
 }
 
-// NewQueue makes a Queue. lease is the machine's clock, by which operations on subscriptions
-// are leased; without one, the queue also takes figures of a tenant whose usage is being settled.
+// NewQueue returns a Queue. lease is the machine's clock, which operations on subscriptions use for
+// their leases. If it is nil, the queue also accepts figures of a tenant whose usage is being
+// settled.
 func NewQueue(db *sqldb.DB, lease clock.Clock) *Queue { return &Queue{store{db: db}, lease} }
 
 // Add stores figures in the transaction of ctx. It returns usage.ErrBusy, so that nothing is
 // stored, while the usage of one of the tenants is being settled.
 //
-// Invariant: usage that is acknowledged before a subscription ends is on its final invoice.
-// The operation that ends it is committed before Settle runs. So a transaction either finds
-// the operation here, or has begun before it; Settle waits for a second in between.
+// Invariant: usage that is acknowledged before a subscription ends is on its final invoice. The
+// operation that ends the subscription is committed before Settle runs. A transaction either sees
+// the operation here or began before it; Settle waits for a second in between.
 func (q *Queue) Add(ctx context.Context, figures []usage.Figure, now time.Time) error {
 	if len(figures) == 0 {
 		return nil
@@ -51,8 +50,8 @@ func (q *Queue) Add(ctx context.Context, figures []usage.Figure, now time.Time) 
 	return q.store.insertReport(ctx, encode(figures), now)
 }
 
-// figureSize is the length of one encoded figure: three ids, the quantity in
-// millionths and the time in microseconds.
+// figureSize is the length of an encoded figure: three IDs, the quantity in millionths and the time
+// in microseconds.
 const figureSize = 3*16 + 2*8
 
 func encode(figures []usage.Figure) []byte {

@@ -13,16 +13,16 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// rejection is a figure that the provider rejected for good.
+// rejection is a figure that the provider permanently rejected.
 type rejection struct {
 	usage.Figure
 	reason string
 }
 
-// rejectUnconfirmed rejects figures whose report was begun at a time and never confirmed, too
-// long ago for the provider to know their ids still. Each may have been counted or not:
-// reporting it again could count it twice, dropping it could lose it. The provider
-// shows sums alone, so a person has to compare them and decide.
+// rejectUnconfirmed rejects figures whose report was sent but never confirmed, so long ago that the
+// provider no longer recognizes their IDs. They may or may not have been counted. Reporting them
+// again could count them twice, dropping them could lose them. The provider only shows sums, so a
+// person has to compare them and decide.
 func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
 	for i, f := range figures {
@@ -31,9 +31,9 @@ func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	return rejected
 }
 
-// Rejected is a report of billable usage that the payment provider rejected.
+// Rejected is a usage report that the payment provider rejected.
 type Rejected struct {
-	ID         uuid.UUID // the provider's identifier: that of the event, until it is reported again
+	ID         uuid.UUID // the provider's identifier: the ID of the event until the report is retried
 	TenantID   uuid.UUID
 	MeterCode  string
 	Quantity   money.Quantity // in the unit of the meter
@@ -42,7 +42,7 @@ type Rejected struct {
 	RejectedAt time.Time
 }
 
-// Rejections keeps what the provider rejected until somebody decides about it.
+// Rejections lists the rejected reports until an operator decides about them.
 type Rejections struct {
 	store store
 	queue *Queue
@@ -50,13 +50,13 @@ type Rejections struct {
 	audit Audit
 }
 
-// NewRejections makes Rejections; decisions are recorded in the audit trail a.
+// NewRejections returns Rejections. Decisions are recorded in the audit trail a.
 func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
 	return &Rejections{store: store{db: db}, queue: NewQueue(db, nil), clock: c, audit: a}
 }
 
-// ForEach calls yield for every rejected report, the earliest first, until yield returns
-// an error, which it returns. yield may retry or discard the report.
+// ForEach calls yield for every rejected report, earliest first, until yield returns an error,
+// which it returns. yield can retry or discard the report.
 func (r *Rejections) ForEach(ctx context.Context, yield func(Rejected) error) error {
 	var last Rejected
 	for {
@@ -73,9 +73,9 @@ func (r *Rejections) ForEach(ctx context.Context, yield func(Rejected) error) er
 	}
 }
 
-// Retry queues a rejected figure to be reported again soon, under a new id: the provider
-// would ignore one that it knows, and the time in the id leads to the row that has the
-// figure then (see told). It returns ErrNotRejected for an id that no rejected report has.
+// Retry queues a rejected figure again under a new ID, because the provider ignores an ID that it
+// knows, and because the time in the ID locates the row of the figure (see findReported). It
+// returns ErrNotRejected if no rejected report has the ID.
 func (r *Rejections) Retry(ctx context.Context, id uuid.UUID) error {
 	return r.decide(ctx, id, "usage.refusal_retried", func(ctx context.Context, f rejection) error {
 		f.ID = sqldb.NewID()
@@ -83,14 +83,14 @@ func (r *Rejections) Retry(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// Discard gives up a rejected figure: it is never billed. It returns ErrNotRejected for
-// an id that no rejected report has.
+// Discard gives up a rejected figure, which is then never billed. It returns ErrNotRejected if
+// no rejected report has the ID.
 func (r *Rejections) Discard(ctx context.Context, id uuid.UUID) error {
 	return r.decide(ctx, id, "usage.refusal_discarded", func(context.Context, rejection) error { return nil })
 }
 
-// decide takes a rejected report off the list, carries out the decision about its figure and
-// records the action in the audit trail.
+// decide removes a rejected report from the list, runs carryOut, and records the action in the
+// audit trail.
 func (r *Rejections) decide(ctx context.Context, id uuid.UUID, action string, carryOut func(context.Context, rejection) error) error {
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		taken, err := r.store.takeRejection(ctx, id, r.clock.Now())

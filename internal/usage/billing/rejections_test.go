@@ -23,7 +23,7 @@ func refusals(w *usagetest.World) *billing.Rejections {
 	return billing.NewRejections(w.DB, w.Clock, audit.New(audit.Deps{DB: w.DB, Clock: w.Clock}))
 }
 
-// refused are the refusals, as "meter quantity: reason", and their ids.
+// refused returns the rejected reports as "meter quantity: reason", and their IDs.
 func refused(t *testing.T, w *usagetest.World) (lines []string, ids []uuid.UUID) {
 	t.Helper()
 	err := refusals(w).ForEach(t.Context(), func(f billing.Rejected) error {
@@ -51,8 +51,8 @@ func report(t *testing.T, w *usagetest.World, p billing.Provider) {
 	}
 }
 
-// What the provider will not take holds up nothing, and stays until it is told
-// again or given up.
+// Figures that the provider rejects do not block others, and stay listed until they are retried or
+// discarded.
 func TestReportKeepsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -63,7 +63,7 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 		w.RecordAll(t, payer, []usage.Recording{
 			usagetest.Recording("calls", "1"), usagetest.RecordedAt(usagetest.Recording("calls", "2"), "2026-09-01"), usagetest.Recording("calls", "3"), usagetest.Recording("lost", "4"),
 		}, true)
-		w.RecordAll(t, stranger, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.Recording("lost", "9")}, true) // nobody's to pay
+		w.RecordAll(t, stranger, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.Recording("lost", "9")}, true) // a tenant without a customer: free
 		p := &till{
 			fail: func(_ int, u psp.UsageReport) error {
 				if u.At.Before(usagetest.At("2026-10-01")) {
@@ -88,7 +88,7 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 			t.Fatalf("(-want +got)\n%s", diff)
 		}
 
-		// Told again in vain it is refused again; once the reason is gone, it is taken.
+		// A retry fails as long as the reason persists, and succeeds afterwards.
 		p.missing = ""
 		for _, id := range ids {
 			if err := refusals(w).Retry(t.Context(), id); err != nil {
@@ -131,8 +131,8 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 	})
 }
 
-// A provider whose identifiers last a day counts nothing twice, however long the
-// service stays away: what it cannot know is left to somebody to decide.
+// Identifiers expire at the provider after a day. However long the service is down, no usage is
+// counted twice: figures with an unknown outcome are left to an operator.
 func TestReportAfterLongAbsence(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -154,7 +154,7 @@ func TestReportAfterLongAbsence(t *testing.T) {
 				told[u.Identifier]++
 				if told[u.Identifier] == 1 && len(told) > billing.ChunkSize && len(told) <= 2*billing.ChunkSize {
 					p.count(u)
-					return psp.ErrUnavailable // counted, but the answer is lost
+					return psp.ErrUnavailable // counted, but the response is lost
 				}
 				return nil
 			}
@@ -162,7 +162,7 @@ func TestReportAfterLongAbsence(t *testing.T) {
 				t.Fatalf("after %v: %v", tt.away, err)
 			}
 			w.Clock.Set(w.Clock.Now().Add(tt.away))
-			p.forget = true // the identifiers
+			p.forget = true // its identifiers have expired
 			report(t, w, p)
 			lines, ids := refused(t, w)
 			if len(lines) != tt.unconfirmed || len(p.counted) != n || tt.unconfirmed > 0 && p.twice > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// ReporterDeps is what a Reporter works with.
+// ReporterDeps holds the dependencies of a Reporter.
 type ReporterDeps struct {
 	DB        *sqldb.DB
 	Clock     clock.Clock
@@ -25,7 +25,7 @@ type ReporterDeps struct {
 	Payers    Payers
 }
 
-// Reporter reports billable usage to the payment provider, in the background.
+// Reporter reports billable usage to the payment provider in the background.
 type Reporter struct {
 	store   store
 	queue   *Queue
@@ -33,35 +33,34 @@ type Reporter struct {
 	deps    ReporterDeps
 }
 
-// NewReporter makes a reporter.
+// NewReporter returns a Reporter.
 func NewReporter(d ReporterDeps) *Reporter {
 	return &Reporter{store: store{db: d.DB}, queue: NewQueue(d.DB, nil), records: usage.NewRecords(d.DB), deps: d}
 }
 
 const (
-	// chunkSize is how many figures are reported at once. After a crash the figures of
-	// the last chunk are reported again.
+	// chunkSize is how many figures are reported concurrently. After a crash, the figures of the
+	// last chunk are reported again.
 	chunkSize = 16
-	// runTime is how long one run goes on; less than a periodic job may take.
+	// runTime is the maximum duration of a run; shorter than the limit for periodic jobs.
 	runTime = 40 * time.Second
-	// resendWithin is for how long a figure can be reported again without being counted
-	// twice. The hour is for the call itself and for clocks that differ.
+	// resendWithin is how long a figure can be reported again without counting twice. The hour
+	// allows for the duration of the call and for clock differences.
 	resendWithin = psp.IdentifierLife - time.Hour
 )
 
-// Report reports what is queued to the provider, oldest first, until runTime is over.
-// Only one instance may run it at a time.
+// Report reports the queued figures to the provider, oldest first, for at most runTime. Only one
+// instance can run it at a time.
 //
-// Each figure is reported under its event's id, and the provider counts an id once
-// within a day. Progress is stored for each chunk, before it is reported and after. So
-// a failure or a crash repeats one chunk alone, and only while the provider still knows
-// the ids: usage is neither lost nor counted twice.
+// Each figure is reported under the ID of its event, and the provider counts an ID only once per
+// day. Progress is stored before and after each chunk. A failure or a crash therefore repeats only
+// one chunk, and only while the provider still recognizes the IDs: usage is neither lost nor
+// counted twice.
 //
-// Figures of a tenant without a customer at the provider, or of a meter without a
-// linked price in the tenant's currency, are dropped: nobody has to pay for them. Some
-// figures are rejected: those that the provider will never accept, such as usage of
-// more than 35 days ago, and those that may or may not have been counted too long ago
-// to repeat. They are kept in Rejections and do not hold up the others.
+// Figures of a tenant without a customer at the provider, or of a meter without a linked price in
+// the tenant's currency, are free and dropped. Figures are rejected if the provider will never
+// accept them, such as usage older than 35 days, or if they may have been counted but it is too
+// late to repeat them. They are stored in Rejections and do not block the others.
 func (r *Reporter) Report(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
@@ -80,12 +79,12 @@ func (r *Reporter) Report(ctx context.Context) error {
 	}
 }
 
-// heldPause is the pause between two looks of Drain at held figures, in real time.
+// heldPause is the interval at which Drain checks held figures, in real time.
 const heldPause = 20 * time.Millisecond
 
-// Drain reports everything that was used until now, before the clock of a sandbox moves. With
-// wait, it waits until the prices of held figures are decided, or ctx ends. It can run while
-// Report does: the provider counts each figure once.
+// Drain reports all usage up to now, before the clock of a sandbox moves. If wait is set, it waits
+// until the prices of held figures are decided or ctx ends. It can run concurrently with Report,
+// because the provider counts each figure once.
 func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	if err := r.queueCarriedUntil(ctx, r.deps.Clock.Now(), 0); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	for {
 		now := r.deps.Clock.Now()
 		if wait {
-			now = now.Add(heldFor) // looks at held figures, too
+			now = now.Add(heldFor) // include held figures
 		}
 		row, err := r.store.nextReport(ctx, now)
 		if errors.Is(err, errNoReport) {
@@ -107,7 +106,7 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 			return err
 		}
 		if err != nil && wait {
-			run = newRun(r) // which reads anew what is decided
+			run = newRun(r) // reloads the decided prices
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -117,7 +116,7 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	}
 }
 
-// reportRow reports the rest of a row to the provider and deletes the row.
+// reportRow reports the remaining figures of a row to the provider and deletes the row.
 func (r *run) reportRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
@@ -148,8 +147,8 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 			return err
 		}
 		done += len(chunk)
-		// What was reported is stored even when the run's time is over. The next chunk
-		// begins at once, so this is also the time at which it was first tried.
+		// Store the progress even if the time of the run is over. The next chunk begins
+		// immediately, so this is also the time of its first attempt.
 		if err := r.saveProgress(context.WithoutCancel(ctx), row.id, done, rejected); err != nil {
 			return err
 		}
@@ -158,8 +157,8 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 	return r.store.deleteReport(context.WithoutCancel(ctx), row.id)
 }
 
-// saveProgress stores that the first done figures of a row are reported, but for those
-// that were rejected, and that the next chunk is tried now.
+// saveProgress stores that the first done figures of a row are reported or rejected, and that the
+// next chunk begins now.
 func (r *Reporter) saveProgress(ctx context.Context, row uuid.UUID, done int, rejected []rejection) error {
 	now := r.deps.Clock.Now()
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -174,8 +173,8 @@ func (r *Reporter) saveProgress(ctx context.Context, row uuid.UUID, done int, re
 	})
 }
 
-// ignoreDeadline returns nil once the run's deadline has passed, and err otherwise: the
-// next run goes on where this one stopped.
+// ignoreDeadline returns nil if the deadline of the run has passed, and err otherwise. The next run
+// continues where this one stopped.
 func ignoreDeadline(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil
@@ -183,8 +182,7 @@ func ignoreDeadline(ctx context.Context, err error) error {
 	return err
 }
 
-// Lag returns for how long the oldest figure in the queue has been waiting; 0 when the
-// queue is empty.
+// Lag returns how long the oldest figure in the queue has been waiting, or 0 if the queue is empty.
 func (r *Reporter) Lag(ctx context.Context) (time.Duration, error) {
 	row, err := r.store.oldestReport(ctx)
 	if errors.Is(err, errNoReport) {
@@ -196,5 +194,5 @@ func (r *Reporter) Lag(ctx context.Context) (time.Duration, error) {
 	return max(0, r.deps.Clock.Now().Sub(row.createdAt)), nil
 }
 
-// Rejected counts the reports that Rejections has.
+// Rejected returns the number of rejected reports.
 func (r *Reporter) Rejected(ctx context.Context) (int64, error) { return r.store.countRejections(ctx) }

@@ -25,18 +25,18 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// till is the payment provider: it counts what it is told, once per identifier.
+// till fakes the payment provider. It counts each identifier once.
 type till struct {
 	mu      sync.Mutex
 	counted map[string]psp.UsageReport // by identifier
 	calls   int
-	fail    func(call int, u psp.UsageReport) error // before it counts; nil never
-	missing string                                  // a meter that it does not know
-	forget  bool                                    // every identifier that it was told
-	formula string                                  // of its meters
+	fail    func(call int, u psp.UsageReport) error // called before counting; nil never fails
+	missing string                                  // a meter unknown to the provider
+	forget  bool                                    // forget all identifiers
+	formula string                                  // aggregation of its meters
 	drafts  []psp.Invoice
-	wrong   []errorreport.UsageError // found later
-	twice   int                      // counted although it was before
+	wrong   []errorreport.UsageError // errors detected later
+	twice   int                      // number of figures counted twice
 }
 
 func (p *till) GetPrice(_ context.Context, id string) (psp.Price, error) {
@@ -89,7 +89,7 @@ func (p *till) count(u psp.UsageReport) {
 	p.counted[u.Identifier] = u
 }
 
-// list is what was counted, as "customer meter quantity @ time", sorted.
+// list returns the counted figures as "customer meter quantity @ time", sorted.
 func (p *till) list() []string {
 	lines := []string{}
 	for _, u := range p.counted {
@@ -140,7 +140,7 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 			"cus calls 2.5 @ 2026-11-21 12:00:00", "cus calls 7 @ 2026-11-20 00:00:00",
 			"cus disk 2.5 @ 2026-11-21 12:00:00", "cus disk 7 @ 2026-11-20 00:00:00",
 			"cus logins 1 @ 2026-11-20 00:00:00", "cus logins 1 @ 2026-11-21 12:00:00",
-			"cus peak 2.5 @ 2026-11-21 12:00:00", "cus peak 4.5 @ 2026-11-20 00:00:00", // what each raised the maximum by
+			"cus peak 2.5 @ 2026-11-21 12:00:00", "cus peak 4.5 @ 2026-11-20 00:00:00", // each increase of the maximum
 		}
 		if diff := cmp.Diff(want, p.list()); diff != "" || p.calls != len(want) {
 			t.Errorf("%d calls (-want +got)\n%s", p.calls, diff)
@@ -151,8 +151,8 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 	})
 }
 
-// The figures of a maximum come to it at any time, in each of its periods, whether the
-// provider adds them up or takes the last one.
+// The reported figures always add up to the maximum of each period, whether the provider sums them
+// or takes the last one.
 func TestReportTellsMaximaAsTheyRise(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -183,7 +183,7 @@ func TestReportTellsMaximaAsTheyRise(t *testing.T) {
 		record("6", "2026-11-21 12:00")
 		record("2", "2026-11-20 06:00")
 		tell(psp.AggregateLast, "cus month 6 @ 2026-11-21 12:00:00", "cus peak 2 @ 2026-11-20 23:59:59", "cus peak 6 @ 2026-11-21 12:00:00")
-		// Another subscription begins a maximum of its own.
+		// A new subscription starts a new maximum.
 		w.Clock.Set(usagetest.At("2026-11-22"))
 		w.Plans.Grant(payer, usage.Allowance{Billing: usagetest.Billing("2026-11-22", usage.Month, 1, "2026-11-22", "2026-12-22")})
 		record("2", "2026-11-22")
@@ -191,8 +191,8 @@ func TestReportTellsMaximaAsTheyRise(t *testing.T) {
 	})
 }
 
-// Before a subscription is ended the provider is told at once of what its tenant used,
-// and nothing is told twice.
+// Before a subscription ends, all usage of the tenant is reported immediately, and nothing is
+// counted twice.
 func TestSettle(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -206,7 +206,7 @@ func TestSettle(t *testing.T) {
 			t.Fatal(p.calls, err)
 		}
 		w.RecordAll(t, ends, []usage.Recording{usagetest.Recording("disk", "40")}, true)
-		w.Clock.Set(usagetest.At("2026-12-10 00:00:30")) // a period has just begun, and nothing was recorded in it
+		w.Clock.Set(usagetest.At("2026-12-10 00:00:30")) // a period has just begun without events
 		w.Plans.Grant(ends, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-12-10", "2027-01-10")})
 		var calls []usage.Recording
 		for range billing.ChunkSize + 1 {
@@ -236,8 +236,8 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// Of meters that show the last value and never reset the provider is told what there
-// is when a billing period begins, or it would know of nothing in it.
+// For last_value meters that never reset, the current value is reported at the start of each
+// billing period. Otherwise the provider would not bill it.
 func TestReportCarriesLastValuesOver(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -269,10 +269,10 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 		record(empty, "0")
 		run("2026-12-09 23:59", 2)
 		w.Clock.Set(usagetest.At("2026-12-10"))
-		record(punctual, "6") // in the very second
+		record(punctual, "6") // in the same second
 		w.Clock.Set(usagetest.At("2026-12-10 00:30"))
-		record(busy, "5")          // what there was at the beginning is still told
-		run("2026-12-10 01:20", 2) // the renewal is not known yet
+		record(busy, "5")          // the value at the start is still reported
+		run("2026-12-10 01:20", 2) // the renewal is not yet known
 		want := []string{
 			"cus disk 40 @ 2026-12-10 00:00:00", "cus disk 5 @ 2026-12-10 00:30:00", "cus disk 6 @ 2026-12-10 00:00:00",
 			"cus disk 7 @ 2026-12-10 00:00:00",
@@ -300,7 +300,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 	})
 }
 
-// since is what was counted of a meter from a time on, as list has it.
+// since lists the figures of a meter counted from a time on, in the format of list.
 func (p *till) since(meter, when string) []string {
 	told := till{counted: map[string]psp.UsageReport{}}
 	for id, u := range p.counted {
@@ -311,8 +311,8 @@ func (p *till) since(meter, when string) []string {
 	return told.list()
 }
 
-// Whenever the provider fails or the service stops, each event is counted once in
-// the end, and only a few are told twice.
+// Wherever the provider fails or the service stops, each event is finally counted once, and only a
+// few are reported twice.
 func TestReportGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -349,9 +349,9 @@ func checkReporting(t *rapid.T, w *usagetest.World, batches int) {
 			switch {
 			case call != at:
 				return nil
-			case kind == 0: // refused before it was counted
+			case kind == 0: // rejected before it was counted
 				return psp.ErrUnavailable
-			case kind == 1: // counted, but the answer is lost
+			case kind == 1: // counted, but the response is lost
 				p.count(u)
 				return psp.ErrUnavailable
 			default: // the process ends
@@ -376,8 +376,8 @@ func checkReporting(t *rapid.T, w *usagetest.World, batches int) {
 	}
 }
 
-// What the provider took and found wrong later is listed with its reason, and reported
-// again under another id when somebody wants that.
+// A figure that the provider accepted but could not count is listed with its reason, and a retry
+// reports it under a new ID.
 func TestErrorReport(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -423,8 +423,7 @@ func TestErrorReport(t *testing.T) {
 	})
 }
 
-// The provider counts in seconds: whichever figure of a second it keeps, the value is the
-// last one.
+// The provider counts in seconds. Whichever figure of a second it keeps, the value is the last one.
 func TestReportLastValuesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -13,13 +13,13 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// run is one run of Report. It remembers who pays for figures and under which names.
+// run is one run of Report. It caches customers and the provider's meters.
 type run struct {
 	*Reporter
 	customers map[uuid.UUID]customer
 	meters    map[priceKey]providerMeter
-	drafts    map[string][]psp.Invoice // by customer
-	before    time.Time                // each figure is reported with an earlier time; zero for any time
+	drafts    map[string][]psp.Invoice // draft invoices by customer
+	before    time.Time                // if not zero, figures are reported with an earlier time
 	queuedAt  time.Time                // of the current row
 }
 
@@ -27,26 +27,26 @@ func newRun(r *Reporter) *run {
 	return &run{Reporter: r, customers: map[uuid.UUID]customer{}, meters: map[priceKey]providerMeter{}, drafts: map[string][]psp.Invoice{}}
 }
 
-// customer is who pays for a tenant's usage; id is "" where nobody does.
+// customer is the customer who pays for a tenant's usage. Its id is "" if the tenant has no customer.
 type customer struct {
 	id, currency string
 	billing      *usage.Billing
 	metered      *Metered
-	current      map[uuid.UUID]string // the prices that bill usage, by meter
-	former       map[uuid.UUID]string // those of the period before
+	current      map[uuid.UUID]string // provider prices that bill usage, by meter
+	former       map[uuid.UUID]string // provider prices of the previous period
 	addedAt      map[string]time.Time // Payer.AddedAt
 }
 
-// priceKey names a price of a meter: one of the provider, or where that is "" the one
-// that is linked now in a currency.
+// priceKey identifies a price of a meter: a price of the provider or, if pspPriceID is "", the
+// currently linked price in a currency.
 type priceKey struct {
 	meterID    uuid.UUID
 	currency   string
 	pspPriceID string
 }
 
-// key is the price by which the usage of a meter at a time is billed: the subscription's
-// own, whatever is linked now.
+// key returns the price that bills a figure: the subscription's own price, regardless of the
+// currently linked one.
 func (c customer) key(f usage.Figure) priceKey {
 	own := c.current
 	if c.metered != nil && f.At.Before(c.metered.Period.Start) {
@@ -55,19 +55,19 @@ func (c customer) key(f usage.Figure) priceKey {
 	return priceKey{f.MeterID, c.currency, own[f.MeterID]}
 }
 
-// providerMeter is the provider's meter behind a meter's linked price. Both texts are
-// "" where no price is linked.
+// providerMeter is the provider's meter for a linked price. Both texts are "" if no price is
+// linked.
 type providerMeter struct {
 	eventName string
-	problem   string // why the linked price leads to no meter
-	// maximum is a meter whose maximum is billed, where the provider takes the last
-	// figure of a period in place of their sum; else nil.
+	problem   string // why the linked price has no usable meter
+	// maximum is the meter if its maximum is billed and the provider takes the last figure of a
+	// period instead of their sum; otherwise nil.
 	maximum *usage.Meter
-	last    bool // the provider takes the last figure of a meter's last value
+	last    bool // a last_value meter for which the provider takes the last figure
 }
 
-// send reports a few figures to the provider, at the same time, and returns those that
-// it rejects for good.
+// send reports a few figures to the provider concurrently. It returns the figures that the provider
+// permanently rejects.
 func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, error) {
 	failures := make([]error, len(figures))
 	reasons := make([]string, len(figures))
@@ -95,8 +95,7 @@ func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, er
 	return rejected, nil
 }
 
-// sendOne reports one figure; reason says why the provider rejects it for good, and is
-// "" where it does not.
+// sendOne reports one figure. reason is set if the provider permanently rejects it.
 func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason string, err error) {
 	if to.maximum != nil {
 		if f, err = r.replaceByMaximum(ctx, f, to); err != nil {
@@ -115,16 +114,16 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 	return "", err
 }
 
-// adjustTime gives a figure the time at which its price is in effect. Where the provider takes
-// the last figure, the quantity is the value that holds after that second.
+// adjustTime sets the time of a figure to one at which its price is in effect. If the provider
+// takes the last figure, the quantity becomes the value at the end of that second.
 //
-// Invariant: the provider counts in seconds, and of several figures of one it keeps the
-// one that arrives last. They are all told with the same value, so that it does not matter
-// which one that is; what is recorded in the same second later has a figure that is sent later.
+// Invariant: the provider counts in seconds, and of several figures in one second it keeps the one
+// that arrives last. All of them are reported with the same value, so it does not matter which one
+// that is. An event recorded later in the same second has a figure that is sent later.
 func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
 	f.At = to.metered.reportTime(f.At)
 	if now := r.deps.Clock.Now(); f.At.After(now) && !to.last && to.metered.areInCurrentPeriod(f.At, now) {
-		f.At = now // usage dated ahead belongs to the final invoice, too, if the subscription ends before
+		f.At = now // so that usage dated ahead is on the final invoice if the subscription ends before that time
 	}
 	if to.last {
 		second := f.At.Truncate(time.Second)
@@ -136,9 +135,9 @@ func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usag
 	return f, err
 }
 
-// replaceByMaximum makes of what an event raised a maximum by the maximum as it is now, for
-// a provider's meter that takes the last figure; so it is reported for the latest time. Of a
-// price that was added during the period it is the rise since then.
+// replaceByMaximum replaces the increase of a maximum with the current maximum, for a provider's
+// meter that takes the last figure. The figure is therefore reported with the latest time. For a
+// price that was added during the period, the quantity is the increase since then.
 func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
 	m := *to.maximum
 	p := usage.PeriodOf(m.Reset, to.billing, f.At)
@@ -153,7 +152,7 @@ func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (
 		}
 		highest[0] = highest[0].Sub(before.Value)
 	}
-	f.Quantity, _ = highest[0].Quantity() // a maximum is that of one quantity
+	f.Quantity, _ = highest[0].Quantity() // a maximum always fits into a Quantity
 	if r.deps.Clock.Now().Before(p.End) {
 		f.At = r.deps.Clock.Now()
 	} else if last := p.End.Add(-time.Second); last.After(f.At) { // the provider counts in seconds
@@ -162,8 +161,8 @@ func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (
 	return f, nil
 }
 
-// target is where a figure is reported. Without a customer or an event name nobody has
-// to pay for the figure, unless there is a problem.
+// target is the destination of a figure. Without a customer or an event name the figure is free,
+// unless there is a problem.
 type target struct {
 	providerMeter
 	customerID string
@@ -204,13 +203,13 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 	return target{m, c.id, c.billing, c.metered, c.addedAt[key.pspPriceID]}, nil
 }
 
-// periodClosed is the reason for usage that was recorded too late for the invoice of its
-// billing period.
+// periodClosed is the rejection reason of usage recorded too late for the invoice of its billing
+// period.
 const periodClosed = "period_closed"
 
 // isInvoiceFinal reports whether the invoice of a figure's billing period is final
-// (rules: usage#late-usage). What a period is invoiced for still follows the figures
-// while its invoice is a draft, which the provider keeps one for an hour or longer.
+// (rules: usage#late-usage). The provider updates a draft invoice with new figures, and keeps it as
+// a draft for an hour or longer.
 func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (bool, error) {
 	if c.billing != nil && !f.At.Before(c.billing.Current.Start) {
 		return false, nil
@@ -224,11 +223,11 @@ func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (b
 		page, err := r.deps.Provider.ListInvoices(ctx, psp.InvoiceQuery{CustomerID: c.id, Status: "draft"})
 		if err != nil && !errors.Is(err, psp.ErrRefused) && !errors.Is(err, psp.ErrNotFound) {
 			return false, err
-		} // a customer that the provider does not know has no drafts
+		} // a customer unknown to the provider has no drafts
 		drafts = page.Invoices
 		r.drafts[c.id] = drafts
 	}
-	// Usage is billed for a period that is over, everything else in advance.
+	// Usage is billed for a past period, everything else in advance.
 	bills := func(l psp.InvoiceLine) bool {
 		return l.PriceID != "" && !l.Proration && !l.PeriodEnd.After(r.deps.Clock.Now()) && !f.At.Before(l.PeriodStart) && f.At.Before(l.PeriodEnd)
 	}
@@ -236,7 +235,7 @@ func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (b
 	return !isDraft, nil
 }
 
-// customer returns who pays for a tenant's usage.
+// customer returns the customer who pays for a tenant's usage.
 func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error) {
 	if c, known := r.customers[tenantID]; known {
 		return c, nil
@@ -265,7 +264,7 @@ func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error
 	return c, nil
 }
 
-// providerMeter asks the provider for the meter behind a linked price.
+// providerMeter looks up the provider's meter for a linked price.
 func (r *run) providerMeter(ctx context.Context, key priceKey) (providerMeter, error) {
 	meter, id, err := r.store.linkedPrice(ctx, key)
 	if errors.Is(err, errNotLinked) {

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	// settleTime is how long Settle may take.
+	// settleTime limits the duration of Settle.
 	settleTime = 20 * time.Second
-	// secondWait is how long Settle waits for the end of a second, in real time, and
-	// secondPause is the pause between two looks at the clock.
+	// secondWait is the maximum real time that Settle waits for the current second to end, and
+	// secondPause is the interval between looks at the clock.
 	secondWait  = 1500 * time.Millisecond
 	secondPause = 20 * time.Millisecond
 )
 
-// Settle reports everything that a tenant has used until now, before its subscription
-// is ended at the provider: the final invoice has the usage that the provider knows by then
-// (rules: usage#billing). It takes nothing out of the queue. Report reports the same figures
-// again, and they count once, because the id is the same.
+// Settle reports all usage of a tenant up to now, before its subscription ends at the provider: the
+// final invoice contains the usage that the provider has by then (rules: usage#billing). It does
+// not remove figures from the queue. Report sends the same figures again, and they count only once
+// because their IDs are the same.
 //
-// Invariant: after Settle, every figure is reported with a time before the current second.
-// The provider bills whole seconds up to the end, exclusively, so the subscription can end
-// in any later second. For that Settle waits until the second of the figures is over, and
-// reports figures of the new second with the time of the one before.
+// Invariant: after Settle, every figure has been reported with a time before the current second.
+// The provider bills whole seconds up to the end, exclusive, so the subscription can end in any
+// later second. Settle therefore waits until the second of the figures is over, and reports figures
+// of the new second with the time of the previous one.
 func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -51,9 +51,9 @@ func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 	return s.report(ctx)
 }
 
-// Flush reports the usage that a tenant has recorded, so that the provider's preview of an
-// invoice has the same usage as the invoice after Settle. Like Settle, it waits until the
-// current second is over. It leaves out figures whose prices are not decided yet.
+// Flush reports the recorded usage of a tenant, so that the provider's preview of an invoice
+// contains the same usage as the invoice after Settle. Like Settle, it waits until the current
+// second is over. It skips figures whose prices are undecided.
 func (r *Reporter) Flush(ctx context.Context, tenantID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -68,8 +68,8 @@ func (r *Reporter) Flush(ctx context.Context, tenantID uuid.UUID) error {
 	return nil
 }
 
-// waitForNextSecond waits until a second is over, and returns the second that follows. It waits
-// for at most secondWait: the clock of a sandbox may stand still.
+// waitForNextSecond waits until the second is over and returns the following second. It waits at
+// most secondWait, because the clock of a sandbox can stand still.
 func (r *Reporter) waitForNextSecond(ctx context.Context, second time.Time) time.Time {
 	next := second.Add(time.Second)
 	ctx, cancel := context.WithTimeout(ctx, secondWait)
@@ -91,10 +91,10 @@ type settlement struct {
 	*run
 	tenantID uuid.UUID
 	sent     map[uuid.UUID]bool
-	isOnHold bool // figures whose prices are not decided are left out
+	isOnHold bool // skip figures whose prices are undecided
 }
 
-// report reports the figures of the tenant that wait.
+// report reports the queued figures of the tenant.
 func (s settlement) report(ctx context.Context) error {
 	for after := uuid.Nil; ; {
 		rows, err := s.store.reportsAfter(ctx, after)
@@ -110,8 +110,8 @@ func (s settlement) report(ctx context.Context) error {
 	}
 }
 
-// settleRow reports the figures of the tenant that a row has. Those that are rejected
-// are rejected again when Report comes to them, which lists them.
+// settleRow reports the tenant's figures in a row. Rejections are ignored: Report gets the same
+// rejection later and stores it.
 func (s settlement) settleRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
@@ -148,8 +148,8 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	return nil
 }
 
-// queueCarriedNow queues what Carry would queue later for a tenant whose billing period has
-// just begun; the ids are the same.
+// queueCarriedNow queues the figures that QueueCarried would queue later for a tenant whose billing
+// period has just begun. The IDs are the same.
 func (r *Reporter) queueCarriedNow(ctx context.Context, tenantID uuid.UUID) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {

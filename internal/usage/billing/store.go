@@ -12,8 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing/billingsql"
 )
 
-// store is the package's SQL. Its methods take part in the transaction of their
-// context.
+// store has the SQL of the package. Its methods take part in the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *billingsql.Queries { return billingsql.New(s.db.Conn(ctx)) }
@@ -22,8 +21,8 @@ func (s store) q(ctx context.Context) *billingsql.Queries { return billingsql.Ne
 type report struct {
 	id        uuid.UUID
 	figures   []byte     // encoded
-	done      int        // how many of the figures are reported
-	triedAt   *time.Time // when reporting the next of them was begun; nil before the first
+	done      int        // number of figures reported so far
+	triedAt   *time.Time // when reporting of the next figures began; nil before the first
 	createdAt time.Time
 }
 
@@ -36,39 +35,39 @@ func (s store) insertReport(ctx context.Context, figures []byte, now time.Time) 
 	return sqldb.Wrap(err, "queue report")
 }
 
-// settlingTenants lists the tenants whose usage is being settled, by the operations on their
-// subscriptions that are leased.
+// settlingTenants lists the tenants whose usage is being settled, according to the leased
+// operations on their subscriptions.
 func (s store) settlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).SettlingTenants(ctx, now)
 	return ids, sqldb.Wrap(err, "list tenants whose usage is being settled")
 }
 
-// isSettled reports whether an operation has settled the usage of a tenant that was queued at a
-// time.
+// isSettled reports whether an operation has settled the usage of a tenant that was queued at the
+// given time.
 func (s store) isSettled(ctx context.Context, tenantID uuid.UUID, queued time.Time) (bool, error) {
 	settled, err := s.q(ctx).IsSettled(ctx, billingsql.IsSettledParams{TenantID: tenantID, Queued: queued})
 	return settled, sqldb.Wrap(err, "look for an operation that settled usage")
 }
 
-// oldestReport reads the first row of the queue, errNoReport where it is empty.
+// oldestReport returns the first row of the queue, or errNoReport if the queue is empty.
 func (s store) oldestReport(ctx context.Context) (report, error) {
 	row, err := s.q(ctx).OldestReport(ctx)
 	return reportOf(row), sqldb.WrapAbsent(err, "read oldest report", errNoReport)
 }
 
-// nextReport is oldestReport without the rows that are held.
+// nextReport is like oldestReport but skips rows that are on hold.
 func (s store) nextReport(ctx context.Context, now time.Time) (report, error) {
 	row, err := s.q(ctx).NextReport(ctx, &now)
 	return reportOf(row), sqldb.WrapAbsent(err, "read next report", errNoReport)
 }
 
-// holdReport keeps a row, which has these figures, from being reported until a time.
+// holdReport stores a row with the given figures that is not reported before a time.
 func (s store) holdReport(ctx context.Context, row report, figures []byte, until time.Time) error {
 	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, TriedAt: row.triedAt, HeldUntil: &until})
 	return sqldb.Wrap(err, "hold report")
 }
 
-// setFigures leaves a row only some of its figures.
+// setFigures replaces the figures of a row with a subset.
 func (s store) setFigures(ctx context.Context, id uuid.UUID, figures []byte) error {
 	return sqldb.Wrap(s.q(ctx).LeaveFigures(ctx, billingsql.LeaveFiguresParams{ID: id, Events: figures}), "split report")
 }
@@ -87,15 +86,16 @@ func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// reportedBetween reads the figures of the rows with ids in a range, of which some were reported.
+// reportedBetween returns the figures of the rows with IDs in a range that were reported at least
+// partly.
 func (s store) reportedBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
 	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
 	return decodeFigures(rows, sqldb.Wrap(err, "read what was reported"))
 }
 
-// reportedCarried reads the figures that were carried over, of the rows that were reported.
+// reportedCarried returns the carried figures in rows that were reported at least partly.
 func (s store) reportedCarried(ctx context.Context) ([]usage.Figure, error) {
-	const version5, version6 = 0x50, 0x60 // as the seventh byte of an id begins
+	const version5, version6 = 0x50, 0x60 // high nibble of the seventh byte of a UUID
 	rows, err := s.q(ctx).ToldOfVersion(ctx, billingsql.ToldOfVersionParams{FirstByte: []byte{version5}, LastByte: []byte{version6 - 1}})
 	return decodeFigures(rows, sqldb.Wrap(err, "read what was carried over"))
 }
@@ -138,8 +138,7 @@ func (s store) countRejections(ctx context.Context) (int64, error) {
 	return n, sqldb.Wrap(err, "count rejected reports")
 }
 
-// rejectionsAfter lists at most n rejected reports that come after last, the earliest
-// first.
+// rejectionsAfter lists at most n rejected reports after last, earliest first.
 func (s store) rejectionsAfter(ctx context.Context, last Rejected, n int32) ([]Rejected, error) {
 	rows, err := s.q(ctx).Rejections(ctx, billingsql.RejectionsParams{After: last.RejectedAt, AfterID: last.ID, MaxRejections: n})
 	if err != nil {
@@ -156,11 +155,11 @@ func (s store) rejectionsAfter(ctx context.Context, last Rejected, n int32) ([]R
 	return page, nil
 }
 
-// takeRejection notes that a rejected report is decided about and returns it,
-// ErrNotRejected where there is none.
+// takeRejection marks a rejected report as decided and returns it. It returns ErrNotRejected if
+// it does not exist.
 //
-// Invariant: what is decided about is never listed again. Its row stays for as long as the
-// provider may tell of it again, and insertRejection leaves it alone.
+// Invariant: a decided report is never listed again. Its row stays as long as the provider can
+// report the error again, and insertRejection does not change it.
 func (s store) takeRejection(ctx context.Context, id uuid.UUID, now time.Time) (rejection, error) {
 	row, err := s.q(ctx).TakeRejection(ctx, billingsql.TakeRejectionParams{ID: id, DecidedAt: &now})
 	return rejection{
@@ -169,8 +168,7 @@ func (s store) takeRejection(ctx context.Context, id uuid.UUID, now time.Time) (
 	}, sqldb.WrapAbsent(err, "take rejected report", ErrNotRejected)
 }
 
-// linkedPrice reads a meter and the provider's price that a key names, errNotLinked where
-// there is none.
+// linkedPrice returns the meter and the provider's price for a key, or errNotLinked.
 func (s store) linkedPrice(ctx context.Context, key priceKey) (usage.Meter, string, error) {
 	if key.pspPriceID != "" {
 		row, err := s.q(ctx).MeterOfLink(ctx, key.pspPriceID)
@@ -183,7 +181,7 @@ func (s store) linkedPrice(ctx context.Context, key priceKey) (usage.Meter, stri
 	return meterOf(row.Meter), *row.PSPPriceID, nil
 }
 
-// reportsAfter reads up to 100 rows of the queue that follow one, oldest first.
+// reportsAfter returns up to 100 rows of the queue after the given row, oldest first.
 func (s store) reportsAfter(ctx context.Context, id uuid.UUID) ([]report, error) {
 	rows, err := s.q(ctx).ReportsAfter(ctx, id)
 	reports := make([]report, len(rows))
@@ -193,8 +191,8 @@ func (s store) reportsAfter(ctx context.Context, id uuid.UUID) ([]report, error)
 	return reports, sqldb.Wrap(err, "read reports")
 }
 
-// beginReport notes that the next figures of a row are reported now, unless that was
-// noted before.
+// beginReport records that reporting of the next figures of a row begins now, unless that was
+// recorded before.
 func (s store) beginReport(ctx context.Context, id uuid.UUID, now time.Time) error {
 	return sqldb.Wrap(s.q(ctx).BeginReport(ctx, billingsql.BeginReportParams{ID: id, Now: &now}), "begin report")
 }

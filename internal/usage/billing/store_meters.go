@@ -22,7 +22,7 @@ func meterOf(row billingsql.Meter) usage.Meter { return usage.MeterOf(usagesql.M
 type pricedMeter struct {
 	usage.Meter
 	unitPrice  money.UnitPrice
-	pspPriceID string // "" where the subscription's own prices are not known
+	pspPriceID string // "" if the subscription's own prices are unknown
 }
 
 // pricedMeters lists the meters with a linked price in a currency, by code.
@@ -42,13 +42,13 @@ func (s store) pricedMeters(ctx context.Context, currency string) ([]pricedMeter
 	return meters, nil
 }
 
-// carriedMeter is a billable meter whose value is reported when a period begins.
+// carriedMeter is a billable meter whose value is reported at the start of each period.
 type carriedMeter struct {
 	usage.Meter
-	reportedUntil *time.Time // nil before it is seen for the first time
+	reportedUntil *time.Time // nil until it is processed for the first time
 }
 
-// carriedMeters lists the meters whose value is reported when a period begins.
+// carriedMeters lists the meters whose value is reported at the start of each period.
 func (s store) carriedMeters(ctx context.Context) ([]carriedMeter, error) {
 	rows, err := s.q(ctx).CarriedMeters(ctx)
 	meters := make([]carriedMeter, len(rows))
@@ -58,8 +58,8 @@ func (s store) carriedMeters(ctx context.Context) ([]carriedMeter, error) {
 	return meters, sqldb.Wrap(err, "list meters that are reported by periods")
 }
 
-// deleteStalePeaks forgets until when the meters were reported that are not reported
-// by periods any more.
+// deleteStalePeaks deletes the reporting state of meters that no longer report their value at the
+// start of periods.
 func (s store) deleteStalePeaks(ctx context.Context) error {
 	return sqldb.Wrap(s.q(ctx).DeleteStalePeaks(ctx), "delete stale peaks")
 }
@@ -69,15 +69,14 @@ func (s store) putReportedUntil(ctx context.Context, meterID uuid.UUID, until ti
 	return sqldb.Wrap(err, "store until when a meter is reported")
 }
 
-// tenantCounter is what a tenant's events of a period come to.
+// tenantCounter is the aggregate of a tenant's events in a period.
 type tenantCounter struct {
 	tenantID uuid.UUID
 	period   usage.Period
 	value    money.Total
 }
 
-// countersEnding lists the counters of a meter whose periods end at an instant, by
-// tenant.
+// countersEnding lists the counters of a meter whose periods end at a time, by tenant.
 func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.Time) ([]tenantCounter, error) {
 	rows, err := s.q(ctx).CountersOfPeriodEnd(ctx, billingsql.CountersOfPeriodEndParams{MeterID: meterID, PeriodEnd: end})
 	return countersOf(rows), sqldb.Wrap(err, "list counters of a period's end")
@@ -91,8 +90,8 @@ func countersOf(rows []billingsql.UsageCounter) []tenantCounter {
 	return counters
 }
 
-// metersOfPrices lists the meters behind prices of the provider, by code, with what a
-// unit costs by each. A price that no meter was ever linked to is left out.
+// metersOfPrices lists the meters linked to prices of the provider, by code, with their unit
+// prices. Prices that were never linked are skipped.
 func (s store) metersOfPrices(ctx context.Context, prices []string) ([]pricedMeter, error) {
 	var found []pricedMeter
 	for _, id := range prices {
@@ -112,7 +111,7 @@ func (s store) metersOfPrices(ctx context.Context, prices []string) ([]pricedMet
 	return found, nil
 }
 
-// countersDuring lists the counters of a stream whose periods overlap another one.
+// countersDuring lists the counters of a stream whose periods overlap p.
 func (s store) countersDuring(ctx context.Context, k usage.StreamKey, p usage.Period) ([]tenantCounter, error) {
 	rows, err := s.q(ctx).CountersDuring(ctx, billingsql.CountersDuringParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End,
@@ -120,7 +119,7 @@ func (s store) countersDuring(ctx context.Context, k usage.StreamKey, p usage.Pe
 	return countersOf(rows), sqldb.Wrap(err, "list counters of a billing period")
 }
 
-// metersByPrice returns prices of the provider by the meters that are or were linked to
+// metersByPrice returns the given prices of the provider by the meters that are or were linked to
 // them.
 func (s store) metersByPrice(ctx context.Context, prices []string) (map[uuid.UUID]string, error) {
 	found := make(map[uuid.UUID]string, len(prices))

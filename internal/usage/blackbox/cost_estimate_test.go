@@ -37,8 +37,8 @@ func TestCostEstimate(t *testing.T) {
 	})
 }
 
-// In a currency whose smallest coin is worth several minor units a line is what the
-// provider's invoice has.
+// In a currency whose smallest chargeable amount is several minor units, a line of the estimate
+// equals the line of the provider's invoice.
 func TestCostEstimateOfThreeDecimals(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

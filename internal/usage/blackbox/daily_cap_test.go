@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant that never had a plan can record a number of events a day, over all meters; a plan ends
+// A tenant that never had a plan has a daily cap on events across all meters. Buying a plan removes
 // the cap.
 func TestDailyCapWithoutAPlan(t *testing.T) {
 	t.Parallel()

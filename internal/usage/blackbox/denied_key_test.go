@@ -9,23 +9,23 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// While the provider does not accept the key, or the key may not do something, everything
-// waits: nobody's usage, payment or refund is given up for what an operator can mend.
+// While the provider rejects the API key or denies a permission, everything waits. No usage,
+// payment or refund is given up because of a problem that an operator can fix.
 func TestKeyThatIsDenied(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
-		// Jobs are tried again only when time has passed.
+		// Jobs are only retried after some time has passed.
 		eventually := func(what string, look func() bool) {
 			t.Helper()
 			apptest.Eventually(t, what, func() bool {
 				s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
-				time.Sleep(50 * time.Millisecond) // so that hours do not pass meanwhile
+				time.Sleep(50 * time.Millisecond) // limits how fast the sandbox clock advances
 				return look()
 			})
 		}
 		all := func(*http.Request) apptest.Verdict { return apptest.Deny }
 
-		// A paid checkout is told of, and cannot be read back yet.
+		// The notification of a paid checkout arrives, but the checkout cannot be read.
 		l := s.NewCustomer("ada")
 		plan := sellMetered(s, "mails", "sum", "12.5", nil)
 		page, second := l.OpenCheckout(plan, "EUR").Want(200).Str("data.url"), l.OpenCheckout(plan, "EUR").Want(200).Str("data.url")
@@ -42,14 +42,14 @@ func TestKeyThatIsDenied(t *testing.T) {
 
 		l.LogInAgain()
 
-		// Usage waits in the queue.
+		// Usage stays in the queue.
 		p.Count("")
 		p.Tamper(apptest.ForEndpoint(apptest.Deny, "POST", "/billing/meter_events"))
 		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "mails", "quantity": 3}).Want(201)
 		eventually("the attempts to report", func() bool { return p.Count("POST /billing/meter_events") > 0 })
 		reporting, pricing := apptest.ForEndpoint(apptest.Deny, "POST", "/billing/meter_events"), apptest.ForEndpoint(apptest.Deny, "GET", "/prices/")
 		p.Tamper(func(r *http.Request) apptest.Verdict {
-			if reporting(r) == apptest.Deny { // an attempt that has read the price already does not report either
+			if reporting(r) == apptest.Deny { // an attempt that has already read the price must not report either
 				return apptest.Deny
 			}
 			return pricing(r)
@@ -71,7 +71,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 
 		l.LogInAgain()
 
-		// What the second of two paid checkouts took is given back when that is possible.
+		// The payment of the second of two paid checkouts is refunded once that is possible.
 		p.Tamper(apptest.ForEndpoint(apptest.Deny, "POST", "/refunds"))
 		l.Submit(second, apptest.Card(apptest.CardPays)).Want(303)
 		p.Count("")
@@ -87,7 +87,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 			return refunded == 1
 		})
 
-		// A person is told that the provider fails, and the same is possible later.
+		// The user sees an error of the provider, and the same request succeeds later.
 		c := s.NewCustomer("bob")
 		c.Buy(s.PlanID(c.Owner, "starter"), "EUR", apptest.Card(apptest.CardPays))
 		s.AddPlan("other", "flat", "month", 2900, 0, nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// No sequence of changes, cancellations and new subscriptions gives a fresh quota
-// before the windows that it interrupts would have ended.
+// No sequence of changes, cancellations and new subscriptions grants a new quota before the
+// original end of the interrupted windows.
 func TestChangesGiveNoFreshQuota(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -60,7 +60,7 @@ func TestChangesGiveNoFreshQuota(t *testing.T) {
 		use(6, 6)
 		change("small-year")
 		shows(6)
-		use(5, 4) // these four are of the second window
+		use(5, 4) // these four belong to the second window
 		change("small-month")
 		shows(10)
 		use(1, 0)
@@ -79,10 +79,10 @@ func TestChangesGiveNoFreshQuota(t *testing.T) {
 			t.Fatalf("the windows began at %v", anchors)
 		}
 
-		s.AdvanceTo(begun.AddDate(0, 1, 0).Add(30 * time.Second)) // the first window would have ended
+		s.AdvanceTo(begun.AddDate(0, 1, 0).Add(30 * time.Second)) // the original end of the first window
 		c.LogInAgain()
 		shows(4)
-		s.Advance(2 * time.Minute) // and the second
+		s.Advance(2 * time.Minute) // and of the second
 		shows(0)
 	})
 }
@@ -93,7 +93,7 @@ func monthTerms(start string) usage.Billing {
 	return b
 }
 
-// grantTerms gives a tenant terms that followed each other, and a quota of 10.
+// grantTerms grants a tenant a sequence of billing terms and a quota of 10.
 func grantTerms(w *usagetest.World, o usage.StreamKey, codes []string, starts ...string) {
 	limits := map[string]int64{}
 	for _, code := range codes {
@@ -106,8 +106,8 @@ func grantTerms(w *usagetest.World, o usage.StreamKey, codes []string, starts ..
 	w.Plans.Grant(o.TenantID, usage.Allowance{Billing: &b, Limits: limits})
 }
 
-// What each aggregation shows after two interruptions, until both are forgotten; events
-// that arrive late count in the window of their time, and in those after it.
+// The value of each aggregation after two interruptions, until both have expired. Late events count
+// in the window of their time and in the following ones.
 func TestInterruptedWindows(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -155,7 +155,7 @@ func TestInterruptedWindows(t *testing.T) {
 		all(record("2026-11-15", "5"), "count", "max", "last_value")
 		all(record("2026-11-15", "3"), codes...)
 		shows("2026-11-15", "9 3 6 3")
-		all(record("2026-11-14", "2"), "count", "max", "last_value") // the window of then has room, that of now has not
+		all(record("2026-11-14", "2"), "count", "max", "last_value") // its window has room, the current one does not
 		all(record("2026-11-14", "1"), codes...)
 		shows("2026-11-16", "10 5 6 3")
 		w.Clock.Set(usagetest.At("2026-11-20"))
@@ -172,8 +172,8 @@ func TestInterruptedWindows(t *testing.T) {
 	})
 }
 
-// However recordings and changes meet, no more than the quota is stored, and every
-// counter is the aggregate of its events.
+// With concurrent recordings and changes, the quota is never exceeded, and every counter equals the
+// aggregate of its events.
 func TestInterruptedWindowsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

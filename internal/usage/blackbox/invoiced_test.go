@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The last period of a subscription is billed like the others, although the service
-// hears of its end only afterwards.
+// The last period of a subscription is billed normally, although the service learns of its end only
+// afterwards.
 func TestLastPeriodIsBilled(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -42,9 +42,9 @@ func TestLastPeriodIsBilled(t *testing.T) {
 	})
 }
 
-// Who cancels at once soon after a renewal is billed what the renewal's invoice has, which
-// is a draft for an hour: the last period's usage, and changes of seats. One that cannot
-// be paid stays open.
+// After an immediate cancellation soon after a renewal, the renewal's invoice, which is a draft for
+// an hour, still bills the usage of the last period and seat changes. An invoice whose payment
+// fails stays open.
 func TestCancelNowWhileTheRenewalIsADraft(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -94,7 +94,7 @@ func TestCancelNowWhileTheRenewalIsADraft(t *testing.T) {
 	})
 }
 
-// link gives a meter another price in euros.
+// link gives a meter a new price in euros.
 func link(s *apptest.Server, code, price string, cents float64) {
 	s.T.Helper()
 	id := s.Call("GET", adminMeters+"?filter[code]="+code, s.Admin(), nil).Want(200).Str("data.0.id")
@@ -103,8 +103,8 @@ func link(s *apptest.Server, code, price string, cents float64) {
 	}).Want(200)
 }
 
-// Usage that is recorded after the invoice of its period is listed, and counts; while
-// the invoice is a draft it is billed.
+// Usage recorded after the invoice of its period is final becomes a rejected report, but still
+// counts. While the invoice is a draft, the usage is billed.
 func TestLateUsageIsListed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -150,9 +150,9 @@ func TestLateUsageIsListed(t *testing.T) {
 	})
 }
 
-// The estimate of usage is what the next invoice bills for it, to the cent: whatever
-// the aggregations and reset intervals, for months and years, after a change of price,
-// in a trial and with a plan that bills no usage.
+// The estimate equals the usage on the next invoice to the cent: for all aggregations and reset
+// intervals, for months and years, after a price change, in a trial, and with a plan that does not
+// bill usage.
 func TestEstimateIsTheNextInvoice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -170,7 +170,7 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 			buyers[name] = s.NewCustomer(name)
 			buyers[name].Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		}
-		link(s, "m-sum", meteredPrice(s, "m-sum", "99"), 99) // those who bought keep their price
+		link(s, "m-sum", meteredPrice(s, "m-sum", "99"), 99) // existing subscriptions keep their price
 		events := 0
 		for day := range 15 {
 			s.AdvanceTo(s.Now().Add(apptest.Day))
@@ -197,7 +197,7 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 		s.Advance(33 * apptest.Day)
 		for name, c := range buyers {
 			billed := 0.0
-			for _, in := range s.ProviderObjects(c.Owner, "invoice")[1:2] { // the first that follows
+			for _, in := range s.ProviderObjects(c.Owner, "invoice")[1:2] { // the first renewal
 				lines, _ := in.At("lines.data").([]any)
 				for _, l := range lines {
 					if l := l.(map[string]any); l["quantity_decimal"] != nil {
@@ -212,8 +212,8 @@ func TestEstimateIsTheNextInvoice(t *testing.T) {
 	})
 }
 
-// Usage for a customer that is gone is taken by the provider, and listed when a thin
-// event tells of it.
+// The provider accepts usage for a deleted customer. A later thin event turns it into a rejected
+// report.
 func TestUsageFoundWrongLaterIsListed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -10,13 +10,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// metering is a customer of a usage plan who is followed over several periods.
+// metering is a customer of a usage plan, followed over several periods.
 type metering struct {
 	*apptest.Customer
 	p *apptest.Proxy
 }
 
-// atEnd lets time go by until some time after the current period has ended.
+// atEnd advances the clock to the given time after the end of the current period.
 func (m metering) atEnd(after time.Duration) {
 	m.T.Helper()
 	m.LogInAgain()
@@ -33,7 +33,7 @@ func (m metering) use(code string, quantity float64) {
 	m.Call("POST", m.Path("/usage"), m.Token, apptest.Object{"meter_code": code, "quantity": quantity}).Want(201)
 }
 
-// settled waits until everything is told.
+// settled waits until all usage is reported.
 func (m metering) settled() {
 	m.T.Helper()
 	apptest.Eventually(m.T, "that everything is told", func() bool {
@@ -43,7 +43,7 @@ func (m metering) settled() {
 	})
 }
 
-// billed is what the newest invoice at the provider bills, line by line.
+// billed returns the lines of the newest invoice at the provider.
 func (m metering) billed() string {
 	m.T.Helper()
 	invoices := m.ProviderObjects(m.Owner, "invoice")
@@ -64,7 +64,7 @@ func (m metering) wantBilled(want string) {
 	}
 }
 
-// items are the subscription's metered prices at the provider, in order.
+// items returns the subscription's metered prices at the provider, in order.
 func (m metering) items() string {
 	m.T.Helper()
 	subs := m.ProviderObjects(m.Owner, "subscription")
@@ -84,8 +84,8 @@ func (m metering) awaitItems(want ...string) {
 	apptest.Eventually(m.T, "the items "+strings.Join(want, " "), func() bool { return m.items() == strings.Join(want, " ") })
 }
 
-// status is what the status of a plan's price in euros says about a meter: the price that
-// is sold, how many subscriptions have another one, and when the next is switched.
+// status returns the status of a meter in a plan's euro price: the price that is sold, how many
+// subscriptions have another one, and when the next one is switched.
 func status(s *apptest.Server, plan, code string) (price any, pending float64, next any) {
 	s.T.Helper()
 	rows, _ := s.Call("GET", "/api/v1/admin/plans/"+plan+"/psp-price-status", s.Admin(), nil).Want(200).At("data").([]any)
@@ -113,7 +113,7 @@ func newMetering(s *apptest.Server, p *apptest.Proxy, plan string) metering {
 	return metering{c, p}
 }
 
-// unlinked makes a meter here and at the provider, without a price.
+// unlinked creates a meter here and at the provider, without a price.
 func unlinked(s *apptest.Server, code, formula string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
@@ -122,9 +122,9 @@ func unlinked(s *apptest.Server, code, formula string, changes apptest.Object) {
 	}, changes)).Want(201)
 }
 
-// A meter that becomes billable, or changes its price, does so for running subscriptions
-// with their next period: all usage of that is billed at the new price, what was used
-// before at the old one. So it goes on from period to period.
+// If a meter becomes billable or changes its price, running subscriptions follow with their next
+// period. All usage of that period is billed at the new price, earlier usage at the old one, and so
+// on from period to period.
 func TestNewPricesBeginWithAPeriod(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -151,7 +151,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 			t.Errorf("the items changed within the period: %s", m.items())
 		}
 
-		// The provider is away when the period begins: what is used meanwhile waits.
+		// The provider is unavailable when the period begins. Usage waits until it is back.
 		p.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
 		m.atEnd(2 * time.Minute)
 		told := len(reportedUsage(s))
@@ -169,7 +169,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		if got := m.Call("GET", m.Path("/usage/cost-estimate"), m.Token, nil).Want(200).At("data.total_amount_cents"); got != 400.0 {
 			t.Errorf("the estimate is %v before the switch", got)
 		}
-		link(s, "disk", meteredPrice(s, "disk", "9"), 9) // for the period after this one
+		link(s, "disk", meteredPrice(s, "disk", "9"), 9) // takes effect in the following period
 		start := m.Subscription(m.Owner).Str("data.current_period_start")
 		wantStatus(s, plan, "calls", calls, 1, start)
 		p.Tamper(nil)
@@ -201,7 +201,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		}
 		m.use("disk", 10)
 		m.settled()
-		// A meter that is billed no more is no item any more.
+		// A meter that is no longer billed is removed from the items.
 		id := s.Call("GET", adminMeters+"?filter[code]=calls", s.Admin(), nil).Want(200).Str("data.0.id")
 		s.Call("PATCH", adminMeters+"/"+id, s.Admin(), apptest.Object{"prices": []any{}}).Want(200)
 		wantStatus(s, plan, "calls", nil, 1, m.Subscription(m.Owner).Str("data.current_period_end"))
@@ -216,8 +216,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 	})
 }
 
-// Lost answers, and an end of the service between the switch and its storage, change
-// nothing about what is billed.
+// Lost responses, and a crash between the price switch and storing it, do not affect the bill.
 func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -241,7 +240,7 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 			m.LogInAgain()
 			m.use("calls", 2)
 			p.Tamper(nil)
-			s.AdvanceTo(s.Now().Add(time.Minute)) // the operation's lease is over
+			s.AdvanceTo(s.Now().Add(time.Minute)) // the lease of the operation has expired
 			m.LogInAgain()
 			m.settled()
 			m.atEnd(2 * time.Hour)
@@ -253,7 +252,7 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 	}
 }
 
-// Subscriptions in every state follow with their next period, if there is one and the
+// Subscriptions in every state follow new prices with their next period, if there is one and the
 // price can bill it.
 func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
 	t.Parallel()
@@ -290,7 +289,7 @@ func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
 		wantStatus(s, plans["month"], "dollars", nil, 0, nil)
 		wantStatus(s, plans["flat"], "calls", nil, 0, nil)
 
-		// One of the prices is not active any more when the period begins: the other is.
+		// One of the prices is inactive when the period begins; the other is used.
 		s.AtProvider("POST", "/prices/"+other, "active", "false")
 		trial.atEnd(time.Minute)
 		trial.awaitItems(calls)
@@ -322,8 +321,8 @@ func TestWhichSubscriptionsFollowNewPrices(t *testing.T) {
 	})
 }
 
-// A subscription that somebody made at the provider from metered prices alone begins
-// without an invoice there. It is taken over, bills what is used, and ends like others.
+// A subscription created at the provider from metered prices alone starts without an invoice there.
+// It is imported, bills its usage, and ends like others.
 func TestMeteredOnlySubscriptionIsTakenOver(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -16,8 +16,8 @@ func record(c *apptest.Customer, code string, quantity int, more apptest.Object)
 	c.Call("POST", c.Path("/usage"), c.Token, apptest.WithChanges(apptest.Object{"meter_code": code, "quantity": quantity}, more)).Want(201)
 }
 
-// A change between a flat or seat plan and a plan with a base price and usage works both
-// ways. Usage is billed from the first change on, and on the invoice of the second.
+// A change between a flat or seat plan and a plan with a base price and usage works in both
+// directions. Usage is billed from the first change on, with the invoice of the second.
 func TestChangeToAndFromAUsagePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -55,8 +55,8 @@ func TestChangeToAndFromAUsagePlan(t *testing.T) {
 	})
 }
 
-// Usage that was recorded in the second of an immediate cancellation, or dated ahead of it, is
-// on the final invoice.
+// Usage recorded in the second of an immediate cancellation, or dated ahead of it, is on the final
+// invoice.
 func TestUsageInTheSecondOfACancellation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -76,8 +76,8 @@ func TestUsageInTheSecondOfACancellation(t *testing.T) {
 	})
 }
 
-// Usage that is acknowledged while a cancellation is under way is on the final invoice; what
-// could not be is refused and can be repeated.
+// Usage acknowledged during a cancellation is on the final invoice. Usage that could not be billed
+// is rejected and can be retried.
 func TestUsageDuringACancellation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -110,7 +110,7 @@ func TestUsageDuringACancellation(t *testing.T) {
 		ended.Store(true)
 		recording.Wait()
 		_, amount := lastLine(s, c.Owner, "mails")
-		// Requests that were under way when the cancellation was answered may be free.
+		// Requests that were in progress when the cancellation completed can be free.
 		if billed := int64(amount) / 100; billed < stored.Load()+1-2*recorders || billed > stored.Load()+1 {
 			t.Errorf("%d were acknowledged, %d are billed", stored.Load()+1, billed)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// blockMeter keeps everybody from recording on a meter until it is released, from beside.
+// blockMeter blocks recording on a meter from a separate transaction, until it is released.
 func blockMeter(s *apptest.Server, meter string) (release func()) {
 	s.T.Helper()
 	db := s.DB()
@@ -23,7 +23,7 @@ func blockMeter(s *apptest.Server, meter string) (release func()) {
 	var holding sync.WaitGroup
 	holding.Go(func() {
 		err := db.Tx(s.T.Context(), func(ctx context.Context) error {
-			// On SQLite the transaction alone does it: there is one at a time that writes.
+			// On SQLite, the transaction itself blocks other writers.
 			_, err := db.Conn(ctx).ExecContext(ctx, `SELECT id FROM meters WHERE code = $1 FOR UPDATE`, meter)
 			close(locked)
 			<-done
@@ -37,8 +37,7 @@ func blockMeter(s *apptest.Server, meter string) (release func()) {
 	return sync.OnceFunc(func() { close(done); holding.Wait() })
 }
 
-// flood sends recordings that may wait, and counts those that are refused because
-// there is no room.
+// flood sends recordings that fill the queue, and counts those rejected because it is full.
 type flood struct {
 	*apptest.Server
 	apptest.Owner
@@ -47,7 +46,7 @@ type flood struct {
 	refused atomic.Int64
 }
 
-// send sends requests of some events each until one is refused.
+// send sends requests with the given number of events until one is rejected.
 func (f *flood) send(events, requests int) {
 	f.T.Helper()
 	event := `{"meter_code":"api-calls","quantity":1}`
@@ -64,7 +63,7 @@ func (f *flood) send(events, requests int) {
 			r := f.NewRequest("POST", path, f.Token, body).WithContext(f.ctx)
 			resp, err := http.DefaultClient.Do(r)
 			if err != nil {
-				return // given up
+				return // canceled
 			}
 			defer resp.Body.Close()
 			text, _ := io.ReadAll(resp.Body)
@@ -80,7 +79,7 @@ func (f *flood) send(events, requests int) {
 	apptest.Eventually(f.T, fmt.Sprintf("the refusal of one of %d requests with %d events", requests, events), func() bool { return f.refused.Load() > before })
 }
 
-// shownUsage is what the meter shows, and how many events are stored.
+// shownUsage returns the value of the meter and the number of stored events.
 func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int) {
 	s.T.Helper()
 	current, _ = s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).At("data.current_usage").(float64)
@@ -92,9 +91,8 @@ func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int
 	return current, events
 }
 
-// When more usage waits to be stored than there is room for, what comes then is told
-// to come again later, and everything else is answered as ever. What was given up
-// meanwhile is stored with its count or not at all.
+// When the queue is full, further recordings are rejected with Retry-After and all other requests
+// work normally. A canceled recording is stored together with its count or not at all.
 func TestFullQueueIsToldToComeAgain(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "each instance has its own queue")
@@ -112,7 +110,7 @@ func TestFullQueueIsToldToComeAgain(t *testing.T) {
 		f := &flood{Server: s, Owner: o, ctx: ctx}
 		f.send(1000, 80)
 		f.send(100, 12)
-		f.send(1, 120) // now there is no room for a single one
+		f.send(1, 120) // now the queue is full for single events too
 		s.Call("GET", o.Path("/usage"), o.Token, nil).Want(200)
 		s.Call("GET", "/healthz", "", nil).Want(200)
 		giveUp()
@@ -125,8 +123,8 @@ func TestFullQueueIsToldToComeAgain(t *testing.T) {
 	})
 }
 
-// A client that hangs up learns by asking again whether its event was stored: with
-// its count or not at all, and all of a batch or none of it.
+// A client that disconnects can find out by retrying whether its event was stored. An event is
+// stored together with its count or not at all, and a batch completely or not at all.
 func TestHungUpIsStoredWholeOrNot(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -11,9 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing. In other
-// languages the meter has the name of the feature with its code, and its unit that of the
-// language.
+// A soft quota sends emails at 80 and 100 percent and blocks nothing. Translated emails use the
+// translated name of the feature with the meter's code and a translated unit.
 func TestSoftQuotaAlerts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -57,7 +56,7 @@ func TestSoftQuotaAlerts(t *testing.T) {
 	})
 }
 
-// soften makes a demo meter alert instead of refuse.
+// soften changes the enforcement of a demo meter to soft.
 func soften(s *apptest.Server, meter string) {
 	s.T.Helper()
 	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database, Patience: dbtest.ConnTimeout})

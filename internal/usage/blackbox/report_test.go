@@ -17,8 +17,7 @@ import (
 
 const adminMeters = "/api/v1/admin/meters"
 
-// sellMeter makes a meter at the provider and one here whose price in euros is linked to
-// it.
+// sellMeter creates a meter at the provider and one here, with a linked price in euros.
 func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
@@ -28,7 +27,7 @@ func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.O
 	}, changes)).Want(201)
 }
 
-// meteredPrice makes a monthly price in euros at the provider, for its meter of an event
+// meteredPrice creates a monthly price in euros at the provider, for its meter with the given event
 // name.
 func meteredPrice(s *apptest.Server, code, cents string) (price string) {
 	s.T.Helper()
@@ -42,7 +41,7 @@ func meteredPrice(s *apptest.Server, code, cents string) (price string) {
 	return ""
 }
 
-// sellMetered is sellMeter, and makes a plan to subscribe to.
+// sellMetered calls sellMeter and creates a plan to subscribe to.
 func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest.Object) (plan string) {
 	s.T.Helper()
 	sellMeter(s, code, formula, cents, changes)
@@ -50,7 +49,7 @@ func sellMetered(s *apptest.Server, code, formula, cents string, changes apptest
 	return k.CreatePricedPlan(k.CreateProduct("billed"), "billed", map[string]int{"EUR": 1000}, apptest.Object{"pricing_type": "usage"})
 }
 
-// reportedUsage reads the identifiers under which the sandbox's provider has counted usage.
+// reportedUsage returns the identifiers of the usage that the sandbox's provider has counted.
 func reportedUsage(s *apptest.Server) map[string]int {
 	s.T.Helper()
 	db := s.SandboxDB()
@@ -73,17 +72,17 @@ func reportedUsage(s *apptest.Server) map[string]int {
 	return told
 }
 
-// awaitReported lets time go by until the provider has counted so many figures.
+// awaitReported advances the clock until the provider has counted n figures.
 func awaitReported(s *apptest.Server, n int) {
 	s.T.Helper()
 	apptest.Eventually(s.T, fmt.Sprintf("that the provider was told of %d figures", n), func() bool {
 		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "10s"}).Want(200)
-		time.Sleep(50 * time.Millisecond) // so that hours do not pass meanwhile
+		time.Sleep(50 * time.Millisecond) // limits how fast the sandbox clock advances
 		return len(reportedUsage(s)) >= n
 	})
 }
 
-// metric reads a figure of the metrics.
+// metric returns the value of a metric.
 func metric(s *apptest.Server, name string) (value float64) {
 	s.T.Helper()
 	for line := range strings.Lines(s.Scrape(s.URL + "/metrics")) {
@@ -98,8 +97,7 @@ func metric(s *apptest.Server, name string) (value float64) {
 	return 0
 }
 
-// lastLine is the line of a tenant's newest invoice at the provider for what a meter
-// counted.
+// lastLine returns the line for a meter on a tenant's newest invoice at the provider.
 func lastLine(s *apptest.Server, o apptest.Owner, code string) (quantity any, amount float64) {
 	s.T.Helper()
 	invoices := s.ProviderObjects(o, "invoice")
@@ -113,9 +111,9 @@ func lastLine(s *apptest.Server, o apptest.Owner, code string) (quantity any, am
 	return nil, 0
 }
 
-// What is recorded on a billable meter is told to the provider once per event, by
-// its id, although the provider fails, answers get lost and the service ends in
-// between; and the invoice of the period bills just that.
+// Every event on a billable meter is reported to the provider and counted once under its ID, even
+// if the provider fails, responses get lost, and the service restarts in between. The invoice of
+// the period bills exactly these events.
 func TestBillableUsageIsBilledOnce(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -139,7 +137,7 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 				for _, r := range results {
 					want[r.(map[string]any)["id"].(string)]++
 				}
-				l.Call("POST", usage, l.Token, events[0]).Want(409) // neither stored nor told again
+				l.Call("POST", usage, l.Token, events[0]).Want(409) // neither stored nor reported again
 			}
 
 			var calls atomic.Int64
@@ -153,7 +151,7 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 			awaitReported(s, 30)
 			apptest.Eventually(t, "that nothing waits", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
 
-			// The provider counts, but no answer arrives; and then the service ends.
+			// The provider counts, but its response is lost; then the service stops.
 			w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/billing/meter_events"))
 			l.LogInAgain()
 			record(25)

@@ -6,9 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// What a recording is judged by holds for the very next event after it has changed: a plan's
-// quota, another plan, a meter's enforcement and whether it is active.
-// Before each change events are recorded, so that whatever may be kept of the terms is.
+// Changes of a plan's quota, of the plan, of a meter's enforcement and of its activation apply to
+// the next event. Events are recorded before each change to fill possible caches.
 func TestChangedTermsHoldForTheNextEvent(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -20,8 +20,8 @@ func estimated(c *apptest.Customer) float64 {
 	return c.Call("GET", c.Path("/usage/cost-estimate"), c.Token, nil).Want(200).At("data.total_amount_cents").(float64)
 }
 
-// A preview has the usage that was recorded a moment before, of every aggregation, and the
-// change charges the same.
+// A preview includes usage recorded just before, for every aggregation, and the change charges the
+// same amount.
 func TestPreviewHasTheUsageRecordedLast(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -47,8 +47,8 @@ func TestPreviewHasTheUsageRecordedLast(t *testing.T) {
 	})
 }
 
-// Usage that is recorded after the preview outdates it: the change is refused with the new
-// figures, which bind.
+// Usage recorded after the preview makes it outdated. The change is rejected with the new amounts,
+// which are binding.
 func TestUsageOutdatesAPreview(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -67,7 +67,7 @@ func TestUsageOutdatesAPreview(t *testing.T) {
 		if n := len(c.ProviderObjects(c.Owner, "invoice")); n != made {
 			t.Errorf("the refused change made %d invoices", n-made)
 		}
-		record(c, "mails", 0, nil) // costs nothing and outdates nothing
+		record(c, "mails", 0, nil) // costs nothing, so the preview stays valid
 		s.ChangePlan(c.Owner, "solo", nil).Want(200).WantAt("data.action", "updated")
 		if got := lastTotal(c); got != refused.At("preview.net.cents") {
 			t.Errorf("%v is invoiced, %v was shown", got, refused.At("preview.net.cents"))
@@ -75,8 +75,8 @@ func TestUsageOutdatesAPreview(t *testing.T) {
 	})
 }
 
-// Usage that was recorded right before the clock moves past the end of the period is on the
-// invoice of the period, whether the subscription renews or ends, also twice in a row.
+// Usage recorded just before the clock moves past the end of a period is on the invoice of that
+// period, whether the subscription renews or ends, even twice in a row.
 func TestUsageRightBeforeTheClockMoves(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -110,8 +110,8 @@ func TestUsageRightBeforeTheClockMoves(t *testing.T) {
 	})
 }
 
-// The estimate leaves out usage that was billed already or is free: it counts what was
-// recorded since the plan began to bill the meter.
+// The estimate excludes usage that was already billed or is free. It includes usage since the plan
+// began to bill the meter.
 func TestEstimateAfterChangesOfPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -136,7 +136,7 @@ func TestEstimateAfterChangesOfPlan(t *testing.T) {
 			record(c, "mails", int(want/100), nil)
 			if c == billed {
 				record(c, "level", 3, nil)
-				record(c, "peak", 8, nil) // 3 more than was billed
+				record(c, "peak", 8, nil) // 3 more than already billed
 			}
 			if got := estimated(c); got != want {
 				t.Errorf("%s: the estimate is %v, want %v", c.Email, got, want)

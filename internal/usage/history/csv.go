@@ -8,11 +8,11 @@ import (
 	"golang.org/x/text/width"
 )
 
-// byteOrderMark begins a CSV file that Excel is to read as UTF-8.
+// byteOrderMark at the start of a CSV file makes Excel read it as UTF-8.
 const byteOrderMark = "\ufeff"
 
-// appendCSV writes a row of a CSV file (RFC 4180) with every field in quotes. A text of
-// a caller goes through csvText first, free-form JSON through csvJSON.
+// appendCSV writes a row of a CSV file (RFC 4180) with every field quoted. Text supplied by callers
+// must pass through csvText first, and free-form JSON through csvJSON.
 func appendCSV(b *bytes.Buffer, fields ...string) {
 	for i, field := range fields {
 		if i > 0 {
@@ -25,9 +25,9 @@ func appendCSV(b *bytes.Buffer, fields ...string) {
 	b.WriteByte('\n')
 }
 
-// csvText returns a text that spreadsheets do not take for a formula: an apostrophe stands
-// before each character that begins one, at the start of the text or after a separator, since
-// some spreadsheets split fields at other separators than the file's.
+// csvText escapes text that spreadsheets could interpret as a formula. It inserts an apostrophe
+// before each character that can start a formula, at the start of the text and after separators,
+// since some spreadsheets split fields at other separators than commas.
 func csvText(text string) string {
 	var out strings.Builder
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
@@ -42,8 +42,8 @@ func csvText(text string) string {
 	return out.String()
 }
 
-// csvJSON is csvText for JSON: the characters that begin a formula are escaped as JSON does, so
-// that the value stays the same. Numbers are left alone.
+// csvJSON is csvText for JSON. It escapes the characters that can start a formula as JSON escapes,
+// which preserves the value. Numbers are unchanged.
 func csvJSON(text string) string {
 	var out strings.Builder
 	inString, escaped := false, false
@@ -65,8 +65,8 @@ func csvJSON(text string) string {
 	return out.String()
 }
 
-// scanFormulas calls f with each character of a text, and whether it begins a formula. Full-width
-// characters count as their narrow forms, as some spreadsheets convert them.
+// scanFormulas calls f with each character of a text and whether it can start a formula. Full-width
+// characters count as their narrow forms, because some spreadsheets convert them.
 func scanFormulas(text string, f func(r rune, isFormula bool)) {
 	isStart := true
 	for _, r := range text {

@@ -34,7 +34,7 @@ func TestCSVText(t *testing.T) {
 	}
 }
 
-// Every field is in quotes, and comes back as it was.
+// Every field is quoted and can be parsed back.
 func TestAppendCSV(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// exported is an event as an export has it.
+// exported is an event in an export.
 type exported struct {
 	id         uuid.UUID
 	quantity   money.Quantity
@@ -25,25 +25,25 @@ type exported struct {
 	metadata   sqldb.JSON
 }
 
-// exportFormat is the form of an export.
+// exportFormat is the file format of an export.
 type exportFormat uint8
 
 const (
 	formatCSV        exportFormat = iota
 	formatCSVWithBOM              // for Excel
-	formatLines                   // of JSON
+	formatLines                   // JSON lines
 )
 
-// Bounds of an export. One event takes at most some 10 kB: its key, and metadata of 4,096 bytes
-// whose quotes are doubled.
+// Limits of an export. An event takes at most about 10 kB: its key, and 4,096 bytes of metadata
+// with doubled quotes.
 const (
-	maxPage  = 256 << 10 // bytes of a page
+	maxPage  = 256 << 10 // bytes per page
 	maxEvent = 16 << 10
-	maxRows  = 500 // events of a page
+	maxRows  = 500 // events per page
 )
 
-// storedPart ends a period with the latest event that is stored in it. Events recorded later would
-// otherwise extend an export for as long as it is read. The clock is no limit: events may be a few
+// storedPart ends a period at the latest event stored in it. Otherwise, events recorded during the
+// export would extend it indefinitely. The clock is not a suitable limit: events can be a few
 // minutes ahead of it, and more after it was set back.
 func (r *Reader) storedPart(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period) (usage.Period, error) {
 	last, exists, err := r.store.lastEvent(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
@@ -54,8 +54,8 @@ func (r *Reader) storedPart(ctx context.Context, tenantID uuid.UUID, m usage.Met
 	return p, err
 }
 
-// Export returns the events of a tenant's meter that were recorded for a time, the oldest
-// first, in a format. Events that come meanwhile may be in it or not.
+// Export returns the events of a tenant's meter that were recorded for a period, oldest first.
+// Events recorded during the export may or may not be included.
 //
 // Invariant: a page has at most maxPage bytes, however large the metadata of its events is.
 func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, format exportFormat) io.ReadCloser {
@@ -71,7 +71,7 @@ func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
-		_, _ = start.WriteTo(page) // a buffer accepts every write; the next page has no header
+		_, _ = start.WriteTo(page) // writing to a buffer never fails; later pages have no header
 		since := after
 		return r.store.exportPage(ctx, k, p, since, maxRows, func(e exported) (bool, error) {
 			p.Start, after = e.recordedAt, e.id
@@ -93,7 +93,7 @@ func writeCSV(b *bytes.Buffer, e exported, code string) error {
 	return nil
 }
 
-// compactJSON returns metadata without spaces, however the database keeps it.
+// compactJSON returns metadata without whitespace, regardless of the database's format.
 func compactJSON(metadata sqldb.JSON) string {
 	var b bytes.Buffer
 	if len(metadata) == 0 || json.Compact(&b, metadata) != nil {

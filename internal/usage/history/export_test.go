@@ -1,6 +1,6 @@
 package history
 
-// The formats of an export.
+// Exports for tests.
 const (
 	FormatCSV   = formatCSV
 	FormatLines = formatLines

@@ -1,14 +1,14 @@
-// Package history shows what tenants have used over time: as series of sums, and event by
-// event (rules: usage#series).
+// Package history reports the usage of tenants over time: as series of aggregates, and as exports
+// of single events (rules: usage#series).
 //
-// Series are read from sums by the hour. An event that is recorded for the present is not
-// added to these, which would cost recording a write more: a job adds the hours that are
-// over, and moves on the time before which a stream is summed. What is recorded later for a
-// time before that is added with the event. The rest is read from the events themselves.
+// Series are read from hourly aggregates. Adding each current event to its hour would cost
+// recording an extra write. Instead, a job adds the hours that are over and advances the time
+// before which a stream is summed. A late event, recorded for a time before that, is added to its
+// hour when it is recorded. The remaining events are read directly.
 //
-// Invariant: of each stream the hours have exactly the events that were recorded for a time
-// before its summed_before. That time, the hours and the events of a stream change under
-// its lock alone, and in one transaction.
+// Invariant: the hours of a stream contain exactly the events recorded for a time before its
+// summed_before. That time, the hours and the events of a stream change only under its lock and in
+// one transaction.
 package history
 
 import (
@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	// settleTime is how long an hour is over when its events are added: most events arrive in
-	// time, and one that does not costs a write more.
+	// settleTime is the age of an hour when its events are added. Most events arrive within that
+	// time; a later event costs an extra write.
 	settleTime = 10 * time.Minute
-	// eventsAtOnce is how many events one transaction adds.
+	// eventsAtOnce limits the events added per transaction.
 	eventsAtOnce = 4000
-	// streamsAtOnce is how many streams one transaction locks.
+	// streamsAtOnce limits the streams locked per transaction.
 	streamsAtOnce = 25
-	// maxRunTime is how long one run goes on, less than a periodic job may take.
+	// maxRunTime is the maximum duration of a run; shorter than the limit for periodic jobs.
 	maxRunTime = 40 * time.Second
 )
 
@@ -40,13 +40,13 @@ type Sums struct {
 	clock   clock.Clock
 }
 
-// NewSums returns the sums.
+// NewSums returns Sums.
 func NewSums(db *sqldb.DB, c clock.Clock) *Sums {
 	return &Sums{store: store{db}, records: usage.NewRecords(db), clock: c}
 }
 
-// Run is a periodic job: it adds the events of all hours that are over. It stops after a
-// while, and the next run goes on.
+// Run is a periodic job. It adds the events of all hours that are over, for at most maxRunTime. The
+// next run continues.
 func (s *Sums) Run(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
@@ -70,7 +70,7 @@ func (s *Sums) run(ctx context.Context, until time.Time) error {
 	}
 }
 
-// Until adds the events of streams, which are sorted, that were recorded before a time.
+// Until adds the events of the streams recorded before a time. streams must be sorted.
 func (s *Sums) Until(ctx context.Context, streams []usage.StreamKey, until time.Time) (err error) {
 	for len(streams) > 0 && err == nil {
 		streams, err = s.add(ctx, streams, until)
@@ -78,8 +78,8 @@ func (s *Sums) Until(ctx context.Context, streams []usage.StreamKey, until time.
 	return err
 }
 
-// add adds events of streams, which are sorted, in one transaction, and returns the
-// streams that have more.
+// add adds events of the streams, which must be sorted, in one transaction. It returns the streams
+// that have more events.
 func (s *Sums) add(ctx context.Context, keys []usage.StreamKey, until time.Time) (rest []usage.StreamKey, err error) {
 	err = s.store.db.Tx(ctx, func(ctx context.Context) error {
 		rest = nil
@@ -106,8 +106,8 @@ func (s *Sums) add(ctx context.Context, keys []usage.StreamKey, until time.Time)
 	return rest, err
 }
 
-// addSome adds the oldest events of a stream, which is locked, and reports how many, and
-// whether there are more before until.
+// addSome adds the oldest events of a locked stream. It returns their number and whether there are
+// more before until.
 func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, most int) (n int, more bool, err error) {
 	state, err := s.store.state(ctx, k)
 	if err != nil || !state.summedBefore.Before(until) {
@@ -119,12 +119,13 @@ func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, 
 	}
 	hours, reached := []usage.Hour(nil), until
 	if more = len(events) > most; more {
-		// Those of the last time are for the next transaction: there may be more of them.
+		// Leave events with the last time to the next transaction, because there can be more of
+		// them.
 		reached = events[most].At
 		for len(events) > 0 && events[len(events)-1].At.Equal(reached) {
 			events = events[:len(events)-1]
 		}
-		if len(events) == 0 { // more than fit were recorded for one time
+		if len(events) == 0 { // too many events have the same time
 			instant := usage.Period{Start: reached, End: reached.Add(time.Microsecond)}
 			one, err := s.store.tally(ctx, k, instant)
 			if err != nil {
@@ -144,9 +145,9 @@ func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, 
 	return n + 1, more, s.store.setSummed(ctx, k, reached)
 }
 
-// Recount compares the hours of a stream with its events, from the first hour on whose
-// events are all there, and reports those that differ: each as it is and as it has to be.
-// With fix, for which the stream is locked, they are corrected.
+// Recount compares the hours of a stream with its events, starting with the first hour whose events
+// are complete, and returns the hours that differ. With fix, which requires the lock of the stream,
+// it corrects them.
 func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong []WrongHour, err error) {
 	state, err := s.store.state(ctx, k)
 	if err != nil {

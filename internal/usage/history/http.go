@@ -18,17 +18,17 @@ type HTTP struct{ reader *Reader }
 // NewHTTP returns the handlers.
 func NewHTTP(r *Reader) *HTTP { return &HTTP{reader: r} }
 
-// TimeRange is the time that is asked for.
+// TimeRange is the time range of a request.
 type TimeRange struct {
 	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year."`
 	To   string `query:"to" doc:"A datetime, or a date in UTC; exclusive. By default now."`
 }
 
-// byDefault is how many days the time has without a beginning.
+// byDefault is the length of the default time range, in days.
 const byDefault = 30
 
-// period reads the time: days is how long it is without a beginning, and now ends it by
-// default, with what is recorded at this moment.
+// period parses the time range. By default it starts days before its end and ends at now,
+// inclusive.
 func (b TimeRange) period(now time.Time, days int) (usage.Period, error) {
 	var broken fault.Fields
 	read := func(field, text string, otherwise time.Time) time.Time {
@@ -62,13 +62,13 @@ type seriesInput struct {
 	TimeRange
 }
 
-// SeriesPoint is what a meter comes to in one period.
+// SeriesPoint is the value of a meter in one period.
 type SeriesPoint struct {
 	At    shape.Time  `json:"at" doc:"When the period begins."`
 	Value shape.Total `json:"value" doc:"0 in a period without events; of a last_value meter the value that holds then."`
 }
 
-// UsageSeries is a meter over time.
+// UsageSeries is the usage on a meter over time.
 type UsageSeries struct {
 	MeterCode string        `json:"meter_code"`
 	UnitLabel *string       `json:"unit_label"`

@@ -15,7 +15,7 @@ import (
 )
 
 // A page of an export has at most 256 KiB, however large its events are, and no event is lost
-// between two pages.
+// between pages.
 func TestPagesOfExportsAreBounded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/history"
 )
 
-// SQLite may take the tenant of a few hours for one of many: most tenants have none, and its
-// samples are small. Even then the last hour of each group is looked up by its number.
+// SQLite can overestimate the number of hours of a tenant, because most tenants have none and its
+// samples are small. Even then it looks up the last hour of each group by number.
 func TestTheLastHourIsLookedUp(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -1,7 +1,7 @@
 -- name: StreamState :one
 SELECT summed_before, pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
 
--- What is summed and deleted of the streams from one to another.
+-- The states of a range of streams.
 -- name: StatesBetween :many
 SELECT tenant_id, meter_id, summed_before, pruned_before FROM usage_streams
 WHERE (tenant_id, meter_id) >= (sqlc.arg(first_tenant)::uuid, sqlc.arg(first_meter)::uuid)
@@ -10,7 +10,7 @@ WHERE (tenant_id, meter_id) >= (sqlc.arg(first_tenant)::uuid, sqlc.arg(first_met
 -- name: SetSummed :exec
 UPDATE usage_streams SET summed_before = $3 WHERE tenant_id = $1 AND meter_id = $2;
 
--- Streams after a position in their order that have events which are not summed.
+-- Streams after a position that have unsummed events.
 -- name: UnsummedStreams :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id > sqlc.arg(meter_id))

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Interval is the length of the periods of a series, all in UTC.
+// Interval is the length of the periods of a series, in UTC.
 type Interval string
 
 // The intervals.
@@ -22,7 +22,7 @@ const (
 	Month Interval = "month"
 )
 
-// days returns how long a series is without a beginning, in days: what fits on a picture.
+// days returns the length of the default time range, in days, which suits a chart.
 func (i Interval) days() int {
 	switch i {
 	case Hour:
@@ -34,10 +34,10 @@ func (i Interval) days() int {
 	}
 }
 
-// maxPoints is how many points a series has at most.
+// maxPoints is the maximum number of points of a series.
 const maxPoints = 400
 
-// start is the beginning of the period that a time is in.
+// start returns the start of the period that contains a time.
 func (i Interval) start(at time.Time) time.Time {
 	at = at.UTC()
 	switch i {
@@ -50,7 +50,7 @@ func (i Interval) start(at time.Time) time.Time {
 	}
 }
 
-// next is the beginning of the period after the one that begins at a time.
+// next returns the start of the period after the one that begins at start.
 func (i Interval) next(start time.Time) time.Time {
 	switch i {
 	case Month:
@@ -62,26 +62,26 @@ func (i Interval) next(start time.Time) time.Time {
 	}
 }
 
-// Point is what a meter comes to in one period.
+// Point is the value of a meter in one period.
 type Point struct {
-	At    time.Time // its beginning
+	At    time.Time // start of the period
 	Value money.Total
 }
 
-// Reader reads what tenants have used.
+// Reader reads the usage of tenants over time.
 type Reader struct {
 	store   store
 	records usage.Records
 	clock   clock.Clock
 }
 
-// NewReader returns a reader.
+// NewReader returns a Reader.
 func NewReader(db *sqldb.DB, c clock.Clock) *Reader {
 	return &Reader{store: store{db}, records: usage.NewRecords(db), clock: c}
 }
 
-// Series returns what a meter comes to in each period that has a part of a time. Of the
-// first and the last period that part alone counts. errPoints refuses more than 400.
+// Series returns the value of a meter in each period that overlaps p. The first and last period
+// only count the part inside p. It returns errPoints for more than maxPoints periods.
 func (r *Reader) Series(ctx context.Context, tenantID uuid.UUID, m usage.Meter, i Interval, p usage.Period) ([]Point, error) {
 	var points []Point
 	for at := i.start(p.Start); at.Before(p.End); at = i.next(at) {
@@ -99,14 +99,14 @@ func (r *Reader) Series(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	return points, nil
 }
 
-// readTries is how often a series is read before the stream is locked for it.
+// readTries is how often a series is read without locking the stream.
 const readTries = 4
 
-// read returns what the events of a time come to in parts that each belong to one period,
-// in any order, and the quantity before that time where it is wanted.
+// read returns the aggregates of the events in p as parts, each within one period, in any order. If
+// carried is set, it also returns the last quantity before p.
 //
-// Invariant: all of it is read at one summed_before, so that no event is read twice or not
-// at all: where that has moved on meanwhile, everything is read again.
+// Invariant: all data is read at one summed_before, so that no event is missed or read twice. If
+// summed_before advances during the read, everything is read again.
 func (r *Reader) read(ctx context.Context, k usage.StreamKey, i Interval, p usage.Period, carried bool) (parts []usage.Hour, before money.Quantity, err error) {
 	for range readTries {
 		var same bool
@@ -129,7 +129,7 @@ func (r *Reader) tryRead(ctx context.Context, k usage.StreamKey, i Interval, p u
 	if err != nil {
 		return nil, 0, false, err
 	}
-	if p.Start.Before(s.prunedBefore) { // the events are gone: the hours are all there is
+	if p.Start.Before(s.prunedBefore) { // the events are deleted; only the hours remain
 		p.Start = p.Start.Truncate(time.Hour)
 	}
 	if p.End.Before(s.prunedBefore) {
@@ -159,16 +159,16 @@ func (r *Reader) tryRead(ctx context.Context, k usage.StreamKey, i Interval, p u
 	return parts, before, now.summedBefore.Equal(s.summedBefore) && now.prunedBefore.Equal(s.prunedBefore), err
 }
 
-// hours are those from one (inclusive) to another (exclusive).
+// hours is a range of hours from one (inclusive) to another (exclusive).
 type hours struct{ from, to int64 }
 
-// split says of which parts of a time the hours tell everything, and of which the events
-// have to be read.
+// split splits a period into the hours that are completely summed, and the parts whose events must
+// be read.
 func split(p usage.Period, summedBefore time.Time) (summed hours, scanned []usage.Period) {
-	first := usage.HourOf(p.Start.Add(time.Hour - time.Microsecond)) // that begins in it
-	last := usage.HourOf(p.End)                                      // the one after those that end in it
+	first := usage.HourOf(p.Start.Add(time.Hour - time.Microsecond)) // the first hour that starts in p
+	last := usage.HourOf(p.End)                                      // the hour after the last that ends in p
 	if !p.End.Before(summedBefore) {
-		last = usage.HourOf(summedBefore.Add(time.Hour - time.Microsecond)) // with the one that is summed in part
+		last = usage.HourOf(summedBefore.Add(time.Hour - time.Microsecond)) // includes the partly summed hour
 	}
 	if first >= last || summedBefore.IsZero() {
 		return hours{}, []usage.Period{p}
@@ -185,7 +185,7 @@ func split(p usage.Period, summedBefore time.Time) (summed hours, scanned []usag
 	return hours{first, last}, scanned
 }
 
-// scan adds what the events of a time come to, period by period, of those that have any.
+// scan appends the aggregates of the events in p to parts, one for each period with events.
 func (r *Reader) scan(ctx context.Context, k usage.StreamKey, i Interval, p usage.Period, parts []usage.Hour) ([]usage.Hour, error) {
 	for p.Start.Before(p.End) {
 		at, found, err := r.store.nextEvent(ctx, k, p)
@@ -200,7 +200,7 @@ func (r *Reader) scan(ctx context.Context, k usage.StreamKey, i Interval, p usag
 		if err != nil {
 			return nil, err
 		}
-		if part.Events > 0 { // it may have been deleted meanwhile
+		if part.Events > 0 { // it may have been deleted concurrently
 			part.Hour = usage.HourOf(at)
 			parts = append(parts, part)
 		}
@@ -209,8 +209,8 @@ func (r *Reader) scan(ctx context.Context, k usage.StreamKey, i Interval, p usag
 	return parts, nil
 }
 
-// valueBefore returns the last quantity recorded before a time, 0 if there is none. The hours
-// contain the last value of deleted events.
+// valueBefore returns the last quantity recorded before a time, or 0. For deleted events it uses
+// the last value of the hours.
 func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, at time.Time) (money.Quantity, error) {
 	last, found, err := r.store.lastEvent(ctx, k, usage.Period{Start: usage.AllTime().Start, End: at})
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, at time.Tim
 	return last.Quantity, nil
 }
 
-// fillPoints gives each point its value.
+// fillPoints sets the values of the points.
 func fillPoints(points []Point, parts []usage.Hour, i Interval, a usage.Aggregation, before money.Quantity) {
 	index := make(map[int64]int, len(points))
 	for n, p := range points {

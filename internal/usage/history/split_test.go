@@ -18,7 +18,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// Whatever is asked for, and however far a stream is summed, each moment is in one part.
+// For any period and any summed_before, each time belongs to exactly one part.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	type part [2]string
@@ -79,7 +79,7 @@ func TestIntervals(t *testing.T) {
 			t.Errorf("%s of %s: %s to %s", tt.interval, tt.within, start, tt.interval.next(start))
 		}
 	}
-	// Whatever the zone, periods are those of UTC.
+	// Periods are in UTC, whatever the time zone of the argument.
 	if start := Day.start(at("2026-01-01 01:00").In(time.FixedZone("", -3*3600))); !start.Equal(at("2026-01-01 00:00")) {
 		t.Errorf("%s", start)
 	}

@@ -15,7 +15,7 @@ import (
 
 type store struct{ db *sqldb.DB }
 
-// exportPage reads a page of an export: the events after a position in their order.
+// exportPage selects a page of an export: the events after a position.
 const exportPage = `SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= $3 AND recorded_at < $4
@@ -25,14 +25,15 @@ LIMIT $6`
 
 func (s store) q(ctx context.Context) *historysql.Queries { return historysql.New(s.db.Conn(ctx)) }
 
-// state is the row of a stream. The zero time means that no event is summed, or that none is
+// state is the state of a stream. A zero time means that no event is summed, or that none is
 // deleted.
 type state struct{ summedBefore, prunedBefore time.Time }
 
-// complete is the first time from which on all events are there.
+// complete returns the time from which on no event is deleted.
 func (s state) complete() time.Time { return s.prunedBefore }
 
-// state reads the row of a stream; a stream on which nothing was recorded has none.
+// state reads the state of a stream. It is zero for a stream without a row, on which nothing was
+// recorded.
 func (s store) state(ctx context.Context, k usage.StreamKey) (state, error) {
 	row, err := s.q(ctx).StreamState(ctx, historysql.StreamStateParams{TenantID: k.TenantID, MeterID: k.MeterID})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -53,8 +54,8 @@ func (s store) setSummed(ctx context.Context, k usage.StreamKey, before time.Tim
 	return sqldb.Wrap(err, "store until when a stream is summed")
 }
 
-// listUnsummed lists streams after one, in their order, that have events before a time which
-// are not summed.
+// listUnsummed lists streams after the given one, in order, that have unsummed events before a
+// time.
 func (s store) listUnsummed(ctx context.Context, after usage.StreamKey, until time.Time, most int32) ([]usage.StreamKey, error) {
 	rows, err := s.q(ctx).UnsummedStreams(ctx, historysql.UnsummedStreamsParams{
 		TenantID: after.TenantID, MeterID: after.MeterID, Earliest: usage.AllTime().Start, Until: &until, Most: most,
@@ -66,12 +67,12 @@ func (s store) listUnsummed(ctx context.Context, after usage.StreamKey, until ti
 	return keys, sqldb.Wrap(err, "list streams to sum")
 }
 
-// events reads at most n events of a period, the oldest first.
+// events returns at most n events of a period, oldest first.
 func (s store) events(ctx context.Context, k usage.StreamKey, p usage.Period, n int) ([]usage.CountedEvent, error) {
 	return s.eventsAfter(ctx, k, p, uuid.Nil, n)
 }
 
-// eventsAfter is events for those with a larger id, of the ones at the period's start.
+// eventsAfter is like events, but skips events at the start of the period with an ID up to after.
 func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int) ([]usage.CountedEvent, error) {
 	rows, err := s.q(ctx).EventsToSum(ctx, historysql.EventsToSumParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: int32(n),
@@ -83,7 +84,7 @@ func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Perio
 	return events, sqldb.Wrap(err, "read events to sum")
 }
 
-// walk calls f for all events of a period, in order, reading some at a time.
+// walk calls f for all events of a period, in order, and reads them in batches.
 func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f func(usage.CountedEvent)) error {
 	for after := uuid.Nil; p.Start.Before(p.End); {
 		events, err := s.eventsAfter(ctx, k, p, after, eventsAtOnce)
@@ -101,8 +102,7 @@ func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f fu
 	return nil
 }
 
-// tally is what the events of a period come to, whatever its length; Events is 0 where
-// there are none.
+// tally aggregates the events of a period of any length. Events is 0 if there are none.
 func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Hour, error) {
 	row, err := s.q(ctx).Tally(ctx, historysql.TallyParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	h := usage.Hour{Stream: k, Events: row.Events, Units: row.Units, Millionths: row.Millionths, Highest: money.Quantity(row.Highest)}
@@ -114,7 +114,7 @@ func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (us
 	return h, err
 }
 
-// lastEvent reads the last event of a period, and reports whether there is one.
+// lastEvent returns the last event of a period and whether there is one.
 func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.CountedEvent, bool, error) {
 	row, err := s.q(ctx).LastEvent(ctx, historysql.LastEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -123,8 +123,7 @@ func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period)
 	return usage.CountedEvent{Stream: k, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}, err == nil, sqldb.Wrap(err, "read last event")
 }
 
-// nextEvent returns when the first event of a period was recorded for, and whether there
-// is one.
+// nextEvent returns the time of the first event of a period and whether there is one.
 func (s store) nextEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (time.Time, bool, error) {
 	at, err := s.q(ctx).NextEvent(ctx, historysql.NextEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -140,7 +139,7 @@ func hourOf(k usage.StreamKey, row historysql.UsageHour) usage.Hour {
 	}
 }
 
-// hours lists the hours of a stream from one on.
+// hours lists the hours of a stream, starting with from.
 func (s store) hours(ctx context.Context, k usage.StreamKey, from int64) ([]usage.Hour, error) {
 	rows, err := s.q(ctx).Hours(ctx, historysql.HoursParams{TenantID: k.TenantID, MeterID: k.MeterID, Earliest: from})
 	hours := make([]usage.Hour, len(rows))
@@ -150,7 +149,7 @@ func (s store) hours(ctx context.Context, k usage.StreamKey, from int64) ([]usag
 	return hours, sqldb.Wrap(err, "list hours")
 }
 
-// lastHour returns the last hour before one, and whether there is any.
+// lastHour returns the last hour before the given one and whether there is one.
 func (s store) lastHour(ctx context.Context, k usage.StreamKey, before int64) (usage.Hour, bool, error) {
 	row, err := s.q(ctx).LastHour(ctx, historysql.LastHourParams{TenantID: k.TenantID, MeterID: k.MeterID, Before: before})
 	if errors.Is(err, sqldb.ErrNoRows) {
@@ -164,13 +163,13 @@ func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) er
 	return sqldb.Wrap(err, "delete hour")
 }
 
-// shift makes every hour that can be stored positive, so that a division rounds down. It is
-// a whole number of days.
+// shift makes every possible hour positive, so that division rounds down. It is a multiple of a
+// day.
 const shift = 24 * 1_000_000
 
-// readGroups reads hours from one (inclusive) to another (exclusive), those of each group of
-// so many hours together: Hour is the first hour of the group. With CROSS JOIN SQLite looks each
-// group's last hour up; it would look all groups through for each hour where most tenants have one.
+// readGroups reads the hours from (inclusive) to to (exclusive), aggregated in groups of size
+// hours. Hour is the first hour of the group. CROSS JOIN makes SQLite look up the last hour of each
+// group. Otherwise, if most tenants have a single hour, it would scan all groups for each hour.
 func (s store) readGroups(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT g.part, g.events, g.units, g.millionths, g.highest, h.last, h.last_at
 FROM (
@@ -186,7 +185,7 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read hours")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	var groups []usage.Hour
 	for rows.Next() {
 		h := usage.Hour{Stream: k}
@@ -199,9 +198,9 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 	return groups, sqldb.Wrap(rows.Err(), "read hours")
 }
 
-// exportPage calls f for the events of a period, after one of the events at its start, until f
-// returns false or n events are read. It reports whether there may be more. Rows after the last
-// one are not read into memory.
+// exportPage calls f for the events of a period, after the event with ID after at its start, until
+// f returns false or n events are read. It reports whether there may be more. Rows after the last
+// one are not loaded into memory.
 func (s store) exportPage(
 	ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int, f func(exported) (more bool, err error),
 ) (more bool, err error) {
@@ -209,7 +208,7 @@ func (s store) exportPage(
 	if err != nil {
 		return false, sqldb.Wrap(err, "read events to export")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for read := 1; rows.Next(); read++ {
 		var e exported
 		if err := rows.Scan(&e.id, (*int64)(&e.quantity), &e.recordedAt, &e.key, &e.metadata); err != nil {
@@ -223,7 +222,8 @@ func (s store) exportPage(
 	return false, sqldb.Wrap(rows.Err(), "read events to export")
 }
 
-// meter finds an active or inactive meter by its code; errNoMeter where there is none.
+// meter returns a meter, active or not, by its code. It returns errNoMeter if there is no such
+// meter.
 func (s store) meter(ctx context.Context, code string) (usage.Meter, error) {
 	row, err := s.q(ctx).MeterOfHistory(ctx, code)
 	return usage.Meter{

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/history/historysql"
 )
 
-// tallies makes an empty tally for each stream from one to another.
+// tallies returns an empty tally for each stream from first to last.
 func (s store) tallies(ctx context.Context, first, last usage.StreamKey) (map[usage.StreamKey]*tally, error) {
 	rows, err := s.q(ctx).StatesBetween(ctx, historysql.StatesBetweenParams{
 		FirstTenant: first.TenantID, FirstMeter: first.MeterID, LastTenant: last.TenantID, LastMeter: last.MeterID,
@@ -28,7 +28,7 @@ func (s store) tallies(ctx context.Context, first, last usage.StreamKey) (map[us
 	return found, sqldb.Wrap(err, "read states of streams")
 }
 
-// hoursBetween calls f for every hour of the streams from one to another.
+// hoursBetween calls f for every hour of the streams from first to last.
 func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.Hour)) error {
 	return s.queryRows(ctx, `SELECT tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at FROM usage_hours WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
@@ -40,7 +40,7 @@ func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f 
 		})
 }
 
-// eventsBetween calls f for every event of the streams from one to another.
+// eventsBetween calls f for every event of the streams from first to last.
 func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.CountedEvent)) error {
 	return s.queryRows(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_events WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
@@ -52,17 +52,16 @@ func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f
 		})
 }
 
-// ofStreams is the condition for the streams from one to another.
+// ofStreams is the condition that selects the streams from first to last.
 const ofStreams = `(tenant_id, meter_id) >= ($1::uuid, $2::uuid) AND (tenant_id, meter_id) <= ($3::uuid, $4::uuid)`
 
-// queryRows runs a query for the rows of the streams from one to another, a few at a time in
-// memory.
+// queryRows runs a query for the streams from first to last, without loading all rows into memory.
 func (s store) queryRows(ctx context.Context, query string, first, last usage.StreamKey, row func(scan func(...any) error) error) error {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, first.TenantID, first.MeterID, last.TenantID, last.MeterID)
 	if err != nil {
 		return sqldb.Wrap(err, "survey streams")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		if err := row(rows.Scan); err != nil {
 			return sqldb.Wrap(err, "survey streams")

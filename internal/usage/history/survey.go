@@ -6,10 +6,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Survey reads all events of the streams from one to another, both included and in any
-// order, calls each for every one, and reports the streams whose hours seem to be others
-// than their events come to. Nothing is locked, so that whoever records meanwhile can make
-// a stream seem wrong that is not.
+// Survey calls each for all events of the streams from first to last (inclusive), in any order. It
+// returns the streams whose hours differ from the aggregates of their events. It takes no locks, so
+// concurrent recording can make a correct stream look wrong.
 func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each func(usage.CountedEvent)) (wrong map[usage.StreamKey]bool, err error) {
 	tallies, err := s.store.tallies(ctx, first, last)
 	if err != nil {
@@ -25,7 +24,7 @@ func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each fun
 		return nil, err
 	}
 	err = s.store.eventsBetween(ctx, first, last, func(e usage.CountedEvent) {
-		if t := tallies[e.Stream]; t != nil { // else recorded on for the first time just now
+		if t := tallies[e.Stream]; t != nil { // otherwise the stream was created after tallies
 			t.add(e)
 			each(e)
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// WrongHour is an hour that is not what its events come to.
+// WrongHour is an hour that differs from the aggregate of its events.
 type WrongHour struct{ Stored, Counted usage.Hour }
 
-// tally puts events of a stream together by hour: those that the hours have to have.
+// tally aggregates the events of a stream that the hours must contain, by hour.
 type tally struct {
 	stream usage.StreamKey
 	state  state
@@ -30,8 +30,8 @@ func newTally(k usage.StreamKey, s state) *tally {
 	return &tally{stream: k, state: s, hours: map[int64]*talliedHour{}}
 }
 
-// add counts an event. They come in any order: of those for one time the one with the
-// larger id was stored last.
+// add counts an event. Events can be added in any order. Of events with the same time, the one with
+// the highest ID was stored last.
 func (t *tally) add(e usage.CountedEvent) {
 	if e.At.Before(t.state.complete()) || !e.At.Before(t.state.summedBefore) {
 		return
@@ -51,8 +51,8 @@ func (t *tally) add(e usage.CountedEvent) {
 	h.Highest = max(h.Highest, e.Quantity)
 }
 
-// compareHours compares the stored hours, from the first on whose events are all there, with what
-// was counted.
+// compareHours compares the stored hours with the counted ones, starting with the first hour whose
+// events are complete.
 func (t *tally) compareHours(stored []usage.Hour) []WrongHour {
 	var wrong []WrongHour
 	seen := make(map[int64]bool, len(stored))

@@ -13,7 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
-// Of many who make a meter of one code, and rename theirs to one, one succeeds.
+// Of concurrent requests to create a meter with the same code, or rename meters to it, exactly one
+// succeeds.
 func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

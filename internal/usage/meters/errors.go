@@ -2,7 +2,7 @@ package meters
 
 import "github.com/tenantry/tenantry/internal/fault"
 
-// What administrators can be refused for.
+// Errors returned to administrators.
 var (
 	errNoSuchMeter = fault.New(fault.NotFound, "error.not_found")
 	errCodeTaken   = fault.OnField("code", "validation.taken")

@@ -1,5 +1,5 @@
 package meters
 
-// What tests outside the package need of its inside.
+// Exports for tests.
 
 var ErrCodeTaken = errCodeTaken

@@ -11,19 +11,19 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// HTTP has the handlers with which administrators manage meters.
+// HTTP has the handlers for the administration of meters.
 type HTTP struct {
 	svc       *Service
 	publicURL string
 }
 
-// NewHTTP makes the handlers. publicURL is the prefix of the links between pages,
-// without a slash at its end.
+// NewHTTP returns the handlers. publicURL, without a trailing slash, is the prefix of pagination
+// links.
 func NewHTTP(svc *Service, publicURL string) *HTTP {
 	return &HTTP{svc: svc, publicURL: publicURL}
 }
 
-// AdminMeter is a meter as administrators see it (rules: usage#meters).
+// AdminMeter is the representation of a meter in the admin API (rules: usage#meters).
 type AdminMeter struct {
 	ID               uuid.UUID           `json:"id"`
 	Code             string              `json:"code"`
@@ -39,7 +39,7 @@ type AdminMeter struct {
 	UpdatedAt        shape.Time          `json:"updated_at"`
 }
 
-// AdminMeterPrice is what one unit of a meter costs in one currency.
+// AdminMeterPrice is the price of one unit of a meter in one currency.
 type AdminMeterPrice struct {
 	ID             uuid.UUID       `json:"id"`
 	Currency       string          `json:"currency"`
@@ -61,7 +61,7 @@ func adminMeter(e Entry) AdminMeter {
 	}
 }
 
-// MeterPriceInput is one price of the set that replaces a meter's prices.
+// MeterPriceInput is one price in the set that replaces a meter's prices.
 type MeterPriceInput struct {
 	Currency       string            `json:"currency" format:"currency"`
 	UnitPriceCents shape.UnitPrice   `json:"unit_price_cents"`
@@ -112,7 +112,7 @@ func (h *HTTP) Show(ctx context.Context, in *adminMeterInput) (*rest.Data[AdminM
 	return rest.OK(adminMeter(e)), nil
 }
 
-// Exists answers 404 where the path names no meter, before the body is validated.
+// Exists returns 404 for an unknown meter before the body is validated.
 func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("meter"))
 	if err != nil {
@@ -147,7 +147,7 @@ func (in *createMeterInput) entry() (Entry, []PriceTerms) {
 	return e, set
 }
 
-// CheckCreate is the check behind rest.Checks for Create.
+// CheckCreate validates the fields of a request to Create (see rest.Checks).
 func (h *HTTP) CheckCreate(ctx context.Context, in *createMeterInput) error {
 	e, _ := in.entry()
 	return h.svc.CheckFields(ctx, e)
@@ -180,7 +180,7 @@ type updateMeterInput struct {
 	}
 }
 
-// change returns a meter after the change.
+// change returns the meter with the requested changes.
 func (in *updateMeterInput) change(e Entry) Entry {
 	b := in.Body
 	e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
@@ -193,7 +193,7 @@ func (in *updateMeterInput) change(e Entry) Entry {
 	return e
 }
 
-// CheckUpdate is the check behind rest.Checks for Update.
+// CheckUpdate validates the fields of a request to Update (see rest.Checks).
 func (h *HTTP) CheckUpdate(ctx context.Context, in *updateMeterInput) error {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {

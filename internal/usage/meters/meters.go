@@ -1,4 +1,4 @@
-// Package meters is the administration of meters and their prices (rules: usage#meters).
+// Package meters administers meters and their prices (rules: usage#meters).
 package meters
 
 import (
@@ -19,31 +19,31 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Entry is a meter with what administrators see of it.
+// Entry is a meter as administrators see it.
 type Entry struct {
 	usage.Meter
-	Prices    []Price // by currency
+	Prices    []Price // sorted by currency
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
 
-// Price is what one unit of a meter costs in one currency.
+// Price is the price of one unit of a meter in one currency.
 type Price struct {
 	ID         uuid.UUID
 	Currency   string // ISO 4217
 	UnitPrice  money.UnitPrice
-	PSPPriceID *string // at the payment provider; nil until linked
+	PSPPriceID *string // ID at the payment provider; nil until linked
 }
 
-// PriceTerms is one price of the set that a meter is to have.
+// PriceTerms is one price of the set to give a meter.
 type PriceTerms struct {
-	Currency  string // ISO 4217; it must exist and be in a set once
+	Currency  string // ISO 4217; must exist and be unique in a set
 	UnitPrice money.UnitPrice
-	// LinkGiven says that the price is to be linked to PSPPriceID, or to nothing if
-	// that is nil. Otherwise the price keeps its link if its amount stays: the
-	// provider's price cannot change its amount.
+	// LinkGiven means that the price is to be linked to PSPPriceID, or unlinked if that is nil.
+	// Otherwise the price keeps its link as long as its amount is unchanged, because the amount of
+	// the provider's price cannot change.
 	LinkGiven  bool
-	PSPPriceID *string // at most once in a set
+	PSPPriceID *string // unique in a set
 }
 
 // SetPrices replaces the prices. Create and Update validate them.
@@ -61,8 +61,8 @@ func (e *Entry) SetPrices(set []PriceTerms) {
 	}
 }
 
-// Billable reports whether the meter's usage is billed: it has a price that is linked
-// to one of the payment provider (rules: usage#meters).
+// Billable reports whether the meter's usage is billed: it has a price that is linked to a price of
+// the payment provider (rules: usage#meters).
 func (e Entry) Billable() bool {
 	for _, p := range e.Prices {
 		if p.PSPPriceID != nil {
@@ -72,31 +72,31 @@ func (e Entry) Billable() bool {
 	return false
 }
 
-// Currencies knows which currencies exist.
+// Currencies reports which currencies exist.
 type Currencies interface {
 	CurrencyExists(ctx context.Context, code string) (bool, error)
 }
 
-// Audit is the trail of changes.
+// Audit records changes in the audit trail.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
-// Links knows the prices of the payment provider.
+// Links validates prices of the payment provider.
 type Links interface {
-	// CheckMeter refuses a price of the provider that does not bill what one unit of a
-	// meter costs (psp_price_mismatch).
+	// CheckMeter returns an error (psp_price_mismatch) unless the provider's price bills the given
+	// unit price.
 	CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error
 }
 
-// Deps is what the service works with.
+// Deps holds the dependencies of a Service.
 type Deps struct {
 	DB         *sqldb.DB
 	Clock      clock.Clock
 	Currencies Currencies
-	Audit      Audit // nil records nothing
-	Links      Links // needed by CheckLinks alone
-	// OnChange is called after each change, because plans show the prices of meters; nil is not called.
+	Audit      Audit // nil: changes are not recorded
+	Links      Links // only needed by CheckLinks
+	// OnChange, if not nil, is called after each change, because plans show the prices of meters.
 	OnChange func()
 }
 
@@ -110,12 +110,12 @@ type Service struct {
 	onChange   func()
 }
 
-// NewService makes a service.
+// NewService returns a Service.
 func NewService(d Deps) *Service {
 	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, onChange: d.OnChange}
 }
 
-// List says how the administrators' list of meters can be filtered and sorted.
+// List returns the filters and sort orders of the admin list of meters.
 func List() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
@@ -126,29 +126,28 @@ func List() page.Spec {
 			"created_after":  {Kind: page.DateFrom, Exprs: []string{"m.created_at"}},
 			"created_before": {Kind: page.DateTo, Exprs: []string{"m.created_at"}},
 		},
-		// As bytes, because the databases sort text by different rules.
+		// Sorted as bytes, because the collations of the databases differ.
 		Sorts:       map[string]string{"code": "m.code::bytea", "created_at": "m.created_at"},
 		DefaultSort: "code",
 		Tiebreak:    "m.id",
 	}
 }
 
-// Page lists the page of meters that q asks for and counts all that match. q must be
-// parsed by List.
+// Page returns a page of meters and the number of all matches. q must be parsed by List.
 func (s *Service) Page(ctx context.Context, q page.Query) ([]Entry, int64, error) {
 	return s.store.meterPage(ctx, q)
 }
 
-// All lists the meters that are not deleted, by code.
+// All returns the meters that are not deleted, sorted by code.
 func (s *Service) All(ctx context.Context) ([]Entry, error) { return s.store.allMeters(ctx) }
 
-// Get returns a meter that is not deleted, a 404 error where there is none.
+// Get returns a meter that is not deleted, or a 404 error.
 func (s *Service) Get(ctx context.Context, id uuid.UUID) (Entry, error) {
 	return s.store.meterEntry(ctx, id)
 }
 
-// Create stores a meter with its prices and sets the ids and times of e. It refuses
-// what Update refuses.
+// Create stores a meter with its prices and returns it with its IDs and times. It returns the same
+// validation errors as Update.
 func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
 		if err := s.check(ctx, e); err != nil {
@@ -175,18 +174,16 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 	return e, err
 }
 
-// Update changes a meter, and returns a 404 error where there is none. change is
-// given the meter as it is and returns it as it is to be. The price of a currency that
-// stays keeps its id. Update refuses a code that another meter has (422 on code); a
-// currency that does not exist, a currency or a price of the payment provider that
-// is there twice, and a price that another meter has (422 on prices); and billing a maximum that never resets (422 on
-// reset_interval), since its period never ends.
+// Update changes a meter. change receives the current meter and returns the new one. A price keeps
+// its ID if its currency stays. Update returns a 404 error if the meter does not exist, and 422 for
+// a code used by another meter (on code), for an unknown or duplicate currency and a provider's
+// price that is duplicate or used by another meter (on prices), and for a billed maximum that never
+// resets (on reset_interval), since its period never ends.
 //
-// Invariant: a counter is the aggregate of its events by the meter's aggregation. A
-// change locks the meter, so that nobody records by the old rules any more, and deletes
-// the counters when the aggregation changes. The next event of a period, or the next
-// reader, then counts the events again. A new reset interval leads to counters of other
-// periods; the old counters stay correct.
+// Invariant: a counter is the aggregate of its events according to the meter's aggregation. A
+// change locks the meter, so that no event is recorded under the old rules, and deletes the
+// counters if the aggregation changes. The next event or reader of a period then counts the events
+// again. A new reset interval leads to counters of other periods; the old counters stay correct.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) Entry) (Entry, error) {
 	var e Entry
 	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -223,12 +220,11 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 	return e, err
 }
 
-// setPrices stores the prices of a meter and refuses a price of the provider that another
-// meter has: the provider would bill the usage of one for both.
+// setPrices stores the prices of a meter. It returns an error if another meter uses a price of the
+// provider, because the provider would bill the usage of both meters to each.
 //
-// Invariant: no two meters that are not deleted are linked to one price. Storing a link
-// locks the row that is kept of it for ever, so that who links the same price at the same
-// time waits, and then finds it taken.
+// Invariant: no two meters that are not deleted are linked to one price. Storing a link locks its
+// permanent row, so a concurrent request for the same price waits and then finds the price taken.
 func (s *Service) setPrices(ctx context.Context, id uuid.UUID, old, prices []Price, now time.Time) error {
 	if err := s.store.setPrices(ctx, id, old, prices, now); err != nil {
 		return err
@@ -236,7 +232,8 @@ func (s *Service) setPrices(ctx context.Context, id uuid.UUID, old, prices []Pri
 	return s.checkLinked(ctx, id, prices)
 }
 
-// checkLinked refuses prices of the provider that another meter has. id is Nil for a new meter.
+// checkLinked returns an error if another meter uses one of the provider's prices. id is Nil for a
+// new meter.
 func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price) error {
 	var broken fault.Fields
 	for i, p := range prices {
@@ -254,9 +251,8 @@ func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price)
 	return broken.Err()
 }
 
-// Delete deletes a meter, and returns a 404 error where there is none. The rows of
-// the meter and its prices are kept for the events that refer to them; the code becomes
-// free.
+// Delete deletes a meter. It returns a 404 error if the meter does not exist. The rows of the meter
+// and its prices remain for the events that refer to them. The code becomes available again.
 func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
@@ -277,9 +273,8 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// CheckLinks refuses a meter that Create and Update would refuse, and after that links
-// of a set that do not bill what the set says. It asks the provider, and must therefore
-// not be called in a transaction.
+// CheckLinks validates a meter like Create and Update, and then checks that the links of a set bill
+// its prices. It calls the provider, so it must not be called in a transaction.
 func (s *Service) CheckLinks(ctx context.Context, e Entry, set []PriceTerms) error {
 	if err := s.check(ctx, e); err != nil {
 		return err
@@ -295,12 +290,12 @@ func (s *Service) CheckLinks(ctx context.Context, e Entry, set []PriceTerms) err
 	return nil
 }
 
-// CheckFields refuses the fields that Create and Update refuse.
+// CheckFields returns the validation errors of Create and Update.
 func (s *Service) CheckFields(ctx context.Context, e Entry) error {
 	return fault.Join(s.checkCode(ctx, e), s.check(ctx, e), s.checkLinked(ctx, e.ID, e.Prices))
 }
 
-// checkCode refuses a code that another meter has. The database refuses it too.
+// checkCode returns an error if another meter has the code. The database enforces this, too.
 func (s *Service) checkCode(ctx context.Context, e Entry) error {
 	all, err := s.store.allMeters(ctx)
 	if err != nil {
@@ -312,7 +307,7 @@ func (s *Service) checkCode(ctx context.Context, e Entry) error {
 	return nil
 }
 
-// check returns all that is invalid in a meter and its prices.
+// check returns all validation errors of a meter and its prices.
 func (s *Service) check(ctx context.Context, e Entry) error {
 	var broken fault.Fields
 	if e.Aggregation == usage.Max && e.Reset == usage.ResetNever && e.Billable() {
@@ -376,15 +371,15 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// SoldPrice is the linked price of a meter that is billed.
+// SoldPrice is the linked price of a billed meter.
 type SoldPrice struct {
 	MeterCode  string
 	PSPPriceID string
 	UnitPrice  money.UnitPrice
 }
 
-// SoldPrices lists the linked prices, in a currency, of the active meters that are
-// billed, by the meter's code.
+// SoldPrices lists the linked prices of the active billed meters in a currency, sorted by the
+// meter's code.
 func (s *Service) SoldPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
 	return s.store.linkedPrices(ctx, currency)
 }

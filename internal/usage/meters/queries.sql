@@ -1,5 +1,5 @@
--- A change of a meter waits for the recordings that were decided by its old rules,
--- and later recordings wait for the change.
+-- A change of a meter waits for recordings under its old rules, and later recordings wait for the
+-- change.
 -- name: MeterForChange :one
 SELECT * FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE;
 
@@ -42,7 +42,7 @@ DELETE FROM meter_prices WHERE id = $1;
 -- name: DeleteCountersOfMeter :exec
 DELETE FROM usage_counters WHERE meter_id = $1;
 
--- What a subscription in a currency is billed for besides its plan.
+-- The metered prices of a subscription in a currency.
 -- name: LinkedPrices :many
 SELECT meters.code, meter_prices.psp_price_id, meter_prices.unit_price_cents
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
@@ -55,7 +55,7 @@ INSERT INTO meter_links (psp_price_id, meter_id, currency, unit_price_cents, cre
 VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (psp_price_id) DO UPDATE SET meter_id = excluded.meter_id, currency = excluded.currency, unit_price_cents = excluded.unit_price_cents;
 
--- What was sold last of a meter, by currency.
+-- The latest sales of a meter, by currency.
 -- name: LastSales :many
 SELECT s.currency, s.psp_price_id FROM meter_sales s
 WHERE s.meter_id = $1 AND s.since = (SELECT max(t.since) FROM meter_sales t WHERE t.meter_id = s.meter_id AND t.currency = s.currency);
@@ -64,7 +64,7 @@ WHERE s.meter_id = $1 AND s.since = (SELECT max(t.since) FROM meter_sales t WHER
 INSERT INTO meter_sales (meter_id, currency, since, psp_price_id) VALUES ($1, $2, $3, $4)
 ON CONFLICT (meter_id, currency, since) DO UPDATE SET psp_price_id = excluded.psp_price_id;
 
--- What usage plans sold in a currency at a time.
+-- The metered prices of usage plans in a currency at a time.
 -- name: SalesAt :many
 SELECT s.meter_id, s.psp_price_id FROM meter_sales s
 WHERE s.currency = $1 AND s.psp_price_id IS NOT NULL AND s.since = (

@@ -16,8 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// store is the SQL of meters. Its methods take part in the transaction of their
-// context.
+// store has the SQL of meters. Its methods take part in the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *metersql.Queries { return metersql.New(s.db.Conn(ctx)) }
@@ -39,7 +38,7 @@ func (s store) meterPage(ctx context.Context, q page.Query) ([]Entry, int64, err
 	if err != nil || len(entries) == 0 {
 		return entries, total, err
 	}
-	// There are few meters: all prices in one query beat a query per meter.
+	// There are few meters, so one query for all prices beats a query per meter.
 	prices, err := s.prices(ctx)
 	for i := range entries {
 		entries[i].Prices = prices[entries[i].ID]
@@ -47,7 +46,7 @@ func (s store) meterPage(ctx context.Context, q page.Query) ([]Entry, int64, err
 	return entries, total, err
 }
 
-// allMeters reads the meters that are not deleted, by code.
+// allMeters returns the meters that are not deleted, sorted by code.
 func (s store) allMeters(ctx context.Context) ([]Entry, error) {
 	rows, err := s.q(ctx).Meters(ctx)
 	if err != nil {
@@ -65,7 +64,7 @@ func (s store) allMeters(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// prices reads the prices of all meters that are not deleted, by meter.
+// prices returns the prices of all meters that are not deleted, by meter.
 func (s store) prices(ctx context.Context) (map[uuid.UUID][]Price, error) {
 	rows, err := s.q(ctx).MeterPrices(ctx)
 	if err != nil {
@@ -84,7 +83,7 @@ func (s store) prices(ctx context.Context) (map[uuid.UUID][]Price, error) {
 	return prices, nil
 }
 
-// pricesOf returns the prices of rows, by currency.
+// pricesOf converts rows to prices, sorted by currency.
 func pricesOf(rows []metersql.MeterPrice) ([]Price, error) {
 	prices := make([]Price, len(rows))
 	for i, row := range rows {
@@ -98,14 +97,14 @@ func pricesOf(rows []metersql.MeterPrice) ([]Price, error) {
 	return prices, nil
 }
 
-// meterEntry reads a meter that is not deleted, errNoSuchMeter where there is none.
+// meterEntry returns a meter that is not deleted, or errNoSuchMeter.
 func (s store) meterEntry(ctx context.Context, id uuid.UUID) (Entry, error) {
 	row, err := s.q(ctx).MeterByID(ctx, id)
 	return s.entry(ctx, row, err)
 }
 
-// lockMeter is meterEntry, and keeps everybody from recording on the meter and
-// from changing it until the transaction ends.
+// lockMeter is like meterEntry, and blocks recording on the meter and changes to it until the
+// transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Entry, error) {
 	row, err := s.q(ctx).MeterForChange(ctx, id)
 	return s.entry(ctx, row, err)
@@ -123,7 +122,7 @@ func (s store) entry(ctx context.Context, row metersql.Meter, err error) (Entry,
 	return Entry{Meter: meterOf(row), Prices: prices, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt}, err
 }
 
-// insertMeter stores a meter and reports whether its code was free.
+// insertMeter stores a meter and reports whether its code was available.
 func (s store) insertMeter(ctx context.Context, e Entry) (bool, error) {
 	inserted, err := s.q(ctx).InsertMeter(ctx, metersql.InsertMeterParams{
 		ID: e.ID, Code: e.Code, Name: e.Name,
@@ -147,13 +146,13 @@ func (s store) deleteMeter(ctx context.Context, id uuid.UUID, now time.Time) err
 	return sqldb.Wrap(err, "delete meter")
 }
 
-// dropCounters deletes what a meter shows. The meter must be locked.
+// dropCounters deletes the counters of a meter, which must be locked.
 func (s store) dropCounters(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).DeleteCountersOfMeter(ctx, id), "delete counters of a meter")
 }
 
-// setPrices replaces the stored prices, old, by wanted. The row of a currency that is
-// in both keeps its id, and is not written when nothing about it changes.
+// setPrices replaces the stored prices, old, with wanted. A currency in both sets keeps its row and
+// ID, and is only written if it changes.
 func (s store) setPrices(ctx context.Context, meterID uuid.UUID, old, wanted []Price, now time.Time) error {
 	gone := make(map[string]Price, len(old))
 	for _, p := range old {
@@ -198,8 +197,8 @@ func equal[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// linkedPrices lists the provider's prices, in a currency, of the active meters that
-// are billed, by the meter's code.
+// linkedPrices lists the provider's prices of the active billed meters in a currency, sorted by the
+// meter's code.
 func (s store) linkedPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
 	rows, err := s.q(ctx).LinkedPrices(ctx, currency)
 	if err != nil {

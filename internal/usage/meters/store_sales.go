@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/meters/metersql"
 )
 
-// errNeverLinked says that a price of the provider never was a meter's.
+// errNeverLinked means that no meter was ever linked to the provider's price.
 var errNeverLinked = errors.New("no meter was ever linked to the price")
 
-// recordSales notes what usage plans sell of a meter from now on: its linked prices
+// recordSales records the prices of a meter that usage plans sell from now on: its linked prices
 // while it is active.
 func (s store) recordSales(ctx context.Context, e Entry, now time.Time) error {
 	last, err := s.q(ctx).LastSales(ctx, e.ID)
@@ -47,7 +47,7 @@ func (s store) recordSales(ctx context.Context, e Entry, now time.Time) error {
 	return nil
 }
 
-// readSales reads what usage plans sold in a currency at a time, by meter.
+// readSales returns the prices that usage plans sold in a currency at a time, by meter.
 func (s store) readSales(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
 	rows, err := s.q(ctx).SalesAt(ctx, metersql.SalesAtParams{Currency: currency, At: at})
 	if err != nil {
@@ -60,14 +60,14 @@ func (s store) readSales(ctx context.Context, currency string, at time.Time) (ma
 	return sold, nil
 }
 
-// meterOfPrice returns the meter that a price of the provider is or was linked to,
-// errNeverLinked where there is none.
+// meterOfPrice returns the meter that is or was linked to a price of the provider, or
+// errNeverLinked.
 func (s store) meterOfPrice(ctx context.Context, pspPriceID string) (uuid.UUID, error) {
 	id, err := s.q(ctx).MeterOfPrice(ctx, pspPriceID)
 	return id, sqldb.WrapAbsent(err, "read the meter of a price", errNeverLinked)
 }
 
-// codeOf reads the code of a meter, also of a deleted one.
+// codeOf returns the code of a meter, even a deleted one.
 func (s store) codeOf(ctx context.Context, id uuid.UUID) (string, error) {
 	code, err := s.q(ctx).CodeOfMeter(ctx, id)
 	return code, sqldb.WrapAbsent(err, "read code of a meter", errNoSuchMeter)

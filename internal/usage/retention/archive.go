@@ -19,18 +19,18 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// fileSize is how many events a file has at most, so that it is written, read back and
-// deleted in a few seconds.
+// fileSize is the maximum number of events per file, so that a file can be written, read back and
+// deleted within a few seconds.
 const fileSize = 50_000
 
-// The states of a file. It begins as "writing".
+// The states of a file. The initial state is "writing".
 const (
-	archiveWritten = "written" // complete on the disk; its events are being deleted
+	archiveWritten = "written" // complete on disk; its events are being deleted
 	archiveDone    = "done"    // its events are deleted
 )
 
-// archiveFile names a file: a day of UTC that its events were recorded for, and a
-// number, since a day can have several files.
+// archiveFile identifies a file by the UTC day of its events and a number, since a day can have
+// several files.
 type archiveFile struct {
 	day  string // 2026-01-31
 	part int32
@@ -38,7 +38,7 @@ type archiveFile struct {
 
 func (f archiveFile) name() string { return fmt.Sprintf("usage-%s-%04d.jsonl.gz", f.day, f.part) }
 
-// period is the day of the file.
+// period returns the day of the file.
 func (f archiveFile) period() (usage.Period, error) {
 	start, err := time.Parse(time.DateOnly, f.day)
 	if err != nil {
@@ -47,14 +47,12 @@ func (f archiveFile) period() (usage.Period, error) {
 	return usage.Period{Start: start, End: start.AddDate(0, 0, 1)}, nil
 }
 
-// archive writes the events of a day to a new file, at most r.fileSize of them, and then
-// deletes those that are in it.
+// archive writes at most r.fileSize events of a day to a new file, and then deletes these events.
 //
-// Invariant: an event is deleted only when a complete file with it is on the disk under
-// its own name, and the file itself says which events these are. So an interruption at
-// any point loses no event and writes none twice: a file that has its name is complete,
-// and its events are deleted before another file is begun; one that has no name yet is
-// written again.
+// Invariant: an event is deleted only when a complete file that contains it is on disk under its
+// final name. The file itself determines which events are deleted. An interruption at any point
+// neither loses an event nor writes it twice: a file with its final name is complete, and its
+// events are deleted before the next file is begun. A file without its final name is written again.
 func (r *Pruner) archive(ctx context.Context, start time.Time, cutoff time.Time) error {
 	f := archiveFile{day: start.Format(time.DateOnly)}
 	last, err := r.store.lastArchivePart(ctx, f.day)
@@ -68,7 +66,7 @@ func (r *Pruner) archive(ctx context.Context, start time.Time, cutoff time.Time)
 	return r.finish(ctx, f, cutoff)
 }
 
-// finishArchives goes on with the files that were begun.
+// finishArchives completes the files that were begun.
 func (r *Pruner) finishArchives(ctx context.Context) error {
 	files, err := r.store.unfinishedArchives(ctx)
 	if err != nil {
@@ -93,7 +91,7 @@ func (r *Pruner) finishArchives(ctx context.Context) error {
 
 func (r *Pruner) path(f archiveFile) string { return filepath.Join(r.deps.Archive, f.name()) }
 
-// finish writes a file unless it is written, and deletes the events that are in it.
+// finish writes a file unless it exists, and deletes the events in it.
 func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) error {
 	if _, err := os.Stat(r.path(f)); errors.Is(err, fs.ErrNotExist) {
 		n, err := r.writeArchive(ctx, f)
@@ -119,8 +117,8 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	return r.store.setArchiveState(ctx, f, archiveDone, r.deps.Clock.Now())
 }
 
-// writeArchive writes events of a day to a file and returns how many they are; where
-// there are none it makes no file.
+// writeArchive writes events of a day to a file and returns their number. Without events it
+// creates no file.
 func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err error) {
 	p, err := f.period()
 	if err != nil {
@@ -169,7 +167,7 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 	return n, out.commit()
 }
 
-// deleteArchived deletes the events that are in a file.
+// deleteArchived deletes the events in a file.
 func (r *Pruner) deleteArchived(ctx context.Context, f archiveFile, cutoff time.Time) error {
 	events := make([]event, 0, chunkSize)
 	err := readLines(r.path(f), func(text []byte) error {
@@ -211,7 +209,7 @@ func lineOf(e event, code string) archiveLine {
 	}
 }
 
-// event has what deleting the event needs.
+// event returns the fields that are needed to delete the event.
 func (l archiveLine) event() event {
 	return event{
 		stream: usage.StreamKey{TenantID: l.TenantID, MeterID: l.MeterID}, id: l.ID, idempotencyKey: l.IdempotencyKey,

@@ -22,9 +22,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// BenchmarkPrune measures how many old events a second are deleted, of streams with few and
-// with many events. The hours are summed before, as the job has done it long ago. Tests keep
-// SQLite in memory.
+// BenchmarkPrune measures how many old events are deleted per second, for streams with few and with
+// many events. The hours are summed beforehand, as in production. Tests keep SQLite in memory.
 //
 //	go test ./internal/usage/retention -run '^$' -bench Prune -benchtime 1x
 func BenchmarkPrune(b *testing.B) {
@@ -56,7 +55,7 @@ func benchPrune(b *testing.B, dialect sqldb.Dialect, ofStream int) {
 	b.ReportMetric(float64(events*b.N)/deleting.Seconds(), "events/s")
 }
 
-// fill stores old events of new streams, whose hours are summed.
+// fill stores old events of new streams and sums their hours.
 func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 	b.Helper()
 	exec := func(ctx context.Context, query string, args ...any) {
@@ -90,10 +89,10 @@ func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 	}
 }
 
-// BenchmarkPruneBeside measures the same on a disk, while the process records a thousand
-// events a second, with as many callers as it takes: what deletion leaves for others counts as
-// much as what it does. The database is SQLite in a new file, or the empty one that
-// TENANTRY_BENCH_DATABASE_URL names, such as a PostgreSQL that waits for its disk.
+// BenchmarkPruneBeside is like BenchmarkPrune, but on disk and while the process records a thousand
+// events per second with as many callers as necessary. It shows how much capacity deletion leaves
+// for other work. The database is a new SQLite file, or the empty database named by
+// TENANTRY_BENCH_DATABASE_URL, such as a PostgreSQL server that waits for its disk.
 //
 //	go test ./internal/usage/retention -run '^$' -bench PruneBeside -benchtime 1x
 func BenchmarkPruneBeside(b *testing.B) {
@@ -139,7 +138,7 @@ func BenchmarkPruneBeside(b *testing.B) {
 			})
 		}
 		began := clock.System().Now()
-		for left := 1; left > 0; { // a run of the job ends after a time
+		for left := 1; left > 0; { // each run of the job is limited in time
 			if err := r.Prune(b.Context()); err != nil {
 				b.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// What tests of the package need to know.
+// Exports for tests.
 type (
 	ArchiveLine = archiveLine
 	ArchiveFile = archiveFile
@@ -23,7 +23,7 @@ func (r *Pruner) WriteArchive(ctx context.Context, f ArchiveFile) (int, error) {
 	return r.writeArchive(ctx, f)
 }
 
-// NewRecounterOf is a Recounter that surveys few streams together.
+// NewRecounterOf returns a Recounter that surveys the given number of streams together.
 func NewRecounterOf(db *sqldb.DB, c clock.Clock, streams int32) *Recounter {
 	r := NewRecounter(db, c)
 	r.atOnce = streams

@@ -10,11 +10,11 @@ import (
 	"os"
 )
 
-// lines is a compressed file of JSON lines. It gets its name only once all of it is on
-// the disk; after dbfile.SyncFolder the name is on the disk too.
+// lines is a compressed file of JSON lines. It gets its final name only after its contents are on
+// disk. After dbfile.SyncFolder the name is on disk, too.
 type lines struct {
 	path string
-	file *os.File // under the path and ".tmp"
+	file *os.File // at path plus ".tmp"
 	zip  *gzip.Writer
 	json *json.Encoder
 	kept bool
@@ -38,7 +38,7 @@ func (l *lines) write(v any) error {
 	return nil
 }
 
-// commit writes everything to the disk and then gives the file its name.
+// commit writes everything to disk and then renames the file to its final name.
 func (l *lines) commit() error {
 	if err := errors.Join(l.zip.Close(), l.file.Sync(), l.file.Close()); err != nil {
 		return fmt.Errorf("write archive: %w", err)
@@ -50,7 +50,7 @@ func (l *lines) commit() error {
 	return nil
 }
 
-// discard deletes the file unless keep has succeeded.
+// discard deletes the file unless commit has succeeded.
 func (l *lines) discard() {
 	if !l.kept {
 		_ = l.file.Close()
@@ -58,8 +58,8 @@ func (l *lines) discard() {
 	}
 }
 
-// readLines calls read for every line of a file; the line is valid until read returns.
-// It returns an error for a file that was cut or changed.
+// readLines calls read for every line of a file. The line is only valid until read returns. It
+// returns an error if the file is truncated or modified.
 func readLines(path string, read func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {

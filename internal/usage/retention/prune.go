@@ -35,13 +35,13 @@ type spentKey struct {
 
 // Prune deletes old events by whole days of UTC, a few at a time, and expired keys. It stops after
 // runTime; the next run continues. Only one instance may run it at a time. It completes unfinished
-// archive files even if there is nothing to delete.
+// archive files even if no event is old enough to delete.
 func (r *Pruner) Prune(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
 	err := r.prune(limited)
 	if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil // the next run goes on
+		return nil // the next run continues
 	}
 	return err
 }
@@ -61,14 +61,13 @@ func (r *Pruner) prune(ctx context.Context) error {
 	return r.expireKeys(ctx)
 }
 
-// pruneEvents deletes the events that were recorded for a time before cutoff, stream by
-// stream in their order. It never looks again at streams that it has done with: what is
-// recorded late for one of them waits for the next run.
+// pruneEvents deletes the events recorded for a time before cutoff, stream by stream in order. It
+// visits each stream once. Late events of earlier streams are left to the next run.
 func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 	all := usage.Period{Start: usage.AllTime().Start, End: cutoff}
 	atOnce := int32(chunkSize)
 	if r.deps.Archive != "" {
-		atOnce = 1 // it only says which day is next
+		atOnce = 1 // only the day of the next event is needed
 	}
 	for from := (usage.StreamKey{}); ; {
 		events, err := r.oldest(ctx, from, all, atOnce)
@@ -87,8 +86,8 @@ func (r *Pruner) pruneEvents(ctx context.Context, cutoff time.Time) error {
 	}
 }
 
-// oldest reads at most n events of a time: the oldest of the first streams, from a place in
-// their order on, that have any.
+// oldest returns at most n events of a period: the oldest events of the first streams with events,
+// starting at from.
 func (r *Pruner) oldest(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) (events []event, err error) {
 	streams, err := r.store.streamsWithEvents(ctx, from, p, min(n, streamsAtOnce))
 	for _, k := range streams {
@@ -103,8 +102,8 @@ func (r *Pruner) oldest(ctx context.Context, from usage.StreamKey, p usage.Perio
 	return events, err
 }
 
-// deleteEvents deletes events and keeps their idempotency keys, in one transaction. The
-// events come sorted by stream; it is no error when some are deleted already.
+// deleteEvents deletes events and keeps their idempotency keys, in one transaction. The events must
+// be sorted by stream. Events that are already deleted are ignored.
 func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.Time) error {
 	var streams []usage.StreamKey
 	for _, e := range events {
@@ -113,7 +112,7 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		}
 	}
 	slices.SortFunc(streams, usage.StreamKey.Compare)
-	if err := r.sums.Until(ctx, streams, cutoff); err != nil { // what is deleted stays in the hours, which never go back
+	if err := r.sums.Until(ctx, streams, cutoff); err != nil { // the hours must include events before they are deleted, because they are never recomputed
 		return err
 	}
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
@@ -148,7 +147,7 @@ func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
 	return r.store.insertKeys(ctx, keys)
 }
 
-// expireKeys deletes the keys of deleted events that have expired.
+// expireKeys deletes expired keys of deleted events.
 func (r *Pruner) expireKeys(ctx context.Context) error {
 	now := r.deps.Clock.Now()
 	for expired := int64(chunkSize); expired == chunkSize; {
@@ -160,9 +159,9 @@ func (r *Pruner) expireKeys(ctx context.Context) error {
 	return nil
 }
 
-// addToTotals adds the deleted events to the totals that their streams keep.
+// addToTotals adds the deleted events to the totals of their streams.
 func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, deleted []event, cutoff time.Time) error {
-	// Of events recorded for the same time the one that was stored last counts.
+	// Of events with the same time, the one stored last counts.
 	slices.SortFunc(deleted, func(a, b event) int {
 		return cmp.Or(a.recordedAt.Compare(b.recordedAt), bytes.Compare(a.id[:], b.id[:]))
 	})
@@ -188,13 +187,13 @@ func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, del
 
 // prunedTotals are the totals of the deleted events of a stream.
 type prunedTotals struct {
-	before                    *time.Time // events recorded before it may be deleted; nil: none
+	before                    *time.Time // events recorded before this time may be deleted; nil: none
 	events, units, millionths int64
 	highest, last             money.Quantity
-	lastAt                    *time.Time // when the latest was recorded
+	lastAt                    *time.Time // time of the latest deleted event
 }
 
-// complete reports whether the stored events and the totals contain every event of a period.
+// complete reports whether the stored events and the totals include every event of a period.
 func (p prunedTotals) complete(period usage.Period) bool {
 	return p.before == nil || !period.Start.Before(*p.before) || period.Unbounded()
 }

@@ -1,4 +1,4 @@
--- Streams from a position in their order that have events in a period.
+-- Streams from a position on that have events in a period.
 -- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id >= sqlc.arg(meter_id))

@@ -14,8 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/history"
 )
 
-// WrongCounter is a counter, or an hour of a series, that is not the aggregate of its
-// events.
+// WrongCounter is a counter, or an hour of a series, that differs from the aggregate of its events.
 type WrongCounter struct {
 	TenantID  uuid.UUID
 	MeterCode string
@@ -24,13 +23,13 @@ type WrongCounter struct {
 	Counted   money.Total
 }
 
-// RecountResult says what a recount has looked at.
+// RecountResult counts the work and the findings of a recount.
 type RecountResult struct {
-	Streams  int // pairs of a tenant and a meter that it has recorded on
-	Events   int // not those before an interruption
+	Streams  int // pairs of a tenant and a meter with events
+	Events   int // excluding those before an interruption
 	Counters int
-	Skipped  int // counters some of whose events may have been deleted
-	Wrong    int // counters, and hours of series
+	Skipped  int // counters whose period may have deleted events
+	Wrong    int // wrong counters and hours of series
 }
 
 func (r *RecountResult) add(o RecountResult) {
@@ -41,20 +40,20 @@ func (r *RecountResult) add(o RecountResult) {
 	r.Wrong += o.Wrong
 }
 
-// Recount says what is recounted, and who is told.
+// Recount configures a recount.
 type Recount struct {
-	Tenant *uuid.UUID // nil for all
-	// Fix corrects what is wrong.
+	Tenant *uuid.UUID // nil for all tenants
+	// Fix corrects wrong counters.
 	Fix bool
-	// FromStart begins with the first stream even where a recount was interrupted.
+	// FromStart starts over even if a recount was interrupted.
 	FromStart bool
-	// Wrong is called for each wrong counter, of which none is expected.
+	// Wrong is called for each wrong counter. None is expected.
 	Wrong func(WrongCounter)
-	// Progress, which may be nil, is called again and again with what was found so far, and
-	// of how many streams.
+	// Progress, if not nil, is called repeatedly with the result so far and the total number of
+	// streams.
 	Progress func(found RecountResult, streams int)
-	// Resumed, which may be nil, is called where an interrupted recount is gone on with: what
-	// that had found, and when it was there.
+	// Resumed, if not nil, is called when an interrupted recount is resumed, with its result and
+	// the time of its last progress.
 	Resumed func(found RecountResult, at time.Time)
 }
 
@@ -64,25 +63,24 @@ type Recounter struct {
 	records usage.Records
 	sums    *history.Sums
 	clock   clock.Clock
-	atOnce  int32 // how many streams are surveyed together
+	atOnce  int32 // number of streams surveyed together
 }
 
-// NewRecounter makes a Recounter.
+// NewRecounter returns a Recounter.
 func NewRecounter(db *sqldb.DB, c clock.Clock) *Recounter {
 	return &Recounter{store: store{db: db}, records: usage.NewRecords(db), sums: history.NewSums(db, c), clock: c, atOnce: 200}
 }
 
-// resumable is how long after an interruption a recount is gone on with.
+// resumable is how long an interrupted recount can be resumed.
 const resumable = 24 * time.Hour
 
-// Recount counts the events of every counter and of every hour of series, and with Fix
-// corrects those that are wrong. It may run beside a service that records: where a stream's
-// counters seem wrong, it locks the stream, so that recording on it waits, and counts again.
-// It skips the counters of periods from which events may have been deleted, but for those of
-// all time, since streams keep the totals of their deleted events.
+// Recount counts the events of every counter and of every hour of series, and with Fix corrects
+// wrong ones. It can run while the service records. If the counters of a stream seem wrong, it
+// locks the stream, which blocks recording on it, and counts again. It skips counters of periods
+// with possibly deleted events, except for unbounded periods, because streams store the totals of
+// their deleted events.
 //
-// One that corrects all tenants goes on where the one before was interrupted, if that is not
-// long ago.
+// A recount that fixes all tenants resumes a recently interrupted one.
 func (r *Recounter) Recount(ctx context.Context, c Recount) (total RecountResult, err error) {
 	streams, err := r.store.countStreams(ctx, c.Tenant)
 	if err != nil {
@@ -124,8 +122,8 @@ func (r *Recounter) Recount(ctx context.Context, c Recount) (total RecountResult
 	return total, nil
 }
 
-// resume returns where an interrupted recount is gone on with, and what it had found: the
-// place before all streams and nothing where there is none.
+// resume returns the position and the result of an interrupted recount, or zero values if there is
+// none to resume.
 func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, RecountResult, error) {
 	p, err := r.store.loadCursor(ctx)
 	if errors.Is(err, errNoCursor) || err == nil && r.clock.Now().Sub(p.at) > resumable {
@@ -137,7 +135,7 @@ func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, Rec
 	return p.after, p.found, err
 }
 
-// recountStreams surveys streams, and looks closely at those that seem wrong.
+// recountStreams surveys streams and recounts those that seem wrong.
 func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Recount) (RecountResult, error) {
 	found, doubtful, err := r.survey(ctx, streams)
 	if err != nil {
@@ -158,18 +156,18 @@ func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Reco
 	return found, nil
 }
 
-// comparison is what comparing the counters of a stream found.
+// comparison is the result of comparing the counters of a stream.
 type comparison struct {
 	counters, skipped int
 	wrong             []WrongCounter
-	correct           []usage.Counter // what the wrong counters have to be
+	correct           []usage.Counter // the correct values of the wrong counters
 }
 
 // recountStream compares the counters of a stream under its lock.
 func (r *Recounter) recountStream(ctx context.Context, k usage.StreamKey, fix bool) (comparison, error) {
 	var found comparison
 	err := r.store.db.Tx(ctx, func(ctx context.Context) error {
-		if _, err := r.records.MeterOf(ctx, k); err != nil { // recording locks the meter before the stream, too
+		if _, err := r.records.MeterOf(ctx, k); err != nil { // recording also locks the meter before the stream
 			return err
 		}
 		if err := r.records.LockStreams(ctx, []usage.StreamKey{k}); err != nil {
@@ -231,7 +229,7 @@ func (r *Recounter) compare(ctx context.Context, k usage.StreamKey) (comparison,
 	return found, err
 }
 
-// shownValue is what a series shows of an hour.
+// shownValue returns the value of an hour in a series.
 func shownValue(m usage.Meter, h usage.Hour) money.Total {
 	switch m.Aggregation {
 	case usage.Sum:

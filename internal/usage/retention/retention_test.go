@@ -40,7 +40,7 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			}, true)
 			r := w.Retention(archive)
 			w.Prune(t, r)
-			if got := w.Count(t, tenantID); got != 3 { // those of 17 October and later
+			if got := w.Count(t, tenantID); got != 3 { // the events from 17 October on
 				t.Errorf("%d events are left", got)
 			}
 			if got := w.Detail(t, tenantID, ever.Code); got.Current != usagetest.Total("10") || len(got.Events) != 2 {
@@ -59,7 +59,7 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			}
 			refusals("deleted", usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrQuotaExceeded)
 
-			// Stored on 21 November, and deleted then or on the next day that the job runs.
+			// Stored on 21 November, and deleted in the next run of the job.
 			w.Clock.Set(usagetest.At("2026-12-28 12:00"))
 			w.Prune(t, r)
 			w.Clock.Set(usagetest.At("2027-01-30 12:00").Add(-time.Minute))
@@ -72,7 +72,7 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 	})
 }
 
-// archived reads all files of a folder, and holds that each has its day's events.
+// archived reads all files of a folder and checks that each contains events of its day.
 func archived(t *testing.T, folder string) []retention.ArchiveLine {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
@@ -99,8 +99,8 @@ func archived(t *testing.T, folder string) []retention.ArchiveLine {
 	return all
 }
 
-// However archiving is interrupted, every event is in the files or in the
-// database, and none is in the files twice.
+// However archiving is interrupted, every event is in the files or in the database, and no event is
+// in the files twice.
 func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -124,7 +124,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 			}
 		}
 		r := w.Retention(folder)
-		// The context ends after any number of its uses.
+		// The context ends after a given number of calls to Err.
 		for stop := 1; ; stop += 1 + stop/7 {
 			err := r.Prune(&failing{Context: t.Context(), left: stop})
 			left := map[uuid.UUID]bool{}
@@ -153,7 +153,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 				break
 			}
 		}
-		// What is recorded late gets files of its own.
+		// Late events go to files of their own.
 		late := w.NewTenant(t)
 		w.RecordAll(t, late, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-10-02")}, false)
 		w.Prune(t, r)
@@ -164,7 +164,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 	})
 }
 
-// failing is a context that ends after it was asked for its error a few times.
+// failing is a context that ends after a number of calls to Err.
 type failing struct {
 	context.Context
 	mu   sync.Mutex
@@ -180,7 +180,7 @@ func (f *failing) Err() error {
 	return f.Context.Err()
 }
 
-// A file that is gone stops the deletion of what it should have.
+// A missing file prevents the deletion of its events.
 func TestArchiveMissesItsFile(t *testing.T) {
 	t.Parallel()
 	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
@@ -220,7 +220,7 @@ func TestArchiveMissesItsFile(t *testing.T) {
 
 func db(w *usagetest.World) sqldb.DBTX { return w.DB.Conn(context.Background()) }
 
-// A key is a duplicate while its event is being deleted, before and after.
+// A key is detected as a duplicate before, during and after the deletion of its event.
 func TestKeysHoldWhileEventsAreDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -294,8 +294,8 @@ func TestRecount(t *testing.T) {
 	})
 }
 
-// A recount of all tenants goes on where the one before was interrupted: what that was done
-// with is not counted again. One of one tenant, and one that corrects nothing, does not.
+// A recount of all tenants resumes an interrupted one and does not count finished streams again. A
+// recount of one tenant, or one without Fix, does not resume.
 func TestRecountGoesOn(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -344,7 +344,7 @@ func TestRecountGoesOn(t *testing.T) {
 		}
 		spoil()
 		interrupted()
-		spoil() // also those that were corrected, which are not looked at again
+		spoil() // including finished streams, which are not visited again
 		if n, resumed, wrong := rest(retention.Recount{}); n.Streams != 6 || resumed != 0 || wrong != 6 {
 			t.Errorf("a dry run: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
@@ -368,7 +368,7 @@ func TestRecountGoesOn(t *testing.T) {
 	})
 }
 
-// Nothing differs while others record.
+// A recount finds no differences during concurrent recording.
 func TestRecountWhileRecording(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

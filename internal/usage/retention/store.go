@@ -15,14 +15,12 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
 )
 
-// store is the package's SQL. Its methods take part in the transaction of their
-// context.
+// store has the SQL of the package. Its methods take part in the transaction of their context.
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *retentionsql.Queries { return retentionsql.New(s.db.Conn(ctx)) }
 
-// streamsWithEvents lists at most n streams from a place in their order on that have events
-// of a time.
+// streamsWithEvents lists at most n streams, starting at from, that have events in a period.
 func (s store) streamsWithEvents(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error) {
 	rows, err := s.q(ctx).StreamsWithEvents(ctx, retentionsql.StreamsWithEventsParams{
 		TenantID: from.TenantID, MeterID: from.MeterID, Since: p.Start, Until: p.End, MaxStreams: n,
@@ -34,14 +32,13 @@ func (s store) streamsWithEvents(ctx context.Context, from usage.StreamKey, p us
 	return keys, sqldb.Wrap(err, "list streams with events")
 }
 
-// stream is a pair of a tenant and a meter that it has recorded on.
+// stream is a pair of a tenant and a meter with events.
 type stream struct {
 	key     usage.StreamKey
 	deleted prunedTotals
 }
 
-// streamsAfter lists at most n streams after a place in their order, those of one
-// tenant unless it is nil.
+// streamsAfter lists at most n streams after a position, of one tenant unless tenantID is nil.
 func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID *uuid.UUID, n int32) ([]stream, error) {
 	rows, err := s.q(ctx).StreamsFrom(ctx, retentionsql.StreamsFromParams{
 		TenantID: after.TenantID, MeterID: after.MeterID, OnlyTenant: tenantID, MaxStreams: n,
@@ -53,7 +50,7 @@ func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID
 	return streams, sqldb.Wrap(err, "list streams")
 }
 
-// oldestEvents lists at most n events of a stream and a time, the oldest first.
+// oldestEvents lists at most n events of a stream in a period, oldest first.
 func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error) {
 	rows, err := s.q(ctx).OldestEvents(ctx, retentionsql.OldestEventsParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
@@ -83,17 +80,16 @@ func (s store) insertKeys(ctx context.Context, keys []spentKey) error {
 	return sqldb.Wrap(err, "keep keys of deleted events")
 }
 
-// expireKeys deletes at most n keys that have expired and returns how many it deleted.
+// expireKeys deletes at most n expired keys and returns their number.
 func (s store) expireKeys(ctx context.Context, now time.Time, n int32) (int64, error) {
 	expired, err := s.q(ctx).ExpireKeys(ctx, retentionsql.ExpireKeysParams{Now: now, MaxKeys: n})
 	return expired, sqldb.Wrap(err, "delete expired keys")
 }
 
-// deleteEvents deletes events and returns those that were still there, without their keys and
-// metadata.
+// deleteEvents deletes events and returns the ones it found, without their keys and metadata.
 //
-// It goes stream by stream, within the time that the events are of: SQLite finds none by a
-// list of whole keys, and would read the table.
+// It deletes stream by stream and limits the time range, because SQLite would scan the table for a
+// list of complete primary keys.
 func (s store) deleteEvents(ctx context.Context, events []event) (deleted []event, err error) {
 	byStream := map[usage.StreamKey][]event{}
 	for _, e := range events {
@@ -109,7 +105,7 @@ func (s store) deleteEvents(ctx context.Context, events []event) (deleted []even
 	return deleted, nil
 }
 
-// deleteOfStream deletes events of one stream, which is locked.
+// deleteOfStream deletes events of one locked stream.
 func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []event) (deleted []event, err error) {
 	byTime := func(a, b event) int { return a.recordedAt.Compare(b.recordedAt) }
 	ids := make([]uuid.UUID, len(events))
@@ -135,7 +131,7 @@ RETURNING recorded_at, id, quantity`, append(args, more...)...)
 	return deleted, sqldb.Wrap(rows.Err(), "delete events")
 }
 
-// prunedTotals reads the totals of the deleted events of a stream. They are zero if no event was
+// prunedTotals returns the totals of the deleted events of a stream. They are zero if no event was
 // deleted or recorded.
 func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotals, error) {
 	row, err := s.q(ctx).Stream(ctx, retentionsql.StreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
@@ -152,7 +148,7 @@ func prunedTotalsOf(row retentionsql.UsageStream) prunedTotals {
 	}
 }
 
-// putPrunedTotals stores the totals of the deleted events of a stream, which is locked.
+// putPrunedTotals stores the totals of the deleted events of a locked stream.
 func (s store) putPrunedTotals(ctx context.Context, k usage.StreamKey, p prunedTotals) error {
 	err := s.q(ctx).MarkPruned(ctx, retentionsql.MarkPrunedParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, PrunedBefore: p.before, PrunedEvents: p.events, PrunedUnits: p.units,

@@ -10,13 +10,13 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
 )
 
-// archiveRow is a file that is not done.
+// archiveRow is an unfinished file.
 type archiveRow struct {
 	archiveFile
 	state string
 }
 
-// unfinishedArchives lists the files that are not done, the earliest first.
+// unfinishedArchives lists the unfinished files, earliest first.
 func (s store) unfinishedArchives(ctx context.Context) ([]archiveRow, error) {
 	rows, err := s.q(ctx).UnfinishedArchives(ctx)
 	files := make([]archiveRow, len(rows))
@@ -26,13 +26,13 @@ func (s store) unfinishedArchives(ctx context.Context) ([]archiveRow, error) {
 	return files, sqldb.Wrap(err, "list unfinished archives")
 }
 
-// lastArchivePart reads the number of a day's last file, 0 where it has none.
+// lastArchivePart returns the number of a day's last file, or 0.
 func (s store) lastArchivePart(ctx context.Context, day string) (int32, error) {
 	last, err := s.q(ctx).LastArchivePart(ctx, day)
 	return last, sqldb.Wrap(err, "read last part of an archive")
 }
 
-// insertArchive begins a file.
+// insertArchive inserts a new file.
 func (s store) insertArchive(ctx context.Context, f archiveFile, now time.Time) error {
 	err := s.q(ctx).InsertArchive(ctx, retentionsql.InsertArchiveParams{Day: f.day, Part: f.part, CreatedAt: now})
 	return sqldb.Wrap(err, "begin archive")
@@ -48,7 +48,7 @@ func (s store) deleteArchive(ctx context.Context, f archiveFile) error {
 	return sqldb.Wrap(err, "delete archive")
 }
 
-// meterCodes reads the codes of all meters, the deleted ones too.
+// meterCodes returns the codes of all meters, including deleted ones.
 func (s store) meterCodes(ctx context.Context) (map[uuid.UUID]string, error) {
 	rows, err := s.q(ctx).MeterCodes(ctx)
 	codes := make(map[uuid.UUID]string, len(rows))

@@ -13,7 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
 )
 
-// countersBetween calls f for the counters of the tenants from one to another.
+// countersBetween calls f for the counters of the tenants from first to last.
 func (s store) countersBetween(ctx context.Context, first, last uuid.UUID, f func(usage.StreamKey, usage.Counter)) error {
 	rows, err := s.q(ctx).CountersBetween(ctx, retentionsql.CountersBetweenParams{FirstTenant: first, LastTenant: last})
 	for _, row := range rows {
@@ -29,20 +29,20 @@ func counterOf(row retentionsql.UsageCounter) usage.Counter {
 	}
 }
 
-// countStreams returns how many streams there are, of one tenant unless it is nil.
+// countStreams returns the number of streams, of one tenant unless tenantID is nil.
 func (s store) countStreams(ctx context.Context, tenantID *uuid.UUID) (int, error) {
 	n, err := s.q(ctx).CountStreams(ctx, tenantID)
 	return int(n), sqldb.Wrap(err, "count streams")
 }
 
-// cursor is how far a recount of all streams has come.
+// cursor is the progress of a recount of all streams.
 type cursor struct {
 	after usage.StreamKey
-	found RecountResult // but for the events
-	at    time.Time     // when it was there
+	found RecountResult // without Events
+	at    time.Time     // when it was stored
 }
 
-// errNoCursor is returned where no recount was interrupted.
+// errNoCursor means that no recount was interrupted.
 var errNoCursor = errors.New("no recount was interrupted")
 
 func (s store) loadCursor(ctx context.Context) (cursor, error) {

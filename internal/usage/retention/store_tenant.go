@@ -9,19 +9,19 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
 )
 
-// deleteEventsOfTenant deletes at most so many events of a tenant and returns their number.
+// deleteEventsOfTenant deletes up to most events of a tenant and returns their number.
 func (s store) deleteEventsOfTenant(ctx context.Context, id uuid.UUID, most int32) (int64, error) {
 	n, err := s.q(ctx).DeleteEventsOfTenant(ctx, retentionsql.DeleteEventsOfTenantParams{TenantID: id, Most: most})
 	return n, sqldb.Wrap(err, "delete events of tenant")
 }
 
-// deleteKeysOfTenant deletes at most so many keys of deleted events.
+// deleteKeysOfTenant deletes up to most idempotency keys of a tenant's deleted events.
 func (s store) deleteKeysOfTenant(ctx context.Context, id uuid.UUID, most int32) (int64, error) {
 	n, err := s.q(ctx).DeleteKeysOfTenant(ctx, retentionsql.DeleteKeysOfTenantParams{TenantID: id, Most: most})
 	return n, sqldb.Wrap(err, "delete keys of tenant")
 }
 
-// deleteFiguresOfTenant deletes what was made of a tenant's events.
+// deleteFiguresOfTenant deletes the data derived from a tenant's events.
 func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{

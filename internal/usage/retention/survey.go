@@ -11,15 +11,15 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// surveyed is a stream whose events are counted for all of its counters at once.
+// surveyed is a stream whose events are counted once for all of its counters.
 type surveyed struct {
 	meter    usage.Meter
 	deleted  prunedTotals
 	counters []*countedPeriod
-	skipped  int // counters some of whose events may have been deleted
+	skipped  int // counters whose period may have deleted events
 }
 
-// countedPeriod is what the events of a counter's period come to.
+// countedPeriod aggregates the events of a counter's period.
 type countedPeriod struct {
 	stored            usage.Counter
 	events            int64
@@ -29,9 +29,9 @@ type countedPeriod struct {
 	lastID            uuid.UUID
 }
 
-// survey counts the events of streams, which are all that there are from the first to the
-// last of them, in one go. It reports what it looked at, and those that seem wrong. Nothing
-// is locked: equal figures show that there is nothing to do, different ones show nothing.
+// survey counts the events of streams in one pass. streams must be all streams between the first
+// and the last of them. It returns what it counted and the streams that seem wrong. It takes no
+// locks: equal values prove that a stream is correct, but different ones prove nothing.
 func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountResult, doubtful []usage.StreamKey, err error) {
 	found := make(map[usage.StreamKey]*surveyed, len(streams))
 	meters := map[uuid.UUID]usage.Meter{}
@@ -75,7 +75,7 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountR
 	return seen, doubtful, nil
 }
 
-// addCounter adds a counter to those that events are counted for.
+// addCounter adds a counter whose events are to be counted.
 func (s *surveyed) addCounter(c usage.Counter) {
 	if !s.deleted.complete(c.Period) {
 		s.skipped++
@@ -99,8 +99,8 @@ func (s *surveyed) add(e usage.CountedEvent) {
 	}
 }
 
-// add counts an event. They come in any order: of those for one time the one with the
-// larger id was stored last.
+// add counts an event. Events can be added in any order. Of events with the same time, the one with
+// the highest ID was stored last.
 func (c *countedPeriod) add(e usage.CountedEvent) {
 	if order := e.At.Compare(c.lastAt); c.events == 0 || order > 0 || order == 0 && bytes.Compare(e.ID[:], c.lastID[:]) > 0 {
 		c.last, c.lastAt, c.lastID = e.Quantity, e.At, e.ID
@@ -114,7 +114,7 @@ func (c *countedPeriod) add(e usage.CountedEvent) {
 	c.highest = max(c.highest, e.Quantity)
 }
 
-// wrong reports whether a counter shows something else than what was counted.
+// wrong reports whether a counter differs from its counted events.
 func (s *surveyed) wrong() bool {
 	for _, c := range s.counters {
 		var value money.Total

@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// PurgeTenant deletes the usage of a tenant that is gone for good, in chunks. It is not
-// archived. Where it is interrupted the next call goes on.
+// PurgeTenant deletes the usage of a purged tenant, in chunks and without archiving it. If
+// interrupted, it can be called again.
 func (r *Pruner) PurgeTenant(ctx context.Context, id uuid.UUID) error {
 	for _, chunk := range []func(context.Context, uuid.UUID, int32) (int64, error){
 		r.store.deleteEventsOfTenant, r.store.deleteKeysOfTenant,

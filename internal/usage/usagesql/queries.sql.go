@@ -33,7 +33,7 @@ const anyMeter = `-- name: AnyMeter :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 FOR KEY SHARE
 `
 
-// A meter that events refer to, deleted or not.
+// A meter that events refer to, even a deleted one.
 func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, anyMeter, id)
 	var i Meter
@@ -138,8 +138,7 @@ type NewestEventsRow struct {
 	Metadata   sqldb.JSON
 }
 
-// Newest first. IDs are UUIDv7: of the events recorded for the same time, the one that was stored
-// last comes first.
+// Newest first. IDs are UUIDv7, so of events with the same time, the one stored last comes first.
 func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]NewestEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, newestEvents,
 		arg.TenantID,
@@ -200,8 +199,9 @@ type RaiseAlertParams struct {
 	CreatedAt   time.Time
 }
 
-// The lock of the stream is held. A jump past several thresholds of a limit raises the
-// highest alone, and none is raised below one that was. Each limit has its own alerts.
+// The caller holds the lock of the stream. If usage passes several thresholds of a limit at once,
+// only the highest is raised, and never one below a threshold raised before. Each limit has its own
+// alerts.
 func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, raiseAlert,
 		arg.ID,
@@ -257,8 +257,7 @@ type TotalsRow struct {
 	Highest    int64
 }
 
-// The sum comes in two parts, whole units and millionths, neither of which can
-// overflow where the sum itself would.
+// The sum is split into whole units and millionths, because the sum itself can overflow.
 func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, error) {
 	row := q.db.QueryRowContext(ctx, totals,
 		arg.TenantID,
@@ -309,8 +308,8 @@ type TotalsEverRow struct {
 	PrunedHighest int64
 }
 
-// Totals of all time: of the stored events and of the deleted ones. One statement reads both, so
-// that it counts an event once while the event is being deleted.
+// Totals of all time, including deleted events. A single statement reads both, so that an event
+// that is being deleted counts exactly once.
 func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsEverRow, error) {
 	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID)
 	var i TotalsEverRow
@@ -344,7 +343,7 @@ type UnsentAlertRow struct {
 	FeatureName sqldb.JSON
 }
 
-// The feature with the meter's code has names in other languages.
+// The feature with the code of the meter has the translated names.
 func (q *Queries) UnsentAlert(ctx context.Context, arg UnsentAlertParams) (UnsentAlertRow, error) {
 	row := q.db.QueryRowContext(ctx, unsentAlert, arg.TenantID, arg.ID)
 	var i UnsentAlertRow

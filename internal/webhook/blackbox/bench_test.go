@@ -18,9 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// BenchmarkDeliveries measures how many deliveries a second the service signs, sends to
-// receivers on this machine, and records, from the moment that they wait. The receivers and
-// the load share the machine with it.
+// BenchmarkDeliveries measures how many deliveries per second the service signs, sends and records,
+// starting from a full queue. The receivers and the load run on the same machine.
 //
 //	go test ./internal/webhook/blackbox -run '^$' -bench Deliveries -benchtime 10000x
 func BenchmarkDeliveries(b *testing.B) {
@@ -46,7 +45,7 @@ func benchDeliveries(b *testing.B, dialect sqldb.Dialect, endpoints int) {
 	for range endpoints {
 		endpoint(s, ada, web.URL, string(hook.InvoicePaid))
 	}
-	// They are stored in one transaction, so that none is sent before they all wait.
+	// One transaction, so that no delivery is sent before all are stored.
 	outbox := webhook.NewOutbox(s.DB(), clock.System())
 	err := s.DB().Tx(b.Context(), func(ctx context.Context) error {
 		for i := 0; i < b.N; i += endpoints {

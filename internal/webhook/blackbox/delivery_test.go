@@ -15,7 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The library of the standard takes what is sent, and nothing that was changed.
+// The Standard Webhooks library accepts our messages and rejects modified ones.
 func TestTheStandardLibraryVerifies(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -49,13 +49,13 @@ func TestTheStandardLibraryVerifies(t *testing.T) {
 		}
 		send()
 		next := s.Call("POST", path+"/rotate-secret", ada.Token, nil).Want(200).Str("data.secret")
-		send() // with the old secret
+		send() // signed with the old secret too
 		secret.Store(next)
 		send()
 	})
 }
 
-// A delivery that fails is tried ten times, at the times that are promised, with one id.
+// A failing delivery is attempted ten times on the documented schedule, always with the same ID.
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -69,7 +69,7 @@ func TestRetries(t *testing.T) {
 		}
 		for i, delay := range delays {
 			list := awaitAttempts(s, path, i+1)
-			// Indices of one digit are enough: this is at most the ninth.
+			// Single-digit indexes are enough: there are at most nine.
 			last := "data.0.attempts." + strconv.Itoa(i)
 			list.WantAt("data.0.status", "pending").WantAt(last+".status_code", float64(500)).WantAt(last+".error", nil)
 			at, next := list.TimeAt(last+".at"), list.TimeAt("data.0.next_attempt_at")
@@ -85,7 +85,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("%d messages, one is %s: %s", len(all), m.id, m.body)
 			}
 		}
-		// Sent again it begins anew.
+		// Resending restarts the schedule.
 		token := s.LogIn("ada@example.com")
 		r.answer = answers(204)
 		delivery := deliveries(s, token, path, "").Str("data.0.id")
@@ -97,7 +97,7 @@ func TestRetries(t *testing.T) {
 		s.Call("POST", path+"/deliveries/"+delivery+"/resend", token, nil).Want(202)
 		awaitAttempts(s, path, 12)
 		s.Call("POST", path+"/deliveries/"+apptest.NoSuchID+"/resend", token, nil).WantRefused(404, "")
-		// A month later it is gone.
+		// The delivery is deleted after a month.
 		s.Advance(31 * apptest.Day)
 		token = s.LogIn("ada@example.com")
 		apptest.Eventually(t, "the end of the delivery", func() bool {
@@ -106,7 +106,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// awaitAttempts waits for the attempts of the only delivery of Ada's endpoint.
+// awaitAttempts waits until the only delivery of Ada's endpoint has n attempts.
 func awaitAttempts(s *apptest.Server, path string, n int) apptest.Reply {
 	s.T.Helper()
 	token := s.LogIn("ada@example.com")
@@ -119,7 +119,7 @@ func awaitAttempts(s *apptest.Server, path string, n int) apptest.Reply {
 	return list
 }
 
-// What is no success, and what is refused.
+// Responses that count as failures, and addresses that are rejected.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -167,7 +167,7 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// An endpoint that says that it is gone gets nothing more, until somebody wants it again.
+// An endpoint that answers 410 receives nothing more until it is enabled again.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -181,7 +181,7 @@ func TestGone(t *testing.T) {
 		if len(s.Mails("ada@example.com")) != 0 {
 			t.Error("its owner is told what the endpoint asked for")
 		}
-		// What happens now fails at once, and nothing that is asked for is sent.
+		// New events, test events and resends fail immediately.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Other"}).Want(200)
 		s.Call("POST", path+"/test", ada.Token, nil).Want(202).WantAt("data.status", "failed")
 		list := deliveries(s, ada.Token, path, "?status=failed")
@@ -199,7 +199,7 @@ func TestGone(t *testing.T) {
 		apptest.Eventually(t, "the replay", func() bool { return deliveries(s, ada.Token, path, "?status=delivered").At("meta.total") == float64(3) })
 		replay().WantAt("data.deliveries", float64(0))
 
-		// The list in parts.
+		// Filters and pages of the list.
 		deliveries(s, ada.Token, path, "?type=webhook.test").WantAt("meta.total", float64(2))
 		part := deliveries(s, ada.Token, path, "?type=webhook.test&status=delivered&per_page=1&page=2")
 		part.WantAt("meta.last_page", float64(2)).WantAt("links.next", nil)
@@ -216,8 +216,8 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// An endpoint of which nothing was delivered for five days is disabled, and its owner told.
-// One that is idle, or that took something meanwhile, is not.
+// An endpoint without a successful delivery for five days is disabled and its owner is mailed. An
+// endpoint that is idle or had a success stays enabled.
 func TestFiveDays(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -254,7 +254,7 @@ func TestFiveDays(t *testing.T) {
 	})
 }
 
-// An endpoint that hangs, with more to deliver than there is room for, delays no other.
+// A hanging endpoint with a long queue does not delay other endpoints.
 func TestHangingEndpointsDelayNobody(t *testing.T) {
 	t.Parallel()
 	apptest.OneInstance(t, "each instance limits its own deliveries")
@@ -280,7 +280,7 @@ func TestHangingEndpointsDelayNobody(t *testing.T) {
 			s.Call("POST", path+"/test", ada.Token, nil).Want(202)
 		}
 		fine.await(3)
-		// On a machine that is too busy the first attempts are over by now, and were repeated.
+		// On an overloaded machine, the first attempts have already timed out and been retried.
 		if n := len(hanging.got()); n != 16 && clock.System().Now().Sub(began) < 15*time.Second {
 			t.Errorf("%d attempts are under way at the endpoint that hangs", n)
 		}

@@ -11,13 +11,13 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// described is the API's description, of which a test holds that it is the one that is served.
+// described is the API description. Another test ensures that it equals the served description.
 var described = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromFile("../../../api/openapi.yaml")
 })
 
-// checkDescribed returns what an event says otherwise than the description: a value of another
-// form, or a key of its data that is not there.
+// checkDescribed returns an error if an event contradicts the description: a value of the wrong
+// type or an undocumented key.
 func checkDescribed(event map[string]any) error {
 	doc, err := described()
 	if err != nil {
@@ -41,8 +41,8 @@ func checkDescribed(event map[string]any) error {
 	return nil
 }
 
-// The description has every type, and each says what its data is. What receivers get in the
-// other tests is compared with it.
+// The description documents every event type and its data. The other tests compare received events
+// with it.
 func TestTheDescriptionHasEveryType(t *testing.T) {
 	t.Parallel()
 	doc, err := described()

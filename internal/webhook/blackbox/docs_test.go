@@ -18,7 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
-// example returns the code of a language in the users' documentation.
+// example returns the example code in a language from the user documentation.
 func example(t *testing.T, language string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/webhooks.md")
@@ -33,7 +33,7 @@ func example(t *testing.T, language string) string {
 	return code
 }
 
-// The code of the documentation takes our signatures, and no others.
+// The code in the documentation accepts valid signatures and rejects others.
 func TestTheDocumentationVerifies(t *testing.T) {
 	t.Parallel()
 	const secret, other, body = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx", `{"type":"webhook.test"}`
@@ -48,8 +48,8 @@ func TestTheDocumentationVerifies(t *testing.T) {
 	}
 }
 
-// The Go code of the documentation is this file's function handle, which takes our signatures
-// and no others.
+// The Go code in the documentation equals the function handle in this file, which accepts valid
+// signatures and rejects others.
 func TestTheGoCodeOfTheDocumentation(t *testing.T) {
 	text, err := os.ReadFile("docs_test.go")
 	if err != nil {
@@ -88,7 +88,7 @@ func handle(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// run runs a program in a language, in a subtest, and compares its output.
+// run runs a program in a subtest and compares its output.
 func run(t *testing.T, want, language, name, code string) {
 	t.Helper()
 	t.Run(language+" "+want, func(t *testing.T) {

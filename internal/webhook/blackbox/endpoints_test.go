@@ -81,7 +81,7 @@ func TestEndpoints(t *testing.T) {
 			}
 			refuseTerms(s, owner.base, owner.token, owner.base+"/"+second.Str("data.id"))
 		}
-		// Neither is the other's.
+		// The platform cannot access a tenant's endpoint.
 		s.Call("GET", platform+"/"+s.Call("GET", ada.Path("/webhook-endpoints"), ada.Token, nil).Str("data.0.id"), admin, nil).WantRefused(404, "")
 		trail := s.AuditLog(map[string][]string{"filter[tenant]": {ada.Tenant}}).Actions()
 		for _, action := range []string{"created", "updated", "secret_rotated", "deleted"} {
@@ -94,7 +94,8 @@ func TestEndpoints(t *testing.T) {
 		} else if strings.Contains(text, "example.com/hooks") || !strings.Contains(text, "https://example.com/#sha256-") {
 			t.Errorf("the trail has the path of a URL, or not its host: %s", text)
 		}
-		// A member lacks the permission, a role can give it, and nobody does it for another.
+		// Members lack the permission unless a custom role grants it, and it never extends to other
+		// tenants.
 		member, _ := s.Join(ada, "Bob", "bob@example.com", "member")
 		s.Call("GET", ada.Path("/webhook-endpoints"), member, nil).WantRefused(403, "")
 		s.CreateRole(ada, "Keeper", "webhooks.manage")
@@ -107,7 +108,7 @@ func TestEndpoints(t *testing.T) {
 	})
 }
 
-// refuseTerms walks what an endpoint cannot be.
+// refuseTerms checks that invalid settings are rejected.
 func refuseTerms(s *apptest.Server, base, token, one string) {
 	s.T.Helper()
 	fine := apptest.Object{"url": "https://example.com/", "events": []string{"*"}}
@@ -149,7 +150,7 @@ func refuseTerms(s *apptest.Server, base, token, one string) {
 	s.Call("PATCH", one, token, apptest.Object{"enabled": "yes"}).WantInvalid("enabled")
 }
 
-// The last place is given once, also where several compete for it.
+// Of concurrent requests for the last free place, exactly one succeeds.
 func TestEndpointsAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -224,7 +225,7 @@ func TestSigningAndRotating(t *testing.T) {
 		if one.signed(first, at) || !one.signed(second, at) {
 			t.Errorf("a day later: %s", one.signature)
 		}
-		// The platform's own has no tenant.
+		// Events of the platform's own endpoints have no tenant.
 		made := s.Call("POST", platform, s.Admin(), apptest.Object{"url": r.url + "/platform", "events": []string{"member.joined"}}).Want(201)
 		s.Call("POST", platform+"/"+made.Str("data.id")+"/test", s.Admin(), nil).Want(202)
 		if last := r.await(4)[3]; last.path != "/platform" || last.event["tenant_id"] != nil {

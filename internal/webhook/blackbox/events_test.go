@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// kinds counts messages by their types.
+// kinds counts messages by type.
 func kinds(all []message) map[string]int {
 	n := map[string]int{}
 	for _, m := range all {
@@ -21,8 +21,8 @@ func kinds(all []message) map[string]int {
 	return n
 }
 
-// Everything about a tenant and its team is told, to the tenant and to the platform, under
-// one id, with the resource as the API shows it. Another tenant is told nothing.
+// Every event of a tenant and its team goes to the tenant and to the platform under the same ID,
+// with the resource in the API's format. Other tenants receive nothing.
 func TestEventsOfTenantsAndTeams(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,7 +31,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		s.Call("POST", platform, admin, apptest.Object{"url": all.url, "events": []string{"*"}}).Want(201)
 		eve := s.Register("eve@example.com", true)
 		endpoint(s, eve, other.url, "*")
-		all.await(2, "tenant.created", "tenant.updated") // Eve's
+		all.await(2, "tenant.created", "tenant.updated") // Eve's events
 		ada := s.Register("ada@example.com", true)
 		endpoint(s, ada, own.url, "*")
 
@@ -57,7 +57,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		bob := apptest.IDText(float64(member))
 		role := s.CreateRole(ada, "Clerk", "team.invite")
 		s.Call("PATCH", ada.Path("/team/members/"+bob+"/role"), ada.Token, apptest.Object{"role_id": role}).Want(200)
-		s.Call("DELETE", ada.Path("/roles/"+fmt.Sprint(role)), ada.Token, nil) // Bob is a member again
+		s.Call("DELETE", ada.Path("/roles/"+fmt.Sprint(role)), ada.Token, nil) // resets Bob's role to member
 		s.Call("PATCH", "/api/v1/admin/tenants/"+ada.Tenant+"/members/"+bob+"/role", admin, apptest.Object{"role_id": s.RoleID(ada, "admin")}).Want(200)
 		roles := own.await(3, "member.role_changed")
 		names := map[any]bool{}
@@ -108,8 +108,8 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		if n := len(other.got()); n != 0 {
 			t.Errorf("another tenant got %d messages", n)
 		}
-		// The platform's keys belong to nobody, also those of the command line; a tenant's end
-		// is told after it.
+		// The platform's API keys have no tenant, even if the command line creates them. The
+		// deletion of a tenant is published after the deletion itself.
 		if err := commands.CreateAPIKey(t.Context(), s.CLISettings(), "backend", []string{"usage.write"}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 	})
 }
 
-// What becomes of a subscription and its invoices is told, from checkout to cancellation.
+// Subscriptions and invoices publish events from checkout to cancellation.
 func TestEventsOfBilling(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string][]apptest.Option{"provider's": nil, "ours": {apptest.WithPlatformInvoices}} {
@@ -154,7 +154,7 @@ func billingEvents(t *testing.T, s *apptest.Server) {
 	if m := r.await(1, "invoice.paid")[0]; m.data("id") != invoice["id"] || m.data("status") != "paid" {
 		t.Errorf("%s", m.body)
 	}
-	// A scheduled end and its withdrawal change what is shown.
+	// Scheduling and withdrawing a cancellation changes the subscription.
 	s.Cancel(ada, false).Want(200)
 	scheduled := r.find("subscription.updated", func(m message) bool { return m.data("cancel_at_period_end") == true })
 	s.Resume(ada).Want(200)
@@ -190,7 +190,7 @@ func billingEvents(t *testing.T, s *apptest.Server) {
 	}
 }
 
-// Both kinds of quotas tell of 80 and 100 percent, once a period.
+// Hard and soft quotas publish events at 80 and 100 percent, once per period.
 func TestEventsOfQuotas(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -199,7 +199,7 @@ func TestEventsOfQuotas(t *testing.T) {
 		s.AwaitNotifications()
 		r := newReceiver(t, nil)
 		endpoint(s, ada, r.url, "usage.quota_warning", "usage.quota_reached")
-		// api-calls is hard, storage-gb soft.
+		// api-calls has a hard quota, storage-gb a soft one.
 		for _, code := range []string{"api-calls", "storage-gb"} {
 			quota := func() map[string]any {
 				for _, row := range s.Call("GET", ada.Path("/usage/quotas"), ada.Token, nil).Want(200).At("data.meters").([]any) {
@@ -222,7 +222,7 @@ func TestEventsOfQuotas(t *testing.T) {
 			if code == "api-calls" {
 				record(limit * 0.2)
 			} else {
-				record(limit) // the last value counts
+				record(limit) // a gauge: the last value counts
 				record(limit)
 			}
 			reached := r.await(count + 2)[count+1]

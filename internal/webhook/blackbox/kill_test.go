@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// The service is killed between a change and its delivery, again and again: everything that
-// was answered arrives, under one id.
+// The service is killed repeatedly between a change and its delivery. Every acknowledged change is
+// still delivered under one ID.
 func TestKilledBetweenChangeAndDelivery(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Endpoints come and go while a tenant changes: no change fails, one that was there all the
-// time gets each change once, and nothing is left of those that are gone.
+// Endpoints are created and deleted while a tenant changes. No change fails, a permanent endpoint
+// receives each change once, and deleted endpoints leave no rows behind.
 func TestEndpointsComeAndGo(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -57,7 +57,7 @@ func TestEndpointsComeAndGo(t *testing.T) {
 	})
 }
 
-// Only what was chosen is sent; where nobody chose it, it is not even stored.
+// Only subscribed types are sent. An event without subscribers is not even stored.
 func TestOnlyChosenTypesAreStored(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -75,14 +75,14 @@ func TestOnlyChosenTypesAreStored(t *testing.T) {
 		key := apptest.Object{"name": "K", "scopes": []string{"usage.read"}}
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, key).Want(201)
 		r.await(1, "api_key.created")
-		// What is chosen later is sent from then on.
+		// Newly subscribed types are sent from then on.
 		s.Call("PATCH", path, ada.Token, apptest.Object{"events": []string{"tenant.updated"}}).Want(200)
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, key).Want(201)
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Other"}).Want(200)
 		if m := r.await(1, "tenant.updated")[0]; m.data("name") != "Other" {
 			t.Errorf("%s", m.body)
 		}
-		// A change that is refused tells nothing.
+		// A rejected change publishes nothing.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"slug": "a b"}).WantInvalid("slug")
 		if n := stored(); n != 2 {
 			t.Errorf("%d events are stored", n)
@@ -90,7 +90,7 @@ func TestOnlyChosenTypesAreStored(t *testing.T) {
 	})
 }
 
-// The beginning and the end of tenants are told to the platform, in whatever way they come.
+// The platform receives the creation and deletion of tenants, however they are triggered.
 func TestEventsOfTheLifeOfTenants(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -111,7 +111,8 @@ func TestEventsOfTheLifeOfTenants(t *testing.T) {
 		if len(created) != 2 || created[ada.Tenant] != "Ada's Organization" || created[made] != "Bob & Co" {
 			t.Errorf("%v", created)
 		}
-		// Nobody joins a tenant that is their own, and one with members cannot be deleted.
+		// The owner of a new tenant does not count as a joining member, and a tenant with members
+		// cannot be deleted.
 		s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant, admin, nil).WantRefused(409, "TENANT_NOT_EMPTY")
 		apptest.Exec(t, s.DB(), `DELETE FROM memberships WHERE tenant_id = $1`, ada.Tenant)
 		s.Call("DELETE", "/api/v1/admin/tenants/"+ada.Tenant, admin, nil).Want(204)
@@ -124,7 +125,7 @@ func TestEventsOfTheLifeOfTenants(t *testing.T) {
 	})
 }
 
-// Refusals come in the language that is asked for.
+// Validation errors are translated into the requested language.
 func TestRefusalsOfEndpointsInFourLanguages(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

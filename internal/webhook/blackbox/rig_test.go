@@ -20,7 +20,7 @@ import (
 // platform is the path of the platform's endpoints.
 const platform = "/api/v1/admin/webhook-endpoints"
 
-// message is what a receiver got.
+// message is a message received by a receiver.
 type message struct {
 	path, id, timestamp, signature string
 	body                           []byte
@@ -29,13 +29,13 @@ type message struct {
 
 func (m message) kind() string { kind, _ := m.event["type"].(string); return kind }
 
-// data returns a value of the event's resource.
+// data returns a field of the event's resource.
 func (m message) data(key string) any {
 	data, _ := m.event["data"].(map[string]any)
 	return data[key]
 }
 
-// receiver is an endpoint outside.
+// receiver is an external endpoint.
 type receiver struct {
 	t      testing.TB
 	url    string
@@ -45,7 +45,7 @@ type receiver struct {
 	messages []message
 }
 
-// newReceiver starts a receiver. answer says how it answers; nil is 200.
+// newReceiver starts a receiver. A nil answer responds with 200.
 func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 	t.Helper()
 	r := &receiver{t: t, answer: answer}
@@ -75,7 +75,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// got returns what has come so far, of some types if there are any.
+// got returns the messages received so far, optionally filtered by type.
 func (r *receiver) got(kinds ...string) []message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,14 +88,14 @@ func (r *receiver) got(kinds ...string) []message {
 	return list
 }
 
-// await waits for n messages of some types and returns them.
+// await waits for n messages of the given types and returns all of them.
 func (r *receiver) await(n int, kinds ...string) []message {
 	r.t.Helper()
 	apptest.Eventually(r.t, strings.Join(kinds, ", "), func() bool { return len(r.got(kinds...)) >= n })
 	return r.got(kinds...)
 }
 
-// find waits for a message of a type that is as wanted, and returns the first one.
+// find waits for a message of a type that satisfies wanted, and returns the first one.
 func (r *receiver) find(kind string, wanted func(m message) bool) (found message) {
 	r.t.Helper()
 	apptest.Eventually(r.t, kind, func() bool {
@@ -110,7 +110,7 @@ func (r *receiver) find(kind string, wanted func(m message) bool) (found message
 	return found
 }
 
-// wantKinds waits until as many messages of each type have come, and fails if there are more.
+// wantKinds waits for the expected number of messages of each type, and fails if there are more.
 func (r *receiver) wantKinds(want map[string]int) {
 	r.t.Helper()
 	for kind, n := range want {
@@ -121,26 +121,25 @@ func (r *receiver) wantKinds(want map[string]int) {
 	}
 }
 
-// endpoint makes an endpoint of a tenant and returns its path and secret.
+// endpoint creates an endpoint of a tenant and returns its path and secret.
 func endpoint(s *apptest.Server, o apptest.Owner, url string, events ...string) (path, secret string) {
 	s.T.Helper()
 	a := s.Call("POST", o.Path("/webhook-endpoints"), o.Token, apptest.Object{"url": url, "events": events}).Want(201)
 	return o.Path("/webhook-endpoints/") + a.Str("data.id"), a.Str("data.secret")
 }
 
-// signed reports whether a secret signed a message.
+// signed reports whether secret signed the message.
 func (m message) signed(secret string, at int64) bool {
 	return slices.Contains(strings.Fields(m.signature), webhook.Signature(secret, m.id, at, m.body))
 }
 
-// deliveries lists what was sent to an endpoint.
+// deliveries lists the deliveries of an endpoint.
 func deliveries(s *apptest.Server, token, path, query string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("GET", path+"/deliveries"+query, token, nil).Want(200)
 }
 
-// awaitStatus waits until the newest delivery of an endpoint has a status and a number of
-// attempts.
+// awaitStatus waits until the newest delivery of an endpoint has the status and number of attempts.
 func awaitStatus(s *apptest.Server, token, path, status string, attempts int) apptest.Reply {
 	s.T.Helper()
 	var list apptest.Reply
@@ -152,10 +151,10 @@ func awaitStatus(s *apptest.Server, token, path, status string, attempts int) ap
 	return list
 }
 
-// answers is a receiver's way to answer with a status.
+// answers returns a handler that responds with the status.
 func answers(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 }
 
-// long is more than any test waits.
+// long exceeds the duration of any test.
 const long = time.Minute

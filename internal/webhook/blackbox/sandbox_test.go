@@ -8,8 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The sandbox has a receiver of its own, which knows whether a message is signed, and answers
-// as it is told.
+// The sandbox has a built-in receiver that verifies signatures and responds as configured.
 func TestTheSandboxReceives(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -29,7 +28,7 @@ func TestTheSandboxReceives(t *testing.T) {
 			t.Errorf("%s", page.Text)
 		}
 		awaitStatus(s, ada.Token, path, "delivered", 1)
-		// Anybody can post, and is told apart; the newest is the first.
+		// Anyone can post a message; it is marked as unsigned. The newest message is first.
 		s.Call("POST", "/sandbox/hooks/in/ada", "", apptest.Object{"type": "forged"}).Want(200)
 		s.Call("POST", "/sandbox/hooks/in/else", "", "no JSON").Want(200)
 		messages().WantAt("data.0.body", "no JSON").WantAt("data.1.signature_valid", false).WantAt("data.1.body.type", "forged").WantAt("data.2.headers.webhook-id", id)
@@ -39,7 +38,7 @@ func TestTheSandboxReceives(t *testing.T) {
 			want := map[bool]string{true: "failed", false: "pending"}[status == http.StatusGone]
 			awaitStatus(s, ada.Token, path, want, 1).WantAt("data.0.attempts.0.status_code", float64(status))
 		}
-		s.Call("POST", "/sandbox/hooks/in/else", "", apptest.Object{}).Want(200) // each name has its own
+		s.Call("POST", "/sandbox/hooks/in/else", "", apptest.Object{}).Want(200) // each name has its own setting
 		for what, body := range map[string]any{
 			"a status that is none": apptest.Object{"status": 99}, "another": apptest.Object{"status": 600}, "a text": apptest.Object{"status": "200"},
 			"a delay before now": apptest.Object{"delay_ms": -1}, "a long delay": apptest.Object{"delay_ms": 60_001}, "no JSON": "x",

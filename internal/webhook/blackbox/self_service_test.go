@@ -16,18 +16,18 @@ import (
 
 const password = "correct horse"
 
-// proved is a body with the password, and what else it needs.
+// proved returns a body with the current password and additional fields.
 func proved(more ...apptest.Object) apptest.Object {
 	return apptest.WithChanges(apptest.Object{"current_password": password}, more...)
 }
 
-// platformEndpoint makes an endpoint of the platform and returns its path.
+// platformEndpoint creates an endpoint of the platform and returns its path.
 func platformEndpoint(s *apptest.Server, admin, url string, events ...string) string {
 	s.T.Helper()
 	return platform + "/" + s.Call("POST", platform, admin, apptest.Object{"url": url, "events": events}).Want(201).Str("data.id")
 }
 
-// alike fails unless two receivers got one event each, the same, about a tenant.
+// alike fails unless both receivers got exactly one event, the same one, about the tenant.
 func alike(t *testing.T, tenant string, own, all []message) {
 	t.Helper()
 	if len(own) != 1 || len(all) != 1 {
@@ -38,8 +38,8 @@ func alike(t *testing.T, tenant string, own, all []message) {
 	}
 }
 
-// The end of a tenant is told to itself and to the platform as it was last seen, and its
-// return as a change of it. After the return its endpoint hears of it as before.
+// The deletion of a tenant is published to the tenant and to the platform with its last state, and
+// its restoration as an update. After the restoration its endpoint receives events again.
 func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -61,8 +61,8 @@ func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 			t.Error(diff)
 		}
 
-		// What becomes of a deleted tenant, such as its last invoice being paid, is told to the
-		// platform alone.
+		// Events of a deleted tenant, such as a payment of its last invoice, go only to the
+		// platform.
 		tellAgain := func(ctx context.Context) error {
 			return hook.Publish(ctx, webhook.NewOutbox(s.DB(), clock.System()), hook.TenantUpdated, uuid.MustParse(ada.Tenant), hook.StaticData(want))
 		}
@@ -88,8 +88,8 @@ func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 	})
 }
 
-// Who leaves is told as they last were, one event for each; who deletes the account leaves
-// too, and is named nowhere afterwards.
+// Leaving publishes one event with the member's last state. Deleting an account implies leaving,
+// and later events no longer name the user.
 func TestEventsOfLeavingAndDeletingTheAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -117,7 +117,7 @@ func TestEventsOfLeavingAndDeletingTheAccount(t *testing.T) {
 			t.Errorf("deleting the account: %s", diff)
 		}
 
-		// What Coy has made is told without Coy.
+		// Events about records created by Coy no longer mention Coy.
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme"}).Want(200)
 		rotated := s.Call("POST", ada.Path("/api-keys/"+key+"/rotate"), ada.Token, apptest.Object{}).Want(201).Str("data.id")
 		s.Call("DELETE", ada.Path("/api-keys/"+rotated), ada.Token, nil).Want(204)
@@ -133,7 +133,8 @@ func TestEventsOfLeavingAndDeletingTheAccount(t *testing.T) {
 	})
 }
 
-// A tenant that goes with its owner's account is told as deleted, and nobody as removed.
+// A tenant deleted together with its owner's account publishes its deletion, but no member
+// removals.
 func TestEventsOfAnAccountWithItsTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -151,7 +152,7 @@ func TestEventsOfAnAccountWithItsTenant(t *testing.T) {
 	})
 }
 
-// A transfer changes two roles, and each is told with the new one.
+// An ownership transfer changes two roles and publishes an event with the new role for each.
 func TestEventsOfATransfer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -167,7 +168,7 @@ func TestEventsOfATransfer(t *testing.T) {
 		if diff := cmp.Diff(map[any]any{"ada@example.com": "admin", "bob@example.com": "owner"}, roles); diff != "" {
 			t.Error(diff)
 		}
-		// The endpoint is the tenant's, not the former owner's.
+		// The endpoint belongs to the tenant, not to the former owner.
 		s.Call("POST", path+"/test", bob, nil).Want(202)
 		r.await(1, "webhook.test")
 		s.Call("POST", ada.Path("/leave"), ada.Token, nil).Want(204)
@@ -180,7 +181,7 @@ func TestEventsOfATransfer(t *testing.T) {
 	})
 }
 
-// A refused request tells nothing: what was not done is no event, for nobody.
+// A rejected request publishes nothing to any endpoint.
 func TestRefusalsAreNotTold(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -206,7 +207,7 @@ func TestRefusalsAreNotTold(t *testing.T) {
 		s.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/restore", admin, nil).WantRefused(409, "tenant_not_deleted")
 		s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"everything"}}).Want(422)
 
-		// What was told before the test event would stand beside it.
+		// An earlier event would arrive before the test event.
 		for where, token := range map[string]string{path: ada.Token, everywhere: admin} {
 			s.Call("POST", where+"/test", token, nil).Want(202)
 		}
@@ -221,7 +222,8 @@ func TestRefusalsAreNotTold(t *testing.T) {
 	})
 }
 
-// An endpoint of the platform hears of all tenants, one of a tenant of its own only.
+// A platform endpoint receives the events of all tenants, a tenant endpoint only those of its
+// tenant.
 func TestWhoseEventsAnEndpointGets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -1,6 +1,6 @@
-// Package listen takes webhooks in place of the program that they are for, or before it: it
-// verifies what comes, prints it, and passes it on if it is told to (tenantry hooks listen).
-// It needs no database and no running service.
+// Package listen receives webhooks in place of, or in front of, the program that they are meant
+// for. It verifies and prints each message and can forward it (tenantry hooks listen). It needs
+// neither a database nor a running service.
 package listen
 
 import (
@@ -20,37 +20,37 @@ import (
 )
 
 const (
-	// maxBody is how long a message may be, in bytes; longer ones are refused.
+	// maxBody is the maximum size of a message, in bytes.
 	maxBody = 1 << 20
-	// maxKnown is how many ids are remembered to name repetitions.
+	// maxKnown is how many IDs are remembered to detect repetitions.
 	maxKnown = 10_000
-	// responseTimeout is how long the program may take for its answer: as long as the service waits.
+	// responseTimeout is how long the program can take to respond, the same as in the service.
 	responseTimeout = 15 * time.Second
 )
 
-// Config says what a listener does.
+// Config configures a Listener.
 type Config struct {
-	// Secrets are those of the endpoint; a message is valid if one of them signed it. Without
-	// any, signatures are not checked.
+	// Secrets are the secrets of the endpoint. A message is valid if one of them signed it. If
+	// empty, signatures are not checked.
 	Secrets []string
-	// Forward is where messages go on to; nil for nowhere.
+	// Forward is the URL to forward messages to, or nil.
 	Forward *url.URL
-	JSON    bool // an object for each message in place of text
+	JSON    bool // print an object per message instead of text
 	Out     io.Writer
-	Clock   clock.Clock // the machine's
+	Clock   clock.Clock // the machine's clock
 }
 
-// Listener is the handler of an endpoint. Any path is taken.
+// Listener is the handler of an endpoint. It accepts any path.
 type Listener struct {
 	config    Config
 	verifiers []*standardwebhooks.Webhook
 	client    *http.Client
 
-	mu    sync.Mutex // guards what follows and keeps the lines of messages together
+	mu    sync.Mutex // guards known and keeps the lines of a message together
 	known map[string]int
 }
 
-// New returns a listener, or an error for a secret that is none.
+// New returns a Listener, or an error if a secret is invalid.
 func New(c Config) (*Listener, error) {
 	l := &Listener{config: c, known: map[string]int{}, client: &http.Client{
 		Timeout:       responseTimeout,
@@ -66,8 +66,9 @@ func New(c Config) (*Listener, error) {
 	return l, nil
 }
 
-// ServeHTTP takes a message. It answers 401 if the signature is wrong, what the program says
-// if the message goes on to one (502 if it says nothing), and 204 otherwise.
+// ServeHTTP receives a message. It answers 401 if the signature is invalid. If it forwards
+// messages, it returns the status of the program, or 502 if the program does not respond. Otherwise
+// it answers 204.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -92,7 +93,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(m.Answer)
 }
 
-// verify returns whether a message is signed, and why it is not.
+// verify checks the signature of a message. It returns the result and the reason if it is invalid.
 func (l *Listener) verify(header http.Header, body []byte) (signature, string) {
 	if len(l.verifiers) == 0 {
 		return unchecked, ""
@@ -115,8 +116,8 @@ func (l *Listener) verify(header http.Header, body []byte) (signature, string) {
 	}
 }
 
-// forward passes a message on and returns what the program answers, or 502 and why there is
-// no answer.
+// forward forwards a message. It returns the status of the program, or 502 and the reason if there
+// is no response.
 func (l *Listener) forward(ctx context.Context, header http.Header, body []byte) (int, string) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.config.Forward.String(), bytes.NewReader(body))
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	paid   = `{"type":"invoice.paid","timestamp":"2026-01-01T00:00:00.000000Z","tenant_id":"t1","data":{"number":"A-1"}}`
 )
 
-// signedBy returns a message as the service sends it, with a secret and the time of the header.
+// signedBy returns a message as the service would send it, signed with secret at the given time.
 func signedBy(secret, id, body string, at time.Time) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/any/path", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -37,12 +37,12 @@ func signedBy(secret, id, body string, at time.Time) *http.Request {
 	return r
 }
 
-// fixed is a clock that stands.
+// fixed is a clock that stands still.
 type fixed time.Time
 
 func (f fixed) Now() time.Time { return time.Time(f) }
 
-// take gives messages to a listener and returns the statuses of its answers and what it printed.
+// take sends messages to a listener and returns the response statuses and the output.
 func take(t *testing.T, c listen.Config, messages ...*http.Request) ([]int, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -102,8 +102,8 @@ func TestMessagesAsJSON(t *testing.T) {
 	}
 }
 
-// What goes on has the body and the headers as they came, so that the program can verify them
-// too, and the program's answer is the answer.
+// A forwarded message has the original body and headers, so that the program can verify it too. The
+// program's response becomes the listener's response.
 func TestMessagesGoOn(t *testing.T) {
 	t.Parallel()
 	var got http.Header
@@ -182,7 +182,8 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header = message.Header
-	// Not the default client: other tests end its idle connections when they close their servers.
+	// The default client is unsuitable, because other tests close its idle connections when they
+	// stop their servers.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// signature is what is known of a message's signature.
+// signature is the result of a signature check.
 type signature string
 
 const (
@@ -21,21 +21,21 @@ const (
 	unchecked signature = "not checked"
 )
 
-// Message is what is printed of a message.
+// Message is the printed form of a message.
 type Message struct {
 	ReceivedAt string          `json:"received_at"`
 	ID         string          `json:"id"`
 	Type       string          `json:"type"`
-	TenantID   *string         `json:"tenant_id"` // null for what belongs to no tenant
+	TenantID   *string         `json:"tenant_id"` // null for events without a tenant
 	Signature  signature       `json:"signature"`
 	Reason     string          `json:"reason,omitempty"` // why the signature is invalid
-	Seen       int             `json:"seen"`             // how often this id has come, this time included
-	Answer     int             `json:"answer"`           // the status of the answer
-	Error      string          `json:"error,omitempty"`  // why the program gave none
-	Body       json.RawMessage `json:"body"`             // a string where it is no JSON
+	Seen       int             `json:"seen"`             // how often this ID was received, including this time
+	Answer     int             `json:"answer"`           // the response status
+	Error      string          `json:"error,omitempty"`  // why the program did not respond
+	Body       json.RawMessage `json:"body"`             // a string if the body is not JSON
 }
 
-// read returns what a message says, and counts its id.
+// read parses a message and counts its ID.
 func (l *Listener) read(header http.Header, body []byte) Message {
 	m := Message{
 		ReceivedAt: l.config.Clock.Now().UTC().Format("2006-01-02T15:04:05Z"), ID: header.Get(standardwebhooks.HeaderWebhookID), Body: body,
@@ -48,15 +48,15 @@ func (l *Listener) read(header http.Header, body []byte) Message {
 		m.Type, m.TenantID = event.Type, event.TenantID
 	}
 	if !json.Valid(body) {
-		m.Body, _ = json.Marshal(string(body)) // a text always encodes
+		m.Body, _ = json.Marshal(string(body)) // encoding a string never fails
 	}
 	m.Signature, m.Reason = l.verify(header, body)
 	m.Seen = l.count(m)
 	return m
 }
 
-// count returns how often the id of a message has come. Unsigned messages say nothing about
-// what the service sends, so they do not count.
+// count returns how often the ID of the message was received. Messages with an invalid signature
+// are not counted, because the service did not send them.
 func (l *Listener) count(m Message) int {
 	if m.Signature == invalid || m.ID == "" {
 		return 1
@@ -70,11 +70,11 @@ func (l *Listener) count(m Message) int {
 	return l.known[m.ID]
 }
 
-// print writes a message: as an object on a line of its own, or as a line and its body.
+// print writes a message: a JSON object on one line, or a summary line followed by the body.
 func (l *Listener) print(m Message, body []byte) {
 	var text bytes.Buffer
 	if l.config.JSON {
-		_ = json.NewEncoder(&text).Encode(m) // it has only what encodes
+		_ = json.NewEncoder(&text).Encode(m) // every field can be encoded
 	} else {
 		text.WriteString(m.line())
 		if json.Indent(&text, body, "  ", "  ") != nil {
@@ -87,7 +87,7 @@ func (l *Listener) print(m Message, body []byte) {
 	_, _ = l.config.Out.Write(text.Bytes())
 }
 
-// line returns the line above the body of a message.
+// line returns the summary line of a message.
 func (m Message) line() string {
 	tenant := "no tenant"
 	if m.TenantID != nil {
@@ -107,7 +107,7 @@ func (m Message) line() string {
 	return strings.Join(append(parts, answer), "  ") + "\n  "
 }
 
-// printable returns a text that can go to a terminal: anybody may send a message.
+// printable makes text safe for a terminal, since anyone can send a message.
 func printable(text string) string {
 	if text == "" {
 		return "-"

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Run listens on an address until ctx ends.
+// Run listens on addr until ctx ends.
 func (l *Listener) Run(ctx context.Context, addr string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -16,7 +16,7 @@ const allEndpoints = `-- name: AllEndpoints :many
 SELECT id, tenant_id, url, types, description, is_enabled, disabled_reason, secrets, failing_since, last_delivery_at, created_at FROM webhook_endpoints ORDER BY id
 `
 
-// For the sandbox alone.
+// Only for the sandbox.
 func (q *Queries) AllEndpoints(ctx context.Context) ([]WebhookEndpoint, error) {
 	rows, err := q.db.QueryContext(ctx, allEndpoints)
 	if err != nil {
@@ -67,7 +67,7 @@ type BacklogRow struct {
 	Failing int64
 }
 
-// Each part reads one index, and no more of it than is counted.
+// Each subquery reads one index, up to the limit.
 func (q *Queries) Backlog(ctx context.Context, most int32) (BacklogRow, error) {
 	row := q.db.QueryRowContext(ctx, backlog, most)
 	var i BacklogRow
@@ -337,7 +337,7 @@ WHERE e.failing_since <= $1::timestamptz AND e.is_enabled
 ORDER BY e.failing_since LIMIT 100
 `
 
-// Those that have failed for too long, and have nothing left to try.
+// Endpoints that have failed for too long and have no attempt left.
 func (q *Queries) GivenUp(ctx context.Context, since time.Time) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, givenUp, since)
 	if err != nil {
@@ -404,7 +404,7 @@ type InsertEndpointParams struct {
 	CreatedAt   time.Time
 }
 
-// tenant_id is null for the platform's endpoints in every statement.
+// In every statement, tenant_id is null for the platform's endpoints.
 func (q *Queries) InsertEndpoint(ctx context.Context, arg InsertEndpointParams) error {
 	_, err := q.db.ExecContext(ctx, insertEndpoint,
 		arg.ID,
@@ -459,9 +459,9 @@ type ListeningRow struct {
 	IsEnabled bool
 }
 
-// Who may want an event of a tenant. The lock keeps them from being deleted before the
-// deliveries to them are stored; it does not keep them from being changed. Nobody can switch
-// off an endpoint of a deleted tenant, so it gets nothing.
+// Endpoints that can receive an event of a tenant. The lock prevents their deletion, but not other
+// changes, until their deliveries are stored. Endpoints of a deleted tenant are excluded, because
+// they can no longer be disabled.
 func (q *Queries) Listening(ctx context.Context, tenantID *uuid.UUID) ([]ListeningRow, error) {
 	rows, err := q.db.QueryContext(ctx, listening, tenantID)
 	if err != nil {
@@ -495,7 +495,7 @@ type LockEndpointParams struct {
 	TenantID *uuid.UUID
 }
 
-// The lock lets those pass who refer to the endpoint: a change is stored while it is held.
+// FOR NO KEY UPDATE does not block inserts of rows that refer to the endpoint.
 func (q *Queries) LockEndpoint(ctx context.Context, arg LockEndpointParams) (WebhookEndpoint, error) {
 	row := q.db.QueryRowContext(ctx, lockEndpoint, arg.ID, arg.TenantID)
 	var i WebhookEndpoint
@@ -570,7 +570,7 @@ type NoteFailureParams struct {
 	ID       uuid.UUID
 }
 
-// One that was sent again and has failed again has failed now.
+// A delivery that was resent and failed again gets the time of the latest failure.
 func (q *Queries) NoteFailure(ctx context.Context, arg NoteFailureParams) error {
 	_, err := q.db.ExecContext(ctx, noteFailure,
 		arg.Answer,
@@ -613,7 +613,7 @@ type ResendParams struct {
 	LeaseNow   time.Time
 }
 
-// What is on its way at this moment is left to itself.
+// Deliveries that are being sent at the moment are skipped.
 func (q *Queries) Resend(ctx context.Context, arg ResendParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, resend,
 		arg.EndpointID,

@@ -57,8 +57,8 @@ func TestBoundariesFollowTheAnchor(t *testing.T) {
 	}
 }
 
-// TestPeriodsHaveNoGapAndNoOverlap walks through six years, anchored on each day
-// on which months differ, and leap days.
+// TestPeriodsHaveNoGapAndNoOverlap checks six years of periods, with anchors on the days that not
+// all months have and on leap days.
 func TestPeriodsHaveNoGapAndNoOverlap(t *testing.T) {
 	t.Parallel()
 	anchors := []string{"2026-01-01", "2026-01-15", "2026-01-28", "2026-01-29", "2026-01-30", "2026-01-31", "2026-03-31", "2027-12-31", "2028-02-28", "2028-02-29", "2024-02-29"}
@@ -101,7 +101,8 @@ func TestPeriodsHaveNoGapAndNoOverlap(t *testing.T) {
 	}
 }
 
-// checkDay wants the anchor's day of the month, or the month's last one.
+// checkDay checks that the boundary is on the anchor's day of the month, or on the month's last
+// day.
 func checkDay(t *testing.T, anchor, at int64) {
 	t.Helper()
 	want, got := time.Unix(anchor, 0).UTC().Day(), time.Unix(at, 0).UTC()

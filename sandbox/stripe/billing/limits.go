@@ -1,8 +1,8 @@
 package billing
 
-// Step returns the smallest amount that can be paid in a currency, in the minor
-// units of Stripe: ten in currencies with three decimals, a hundred where
-// Stripe counts hundredths that do not exist, otherwise one.
+// Step returns the smallest payable amount in a currency, in Stripe's minor units. It is 10 for
+// currencies with three decimals, 100 for zero-decimal currencies that Stripe counts in hundredths,
+// and 1 for all others.
 func Step(code string) int64 {
 	switch code {
 	case "bhd", "jod", "kwd", "omr", "tnd":
@@ -13,7 +13,7 @@ func Step(code string) int64 {
 	return 1
 }
 
-// MaxAmount returns the highest amount of one payment in a currency.
+// MaxAmount returns the maximum amount of one payment in a currency.
 func MaxAmount(code string) int64 {
 	if code == "idr" {
 		return 999_999_999_999
@@ -21,8 +21,8 @@ func MaxAmount(code string) int64 {
 	return 99_999_999
 }
 
-// MinAmount returns the lowest amount of one payment in a currency, 0 where Stripe
-// names none.
+// MinAmount returns the minimum amount of one payment in a currency, or 0 if Stripe documents no
+// minimum.
 func MinAmount(code string) int64 {
 	switch code {
 	case "aud", "brl", "cad", "chf", "eur", "inr", "jpy", "nzd", "sgd", "usd":

@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 )
 
-// What Stripe's page of currencies says of each.
+// The limits are from Stripe's list of currencies.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -2,11 +2,10 @@ package billing
 
 import "math/big"
 
-// Prorate returns the share of an amount for a part of its period, to the
-// second: amount × part / whole, rounded once, half of a step away from zero.
-// The amount is in minor units; step is the smallest amount that can be paid in
-// the currency, see Step. A part longer than the period counts as the whole
-// period, a negative part as nothing.
+// Prorate returns the share of an amount for a part of its period, to the second: amount × part /
+// whole. It rounds once, to a multiple of step, half away from zero. The amount is in minor units;
+// step is the smallest payable amount in the currency, see Step. If part is longer than the period,
+// Prorate returns the full amount; if part is negative, it returns 0.
 func Prorate(amount, part, whole, step int64) int64 {
 	if part <= 0 || whole <= 0 {
 		return 0
@@ -30,9 +29,9 @@ func Prorate(amount, part, whole, step int64) int64 {
 	return rounded
 }
 
-// ApplyBalance returns what a customer has to pay of a total, in minor units, and the
-// balance that is left. A balance below zero is credit, one above zero is debt.
-// A total below zero becomes credit.
+// ApplyBalance returns the amount that a customer has to pay for a total, in minor units, and the
+// new balance. A negative balance is credit, a positive balance is debt. A negative total becomes
+// credit.
 func ApplyBalance(total, balance int64) (due, left int64) {
 	sum := total + balance
 	return max(sum, 0), min(sum, 0)

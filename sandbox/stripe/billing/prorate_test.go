@@ -21,12 +21,12 @@ func TestProrate(t *testing.T) {
 		{0, 15, 30, "eur", 0},
 		{1000, 1, 3, "eur", 333},
 		{1000, 2, 3, "eur", 667},
-		{1, 1, 2, "eur", 1}, // half is rounded away from zero
+		{1, 1, 2, "eur", 1}, // half rounds away from zero
 		{-1, 1, 2, "eur", -1},
 		{-1000, 2, 3, "eur", -667},
 		{100, 1, 3, "jpy", 33},
-		{1500, 1, 7, "kwd", 210}, // 214.28…, and fils come in tens
-		{1000, 1, 3, "isk", 300}, // 333.33…, and aurar come in hundreds
+		{1500, 1, 7, "kwd", 210}, // 214.28…, in steps of ten fils
+		{1000, 1, 3, "isk", 300}, // 333.33…, in steps of a hundred aurar
 		{99999899000001, 94608000, 94694400, "eur", 99908658216242},
 	} {
 		if got := billing.Prorate(c.amount, c.part, c.whole, billing.Step(c.currency)); got != c.want {
@@ -35,8 +35,8 @@ func TestProrate(t *testing.T) {
 	}
 }
 
-// TestProratedPartsAddUp holds what is given back against what is charged for
-// the same time: a change to the same price costs nothing.
+// TestProratedPartsAddUp checks that credit and charge for the same time are equal: changing to a
+// price of the same amount costs nothing.
 func TestProratedPartsAddUp(t *testing.T) {
 	t.Parallel()
 	const whole = 31 * 24 * 60 * 60

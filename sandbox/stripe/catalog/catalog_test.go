@@ -103,7 +103,7 @@ func TestPrices(t *testing.T) {
 	)
 }
 
-// A list is not filtered by a value that does not exist.
+// Lists refuse filters with unknown values.
 func TestListsRefuseUnknownValues(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -119,7 +119,8 @@ func TestListsRefuseUnknownValues(t *testing.T) {
 	}
 }
 
-// What cannot be paid is not sold: fractions of a coin, too much, and too little.
+// Prices and checkouts refuse amounts that cannot be paid: fractions of the smallest amount, and
+// totals above or below the limits.
 func TestAmountsThatCanBePaid(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -148,7 +149,7 @@ func TestLookupKeysMove(t *testing.T) {
 	w := stripetest.New(t)
 	old, fresh := w.Price(1, "eur", "month"), w.Price(2, "eur", "month")
 	w.Post("/v1/prices/"+old, "lookup_key=standard")
-	w.Post("/v1/prices/"+old, "lookup_key=standard") // its own key is no conflict
+	w.Post("/v1/prices/"+old, "lookup_key=standard") // a price can keep its own key
 	w.CheckRefused(stripetest.Refusal{Name: "taken", Method: "POST", Path: "/v1/prices/" + fresh, Body: "lookup_key=standard", Code: "resource_already_exists", Param: "lookup_key"})
 	events := w.Events(func() { w.Post("/v1/prices/"+fresh, "lookup_key=standard&transfer_lookup_key=true") })
 	if diff := cmp.Diff([]string{"price.updated", "price.updated"}, events); diff != "" {
@@ -160,7 +161,7 @@ func TestLookupKeysMove(t *testing.T) {
 	w.Get("/v1/prices/"+old).CheckValues(t, "the old price", "lookup_key", "null")
 }
 
-// TestWhatCanBeSold covers the prices that a subscription and a checkout refuse.
+// TestWhatCanBeSold checks which prices subscriptions and checkouts refuse.
 func TestWhatCanBeSold(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -1,2 +1,2 @@
-// Package catalog has products and their prices.
+// Package catalog implements products and prices.
 package catalog

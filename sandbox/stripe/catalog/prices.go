@@ -12,10 +12,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/meters"
 )
 
-// Prices are all prices.
+// Prices is the collection of prices.
 var Prices = kernel.Kind[Price]{Name: "price", Prefix: "price", Label: "price", Path: "/v1/prices"}
 
-// Price is what one unit of a product costs, once or periodically.
+// Price is a one-time or recurring price of one unit of a product.
 type Price struct {
 	kernel.Header
 	Active            bool              `json:"active"`
@@ -31,32 +31,32 @@ type Price struct {
 	TiersMode         form.Null         `json:"tiers_mode"`
 	TransformQuantity form.Null         `json:"transform_quantity"`
 	Type              string            `json:"type"`
-	// UnitAmount is null if UnitAmountDecimal is not whole.
+	// UnitAmount is null if UnitAmountDecimal is not a whole number.
 	UnitAmount        *int64 `json:"unit_amount"`
 	UnitAmountDecimal string `json:"unit_amount_decimal"`
 }
 
-// recurring is how often a price is charged.
+// recurring describes how often a price is charged.
 type recurring struct {
 	Interval      string  `json:"interval"`
 	IntervalCount int64   `json:"interval_count"`
-	Meter         *string `json:"meter"` // of a metered price
+	Meter         *string `json:"meter"` // only for metered prices
 	UsageType     string  `json:"usage_type"`
 }
 
-// What a recurring price charges: an agreed quantity, or what a meter has counted.
+// The usage types of a recurring price: a fixed quantity, or the usage counted by a meter.
 const (
 	usageLicensed = "licensed"
 	usageMetered  = "metered"
 )
 
-// SameInterval reports whether two prices are charged at the same times.
+// SameInterval reports whether two prices have the same interval.
 func (r recurring) SameInterval(other recurring) bool {
 	return r.Interval == other.Interval && r.IntervalCount == other.IntervalCount
 }
 
-// read reads the parameters that creating and updating have in common. It
-// reports whether the lookup key may be taken from another price.
+// read reads the parameters that creating and updating have in common. It reports whether the
+// lookup key can be transferred from another price.
 func (pr *Price) read(p *form.Params) (transferLookupKey bool) {
 	p.Boolean("active", &pr.Active)
 	p.ReadClearable("lookup_key", &pr.LookupKey)
@@ -91,8 +91,7 @@ func readRecurring(p *form.Params) *recurring {
 	return &r
 }
 
-// readUnitAmount reads unit_amount or unit_amount_decimal, one of which is
-// required.
+// readUnitAmount reads unit_amount or unit_amount_decimal. One of them is required.
 func (pr *Price) readUnitAmount(p *form.Params) {
 	if p.Has("unit_amount") && p.Has("unit_amount_decimal") {
 		p.Fail("unit_amount", "", "Received both unit_amount and unit_amount_decimal; only one of them can be used.")
@@ -113,8 +112,8 @@ func (pr *Price) readUnitAmount(p *form.Params) {
 	pr.UnitAmount, pr.UnitAmountDecimal = &whole, strconv.FormatInt(whole, 10)
 }
 
-// checkUnitAmount refuses an amount that cannot be paid in the currency. A metered price
-// may be finer: what it comes to is rounded.
+// checkUnitAmount refuses an amount that cannot be paid in the currency. A metered price can be
+// more precise, because the total is rounded.
 func (pr *Price) checkUnitAmount(p *form.Params) {
 	step := billing.Step(pr.Currency)
 	if amount := pr.UnitAmount; amount != nil && !pr.Metered() && *amount%step != 0 {
@@ -123,7 +122,7 @@ func (pr *Price) checkUnitAmount(p *form.Params) {
 	}
 }
 
-// CreatePrice answers POST /v1/prices.
+// CreatePrice handles POST /v1/prices.
 func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	pr := Price{
@@ -176,12 +175,12 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Create(ctx, "price.created", pr)
 }
 
-// GetPrice answers GET /v1/prices/{id}.
+// GetPrice handles GET /v1/prices/{id}.
 func GetPrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Prices)
 }
 
-// UpdatePrice answers POST /v1/prices/{id}.
+// UpdatePrice handles POST /v1/prices/{id}.
 func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	pr, err := Prices.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -201,8 +200,8 @@ func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "price.updated", before, pr)
 }
 
-// claimLookupKey makes sure that no other price has the lookup key. It takes
-// the key from another price if transfer is true and refuses it otherwise.
+// claimLookupKey ensures that no other price has the lookup key. If another price has it,
+// claimLookupKey removes it there if transfer is true, and otherwise returns an error.
 func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bool) error {
 	if pr.LookupKey == nil {
 		return nil
@@ -224,7 +223,7 @@ func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bo
 	return nil
 }
 
-// ListPrices answers GET /v1/prices.
+// ListPrices handles GET /v1/prices.
 func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddBool(c.Params, "active", "$.active")
@@ -240,12 +239,12 @@ func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	return Prices.Page(ctx, c, f)
 }
 
-// Metered reports whether a price charges what a meter has counted, rather than
-// an agreed quantity.
+// Metered reports whether a price charges the usage counted by a meter rather than a fixed
+// quantity.
 func (pr Price) Metered() bool { return pr.Recurring != nil && pr.Recurring.UsageType == usageMetered }
 
-// DescribePrice describes a price for people, as in 10.00 EUR / 3 months, or
-// 0.0125 EUR / unit for a metered price.
+// DescribePrice formats a price for display, as in 10.00 EUR / 3 months, or 0.0125 EUR / unit for a
+// metered price.
 func DescribePrice(p Price) string {
 	amount := form.FormatDecimal(p.UnitAmountDecimal, p.Currency)
 	if p.Recurring == nil {
@@ -260,8 +259,8 @@ func DescribePrice(p Price) string {
 	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
 }
 
-// FindSellable reads a price that a subscription may use, and its product. It
-// refuses prices that are inactive or not recurring.
+// FindSellable returns a price that a subscription can use, and its product. It refuses inactive
+// and one-time prices.
 func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
 	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {
@@ -281,8 +280,7 @@ func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Pric
 	return pr, pd, nil
 }
 
-// WrongCurrency returns the refusal of a price in another currency than
-// expected.
+// WrongCurrency returns the error for a price in an unexpected currency.
 func WrongCurrency(param, got, want string) *form.Error {
 	return form.Refuse(param, "", "The price specified only supports `%s`. This doesn't match the expected currency: `%s`.", got, want)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Products are all products.
+// Products is the collection of products.
 var Products = kernel.Kind[Product]{Name: "product", Prefix: "prod", Label: "product", Path: "/v1/products"}
 
-// Product is what is sold. Its prices say for how much.
+// Product is an item for sale. It can have several prices.
 type Product struct {
 	kernel.Header
 	Active              bool              `json:"active"`
@@ -30,7 +30,7 @@ type Product struct {
 	URL                 *string           `json:"url"`
 }
 
-// newProduct reads the parameters of a new product; they may include its id.
+// newProduct reads the parameters of a new product, which can include its id.
 func newProduct(p *form.Params, now int64) Product {
 	pr := Product{Header: Products.Start(now), Active: true, Images: []string{}, Updated: now}
 	p.Require("name")
@@ -39,8 +39,8 @@ func newProduct(p *form.Params, now int64) Product {
 	return pr
 }
 
-// readShort reads the parameters that are also accepted for a product that is
-// created with its price.
+// readShort reads the parameters that are also accepted for a product that is created together with
+// its price.
 func (pr *Product) readShort(p *form.Params) {
 	p.Text("name", &pr.Name)
 	p.Boolean("active", &pr.Active)
@@ -59,7 +59,7 @@ func (pr *Product) read(p *form.Params) {
 	}
 }
 
-// CreateProduct answers POST /v1/products.
+// CreateProduct handles POST /v1/products.
 func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr := newProduct(c.Params, c.Now)
 	pr.read(c.Params)
@@ -69,7 +69,7 @@ func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, addProduct(ctx, c.Step, pr)
 }
 
-// addProduct stores a new product and refuses an id that is taken.
+// addProduct stores a new product. It refuses an id that is already in use.
 func addProduct(ctx context.Context, st *kernel.Step, pr Product) error {
 	_, err := Products.Find(ctx, st.Q, pr.ID)
 	if errors.Is(err, kernel.ErrNotFound) {
@@ -81,12 +81,12 @@ func addProduct(ctx context.Context, st *kernel.Step, pr Product) error {
 	return form.Refuse("id", "resource_already_exists", "Product already exists.")
 }
 
-// GetProduct answers GET /v1/products/{id}.
+// GetProduct handles GET /v1/products/{id}.
 func GetProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Products)
 }
 
-// UpdateProduct answers POST /v1/products/{id}.
+// UpdateProduct handles POST /v1/products/{id}.
 func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr, err := Products.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -114,7 +114,7 @@ func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	return pr, c.Change(ctx, "product.updated", before, pr)
 }
 
-// ListProducts answers GET /v1/products.
+// ListProducts handles GET /v1/products.
 func ListProducts(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddBool(c.Params, "active", "$.active")

@@ -9,14 +9,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// settings says how the provider misbehaves. Shares are from 0 to 1; if all are
-// 0, it behaves well.
+// settings configures the fault injection. Shares are between 0 and 1. If all shares are 0, no
+// faults are injected.
 type settings struct {
 	Webhooks webhookSettings `json:"webhooks"`
 	API      apiSettings     `json:"api"`
-	// Seed decides which calls and events are affected: the same seed affects
-	// the same ones, counted since the settings were stored or the server was
-	// started.
+	// Seed determines which calls and events are affected. The same seed affects the same calls and
+	// events, counted from the time the settings were stored or the server was started.
 	Seed int64 `json:"seed"`
 }
 
@@ -24,23 +23,23 @@ type webhookSettings struct {
 	Drop       float64 `json:"drop"`      // never sent
 	Duplicate  float64 `json:"duplicate"` // sent Copies times
 	Copies     int64   `json:"copies"`
-	Reorder    float64 `json:"reorder"` // sent without regard to the order, up to MaxDelayMS late
+	Reorder    float64 `json:"reorder"` // sent in any order, up to MaxDelayMS late
 	Delay      float64 `json:"delay"`   // sent up to MaxDelayMS late, in order
 	MaxDelayMS int64   `json:"max_delay_ms"`
 }
 
 type apiSettings struct {
-	FailBefore    float64 `json:"fail_before"`    // answered with Status, without effect
-	FailAfter     float64 `json:"fail_after"`     // answered with Status, after it took effect
-	TimeoutBefore float64 `json:"timeout_before"` // not answered, without effect
-	TimeoutAfter  float64 `json:"timeout_after"`  // not answered, after it took effect
-	RateLimit     float64 `json:"rate_limit"`     // answered with 429, without effect
+	FailBefore    float64 `json:"fail_before"`    // responds with Status, without effect
+	FailAfter     float64 `json:"fail_after"`     // responds with Status, after the call took effect
+	TimeoutBefore float64 `json:"timeout_before"` // no response, without effect
+	TimeoutAfter  float64 `json:"timeout_after"`  // no response, after the call took effect
+	RateLimit     float64 `json:"rate_limit"`     // responds with 429, without effect
 	Status        int64   `json:"status"`         // 0 closes the connection
-	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of an unanswered call stays open
+	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of a call without a response stays open
 }
 
-// defaultSettings returns the settings of a provider that behaves well. They are the
-// defaults of values that are not given.
+// defaultSettings returns settings that inject no faults. They are also the defaults of omitted
+// values.
 func defaultSettings() settings {
 	return settings{
 		Webhooks: webhookSettings{Copies: 2, MaxDelayMS: 1000},
@@ -48,8 +47,7 @@ func defaultSettings() settings {
 	}
 }
 
-// field is one setting with its name: a share, or a whole number from Low to
-// High.
+// field describes one setting: a share, or a whole number between Low and High.
 type field struct {
 	Name, Label, Hint string
 	Share             *float64
@@ -57,7 +55,7 @@ type field struct {
 	Low, High         int64
 }
 
-// fields lists all settings, for code that treats them alike.
+// fields returns all settings, for code that handles them uniformly.
 func (c *settings) fields() []field {
 	w, a := &c.Webhooks, &c.API
 	return []field{
@@ -78,7 +76,7 @@ func (c *settings) fields() []field {
 	}
 }
 
-// check returns what is wrong, by the field's name.
+// check returns the validation errors by field name.
 func (c *settings) check() map[string]string {
 	wrong := map[string]string{}
 	for _, f := range c.fields() {
@@ -101,21 +99,21 @@ func (c *settings) check() map[string]string {
 
 var records = kernel.Kind[record]{Name: "sandbox.chaos"}
 
-// record stores the settings.
+// record is the stored form of the settings.
 type record struct {
 	kernel.Header
 	Settings settings `json:"settings"`
 }
 
-// Dice decides at random what happens to each event and each call. It is safe
-// for concurrent use.
+// Dice decides at random which fault is injected into each event and call. It is safe for
+// concurrent use.
 type Dice struct {
 	mu            sync.Mutex
 	settings      settings
-	events, calls uint64 // how many there were with these settings
+	events, calls uint64 // numbers of events and calls since the settings were changed
 }
 
-// NewDice returns dice with settings under which nothing goes wrong.
+// NewDice returns Dice with settings that inject no faults.
 func NewDice() *Dice { return &Dice{settings: defaultSettings()} }
 
 // current returns the settings.
@@ -125,26 +123,26 @@ func (d *Dice) current() settings {
 	return d.settings
 }
 
-// use changes the settings and counts events and calls from the beginning.
+// use changes the settings and resets the counters of events and calls.
 func (d *Dice) use(settings settings) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.settings, d.events, d.calls = settings, 0, 0
 }
 
-// What random numbers are drawn for. The purpose is part of their seed.
+// The purposes of random numbers. The purpose is part of the seed.
 const (
 	drawEvent = iota
 	drawCall
 	drawReplay
 )
 
-// newRand returns the source of random numbers for the n-th event or call.
+// newRand returns the random number generator for the n-th event or call.
 func newRand(seed int64, purpose, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // it must be repeatable
 }
 
-// NextEvent returns the deliveries of the next event: none, one or several.
+// NextEvent returns the deliveries of the next event, which can be empty.
 func (d *Dice) NextEvent() []kernel.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -168,17 +166,17 @@ func (d *Dice) NextEvent() []kernel.Delivery {
 	return ways
 }
 
-// mishap is what goes wrong with a call to the API.
+// mishap is a fault injected into an API call.
 type mishap struct {
-	name    string // the name of the setting; empty if nothing goes wrong
-	lost    bool   // the call takes effect before
-	status  int    // of the answer; 0 closes the connection
-	timeout bool   // there is no answer
-	tooMany bool   // it is refused before it begins
+	name    string // the name of the setting; empty if no fault is injected
+	lost    bool   // whether the call takes effect
+	status  int    // the status of the response; 0 closes the connection
+	timeout bool   // whether there is no response
+	tooMany bool   // whether the call is rate limited
 	held    time.Duration
 }
 
-// nextCall decides what goes wrong with the next call.
+// nextCall returns the fault to inject into the next call.
 func (d *Dice) nextCall() mishap {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,4 +1,3 @@
-// Package chaos makes the provider misbehave on purpose: it loses, repeats, delays
-// and reorders webhooks, lets calls to the API fail, and sends stored events again
-// (rules: sandbox#chaos).
+// Package chaos injects faults into the provider: it drops, duplicates, delays and reorders
+// webhooks, makes API calls fail, and replays stored events (rules: sandbox#chaos).
 package chaos

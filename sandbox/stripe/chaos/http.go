@@ -16,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// The paths of the settings and of the page with them.
+// The paths of the settings and of their page.
 const (
 	Path     = kernel.OwnRoot + "/chaos"
 	PagePath = "/sandbox/chaos"
@@ -25,17 +25,15 @@ const (
 //go:embed chaos.html
 var pageHTML string
 
-// Control has the endpoints and the page on which people and tests make the
-// provider misbehave.
+// Control serves the endpoints and the page that control the fault injection.
 type Control struct {
 	engine   *kernel.Engine
 	dice     *Dice
 	page     *template.Template
-	changing sync.Mutex // held while settings are stored and taken over
+	changing sync.Mutex // held while settings are stored and applied
 }
 
-// New returns the control of d and lets d use the settings that were stored
-// last.
+// New returns the control of d and applies the last stored settings to d.
 func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
 	kept, err := records.Find(ctx, e.Read().Q, records.Name)
 	switch {
@@ -47,7 +45,7 @@ func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
 	return &Control{engine: e, dice: d, page: theme.Shell(pageHTML, nil)}, nil
 }
 
-// set stores the settings and counts events and calls from the beginning.
+// set stores the settings and resets the counters of events and calls.
 func (c *Control) set(ctx context.Context, settings settings) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -61,13 +59,13 @@ func (c *Control) set(ctx context.Context, settings settings) error {
 	return err
 }
 
-// Show answers GET /sandbox/stripe/chaos.
+// Show handles GET /sandbox/stripe/chaos.
 func (c *Control) Show(w http.ResponseWriter, _ *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: c.dice.current()})
 }
 
-// Change answers PUT /sandbox/stripe/chaos. Values that are not given get their
-// defaults, so that {} ends the chaos.
+// Change handles PUT /sandbox/stripe/chaos. Omitted values get their defaults, so {} ends the fault
+// injection.
 func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 	settings := defaultSettings()
 	if !kernel.ReadControl(w, r, &settings) {
@@ -88,18 +86,17 @@ func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
 type pageView struct {
 	theme.Frame
 
-	Quiet  bool // whether the provider behaves well
+	Quiet  bool // whether no faults are injected
 	Fields []input
 }
 
-// input is a setting on the page. A wrong value is shown as it was typed.
+// input is a setting on the page. Invalid values are shown as they were typed.
 type input struct {
 	field
 	Value, Error string
 }
 
-// ShowPage answers GET /sandbox/chaos with a form that shows and explains the
-// settings.
+// ShowPage responds to GET /sandbox/chaos with a form that explains the settings.
 func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 	settings := c.dice.current()
 	view := pageView{Quiet: true}
@@ -116,8 +113,7 @@ func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 	c.writePage(w, r, http.StatusOK, view)
 }
 
-// Submit answers POST /sandbox/chaos, the page's form. An empty form ends the
-// chaos.
+// Submit handles POST /sandbox/chaos, the page's form. An empty form ends the fault injection.
 func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	if err := r.ParseForm(); err != nil {
@@ -151,7 +147,7 @@ func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, PagePath, http.StatusSeeOther)
 }
 
-// fill sets the values of a form. Empty ones stay as they are.
+// fill sets the values from a form. Empty values are ignored.
 func (c *settings) fill(form url.Values) (wrong map[string]string) {
 	wrong = map[string]string{}
 	for _, f := range c.fields() {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe"
 )
 
-// TestRefusedSettings sends each wrong value by the form and, as JSON, to the control.
+// TestRefusedSettings sends each invalid value with the form and as JSON.
 func TestRefusedSettings(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -61,7 +61,8 @@ func TestReplayRefusals(t *testing.T) {
 			t.Errorf("%s answers %d, want %d", body, got.Code, want)
 		}
 	}
-	// Nothing runs, so that the first delivery waits with the three of the replay.
+	// The server does not run, so the first delivery and the three replayed deliveries stay
+	// pending.
 	got := w.Send("POST", "/sandbox/stripe/replay", `{"times":3,"shuffle":true}`, "Content-Type", "application/json").Body.String()
 	if want := `{"data":{"events":1,"deliveries":3,"pending":4}}`; strings.TrimSpace(got) != want {
 		t.Errorf("replayed: %s, want %s", got, want)

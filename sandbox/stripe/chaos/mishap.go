@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Wrap returns an endpoint of the API with which the mishaps of the settings
-// happen.
+// Wrap adds fault injection to an API endpoint.
 func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m := c.dice.nextCall()
@@ -36,7 +35,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// answerTooMany answers as Stripe does when an account makes too many calls.
+// answerTooMany responds like Stripe's rate limiter.
 func answerTooMany(w http.ResponseWriter, m mishap) {
 	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The sandbox was told to have one.")
 	h := w.Header()
@@ -47,10 +46,10 @@ func answerTooMany(w http.ResponseWriter, m mishap) {
 	_, _ = w.Write(e.Body())
 }
 
-// abortConnection closes the connection without an answer.
+// abortConnection closes the connection without a response.
 func abortConnection(r *http.Request, m mishap) {
 	if m.timeout {
-		// The server notices that the client has left only once the body is read.
+		// The server detects that the client has disconnected only after the body has been read.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))
 		gone := time.NewTimer(m.held)
 		defer gone.Stop()
@@ -62,7 +61,7 @@ func abortConnection(r *http.Request, m mishap) {
 	panic(http.ErrAbortHandler) // makes net/http close the connection
 }
 
-// nowhere discards an answer that nobody gets.
+// nowhere is a http.ResponseWriter that discards the response.
 type nowhere struct{ header http.Header }
 
 func (n *nowhere) Header() http.Header         { return n.header }

@@ -8,15 +8,15 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// ReplayPath is the path of the control that sends events again.
+// ReplayPath is the path of the control that replays events.
 const ReplayPath = kernel.OwnRoot + "/replay"
 
-// replayRequest asks for the stored events to be sent again.
+// replayRequest is a request to replay the stored events.
 type replayRequest struct {
 	Times   int64   `json:"times"`   // how often each event is sent
 	Shuffle bool    `json:"shuffle"` // whether the order is random
-	Share   float64 `json:"share"`   // the share of the events that is sent
-	Seed    int64   `json:"seed"`    // decides which events, and their order
+	Share   float64 `json:"share"`   // the share of the events to send
+	Seed    int64   `json:"seed"`    // determines which events are sent, and their order
 }
 
 func (p replayRequest) check() map[string]string {
@@ -33,15 +33,15 @@ func (p replayRequest) check() map[string]string {
 	return wrong
 }
 
-// replayAnswer says what is being sent.
+// replayAnswer is the response to a replayRequest.
 type replayAnswer struct {
-	Events     int `json:"events"`     // how many events are sent again
-	Deliveries int `json:"deliveries"` // how many deliveries that makes
-	Pending    int `json:"pending"`    // how many deliveries are not yet accepted, older ones included
+	Events     int `json:"events"`     // the number of replayed events
+	Deliveries int `json:"deliveries"` // the number of queued deliveries
+	Pending    int `json:"pending"`    // the number of deliveries that have not been accepted, including older ones
 }
 
-// ShowReplay answers GET /sandbox/stripe/replay with the number of webhooks
-// that are not yet accepted, so that a client can wait for the end of a replay.
+// ShowReplay responds to GET /sandbox/stripe/replay with the number of webhooks that have not been
+// accepted, so a client can wait for the end of a replay.
 func (c *Control) ShowReplay(w http.ResponseWriter, r *http.Request) {
 	pending, err := pendingDeliveries(r.Context(), c.engine.Read().Q)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *Control) ShowReplay(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: map[string]int{"pending": pending}})
 }
 
-// StartReplay answers POST /sandbox/stripe/replay: it queues all stored events,
-// or a share of them, once more. Chaos does not affect them.
+// StartReplay handles POST /sandbox/stripe/replay. It queues all stored events, or a share of them,
+// again. No faults are injected into a replay.
 func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 	wish := replayRequest{Times: 1, Share: 1}
 	if !kernel.ReadControl(w, r, &wish) {
@@ -85,8 +85,7 @@ func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 	kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: a})
 }
 
-// queueReplay queues the deliveries of a replay and returns how many events and
-// deliveries there are.
+// queueReplay queues the deliveries of a replay. It returns the numbers of events and deliveries.
 func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (events, deliveries int, err error) {
 	stored, err := storedEvents(ctx, st.Q)
 	if err != nil {
@@ -120,8 +119,8 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 	return events, deliveries, nil
 }
 
-// storedEvent is the id and type of an event and the id of the object that it is
-// about, or its own id again where the object has none, as an announced invoice.
+// storedEvent is the id and type of an event and the id of its object. If the object has no id, as
+// in invoice.upcoming, object is the id of the event.
 type storedEvent struct{ id, kind, object string }
 
 func storedEvents(ctx context.Context, q kernel.Querier) ([]storedEvent, error) {

@@ -23,7 +23,7 @@ func TestCreateRefusals(t *testing.T) {
 		"mode": "subscription", "success_url": "https%3A%2F%2Fapp.example.test", "customer": customer,
 		"line_items[0][price]": euro, "line_items[0][quantity]": "1",
 	}
-	for _, c := range []struct{ name, change, code, param string }{ // a change without a value leaves the parameter out
+	for _, c := range []struct{ name, change, code, param string }{ // a change without a value removes the parameter
 		{"no mode", "mode", "parameter_missing", "mode"},
 		{"payment mode", "mode=payment", "", "mode"},
 		{"embedded", "ui_mode=embedded_page", "", "ui_mode"},
@@ -78,7 +78,7 @@ func TestCreateRefusals(t *testing.T) {
 			"expires_at", fmt.Sprint(now+24*60*60), "payment_method_types", `["card","sepa_debit"]`)
 }
 
-// TestForms submits the page with what people type.
+// TestForms submits the page's form with different values.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	const card, debit = "payment_method_types[0]=card", "payment_method_types[0]=sepa_debit"

@@ -12,13 +12,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// How long a session may be open. Without expires_at it is the maximum.
+// The limits for the lifetime of a session. The default of expires_at is the maximum.
 const (
 	minLife = 30 * time.Minute
 	maxLife = 24 * time.Hour
 )
 
-// Create answers POST /v1/checkout/sessions.
+// Create handles POST /v1/checkout/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	cs := Session{
 		Header: Sessions.Start(c.Now), Status: statusOpen, UIMode: "hosted_page",
@@ -72,7 +72,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return cs, c.SetTimer(ctx, TimerExpires, cs.ID, cs.ExpiresAt)
 }
 
-// read reads the parameters that the session shows.
+// read reads the parameters that are fields of the session.
 func (cs *Session) read(p *form.Params) {
 	p.Require("mode", "success_url", "customer", "line_items")
 	p.Choice("mode", &cs.Mode, "subscription")
@@ -103,7 +103,7 @@ func (cs *Session) read(p *form.Params) {
 	p.Integer("expires_at", cs.Created+int64(minLife/time.Second), cs.Created+int64(maxLife/time.Second), &cs.ExpiresAt)
 }
 
-// checkTotal refuses a total that cannot be paid at once. Nothing to pay is no payment.
+// checkTotal refuses a total outside the limits for one payment. A total of zero needs no payment.
 func (cs *Session) checkTotal() error {
 	least, most := billing.MinAmount(cs.Currency), billing.MaxAmount(cs.Currency)
 	switch {
@@ -115,8 +115,8 @@ func (cs *Session) checkTotal() error {
 	return nil
 }
 
-// offerMethods sets the ways to pay. Unless the client named them, cards are
-// accepted, and debits if the currency allows it.
+// offerMethods sets the payment methods. The default is cards, and debits if the currency supports
+// them.
 func (cs *Session) offerMethods() error {
 	debits := cs.Currency == "eur"
 	switch {
@@ -130,7 +130,7 @@ func (cs *Session) offerMethods() error {
 	return nil
 }
 
-// read reads the parameters of the subscription that will be sold.
+// read reads the parameters of the subscription to be sold.
 func (state *sale) read(p *form.Params) {
 	p = p.Hash("subscription_data")
 	if p == nil {

@@ -1,3 +1,3 @@
-// Package checkout has checkout sessions and the hosted page on which one is paid
-// (rules: sandbox#checkout).
+// Package checkout implements checkout sessions and their hosted payment page (rules:
+// sandbox#checkout).
 package checkout

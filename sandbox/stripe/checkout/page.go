@@ -20,14 +20,14 @@ import (
 //go:embed checkout.html
 var pageHTML string
 
-// Page is the hosted page on which a session is paid.
+// Page is the hosted payment page of a session.
 type Page struct {
 	engine *kernel.Engine
 	brand  theme.Brand
 	page   *template.Template
 }
 
-// NewPage returns the page of the sessions that e keeps.
+// NewPage returns the page for the sessions of e.
 func NewPage(e *kernel.Engine, b theme.Brand) *Page {
 	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
 }
@@ -36,25 +36,24 @@ func NewPage(e *kernel.Engine, b theme.Brand) *Page {
 type pageView struct {
 	pages.Reader
 	Title, Note   string
-	Session       *Session // nil if none is shown
+	Session       *Session // nil if the session does not exist
 	Items         []pageLine
 	Total         string
 	Form          bool // whether the session can be paid
-	Cards, Debits bool // which ways to pay are accepted
+	Cards, Debits bool // the accepted payment methods
 	Action        string
 	NeedsCard     bool
 	Attempt       attempt
-	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm
+	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm the payment
 	Button        string
 	Back          *pages.BackLink
 }
 
-// attempt is what was typed into the form, with the reasons why it was not
-// accepted.
+// attempt contains the values typed into the form and their error messages.
 type attempt struct {
 	Card, IBAN, CardError, IBANError string
-	authentication                   string // the buyer's answer to the bank
-	asked                            bool   // the bank wants one
+	authentication                   string // the buyer's response to the bank
+	asked                            bool   // whether the bank requires a confirmation
 }
 
 type pageLine struct {
@@ -63,7 +62,7 @@ type pageLine struct {
 	Price, Amount string
 }
 
-// Show answers GET with the form, or with the reason why there is none.
+// Show responds to GET with the form, or with the reason why the session cannot be paid.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -72,8 +71,7 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, http.StatusOK, attempt{})
 }
 
-// Pay answers POST. If the session is already paid, it redirects to the success
-// URL again, without a second effect.
+// Pay handles POST. If the session is already paid, it only redirects to the success URL again.
 func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if err := p.engine.Settle(ctx); err != nil {
@@ -92,7 +90,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		}
 		cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id"))
 		if errors.Is(err, kernel.ErrNotFound) {
-			return nil // the page says so
+			return nil // write renders the error
 		}
 		if err != nil || cs.Status != statusOpen {
 			return err
@@ -125,8 +123,8 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read reads what the buyer wants to pay with. It reports whether that is valid
-// and sets the reasons in a otherwise.
+// read parses the payment details that the buyer typed. It reports whether they are valid;
+// otherwise it sets the error messages in a.
 func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
@@ -147,8 +145,7 @@ func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	return used, a.CardError == "" && a.IBANError == ""
 }
 
-// write renders the session. The status is used if the session can still be
-// paid.
+// write renders the session. The status applies if the session can still be paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, st := r.Context(), p.engine.Read()
 	cs, err := Sessions.Find(ctx, st.Q, r.PathValue("id"))
@@ -238,7 +235,7 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now int64) {
 	}
 }
 
-// locale is the language that the client wants for the page; empty for the browser's.
+// locale returns the language that the client chose for the page, or "" for the browser's language.
 func (cs *Session) locale() string {
 	if cs.Locale == nil {
 		return ""
@@ -250,7 +247,7 @@ func (cs *Session) locale() string {
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	formAction := "'self'"
 	if view.Session != nil {
-		// Browsers also apply the policy to the redirect that answers the form.
+		// Browsers also apply the policy to the redirect after the form.
 		if u, err := url.Parse(view.Session.successURL()); err == nil {
 			formAction += " " + u.Scheme + "://" + u.Host
 		}

@@ -11,18 +11,17 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// tender is what a buyer pays with: a card, a bank account, or nothing if
-// nothing is required.
+// tender is the buyer's card or bank account. Both are nil if no payment method is required.
 type tender struct {
 	card    *customers.TestCard
 	account *customers.TestAccount
-	// authentication is the buyer's answer to the bank of a card whose owner has
-	// to confirm; empty before the bank has asked.
+	// authentication is the buyer's response to the bank if the card requires authentication. It is
+	// empty until the bank has requested it.
 	authentication string
 }
 
-// check returns why the card cannot be used, or not yet. Errors:
-// customers.ErrDeclined, customers.ErrUnconfirmed, customers.ErrNotAuthenticated.
+// check returns customers.ErrDeclined, customers.ErrUnconfirmed or customers.ErrNotAuthenticated if
+// the card cannot be used.
 func (used tender) check() error {
 	switch {
 	case used.card == nil:
@@ -37,7 +36,8 @@ func (used tender) check() error {
 	return customers.ErrNotAuthenticated
 }
 
-// attachMethod stores what a buyer pays with and returns it; nil for nothing.
+// attachMethod stores the buyer's payment method and returns it. It returns nil if used
+// is empty.
 func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customers.Customer) (*customers.PaymentMethod, error) {
 	switch {
 	case used.card != nil:
@@ -48,9 +48,8 @@ func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *custome
 	return nil, nil
 }
 
-// complete pays an open session, or starts to, and creates the subscription.
-// The step's transaction holds all of it: session, subscription, invoice,
-// payment, events and their deliveries.
+// complete pays an open session, or starts to, and creates the subscription. Session, subscription,
+// invoice, payment, events and their deliveries are stored in the step's transaction.
 func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) error {
 	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
@@ -89,8 +88,8 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	return st.Create(ctx, "checkout.session.completed", cs)
 }
 
-// payFirstInvoice makes the first invoice of a subscription and pays it while
-// the buyer is present. pm may be nil if nothing is due.
+// payFirstInvoice creates the first invoice of a subscription and pays it while the buyer is
+// present. pm can be nil if nothing is due.
 func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	in, err := subscriptions.FirstInvoice(ctx, st, sub, cu)
 	if errors.Is(err, subscriptions.ErrNothingToBill) {
@@ -105,7 +104,7 @@ func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Su
 	case refused == nil:
 		return nil
 	case refused.Waits():
-		_, err := invoices.Authenticate(ctx, st, in, true) // the buyer has confirmed already
+		_, err := invoices.Authenticate(ctx, st, in, true) // the buyer has already confirmed
 		return err
 	}
 	return customers.ErrDeclined

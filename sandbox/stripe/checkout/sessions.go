@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// Sessions are all checkout sessions.
+// Sessions is the collection of checkout sessions.
 var Sessions = kernel.Kind[Session]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
 
 // The statuses of a checkout session and of its payment.
@@ -26,7 +26,7 @@ const (
 	paymentNotNeeded = "no_payment_required"
 )
 
-// Session is one attempt to buy something on the hosted page.
+// Session is one purchase on the hosted page.
 type Session struct {
 	kernel.Header
 	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
@@ -123,32 +123,31 @@ func newCustomerDetails(cu *customers.Customer) *customerDetails {
 
 var sales = kernel.Kind[sale]{Name: "sandbox.checkout", Label: "checkout.session"}
 
-// sale is what will be sold when a session is paid. Clients do not see it. It
-// is stored under the session's id.
+// sale is the purchase of a session. It is internal and stored under the session's id.
 type sale struct {
 	kernel.Header
 	subscriptions.Purchase
 }
 
-// metered reports whether a part of the sale is charged by use.
+// metered reports whether the sale has a metered price.
 func (state *sale) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
-// acceptsMethod reports whether the session accepts a way to pay.
+// acceptsMethod reports whether the session accepts a payment method.
 func (cs *Session) acceptsMethod(method string) bool {
 	return slices.Contains(cs.PaymentMethodTypes, method)
 }
 
-// amountDue is what has to be paid at once, in minor units; zero with a trial.
+// amountDue returns the amount to pay now, in minor units. It is zero with a trial.
 func (cs *Session) amountDue() int64 { return cs.AmountTotal }
 
-// needsCard reports whether the page must ask for something to pay with.
+// needsCard reports whether the page requires a payment method.
 func (cs *Session) needsCard() bool {
 	return cs.amountDue() > 0 || cs.PaymentMethodCollection == "always"
 }
 
-// successURL is where the buyer goes after paying.
+// successURL returns the URL to which the buyer is redirected after the payment.
 func (cs *Session) successURL() string {
 	return strings.NewReplacer(
 		"{CHECKOUT_SESSION_ID}", cs.ID, "%7BCHECKOUT_SESSION_ID%7D", cs.ID,
@@ -158,12 +157,12 @@ func (cs *Session) successURL() string {
 // Path returns the path of a session's page.
 func Path(id string) string { return "/sandbox/checkout/" + id }
 
-// Get answers GET /v1/checkout/sessions/{id}.
+// Get handles GET /v1/checkout/sessions/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Sessions)
 }
 
-// List answers GET /v1/checkout/sessions.
+// List handles GET /v1/checkout/sessions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
@@ -172,7 +171,7 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return Sessions.Page(ctx, c, f)
 }
 
-// ListItems answers GET /v1/checkout/sessions/{id}/line_items.
+// ListItems handles GET /v1/checkout/sessions/{id}/line_items.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	state, err := sales.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -181,10 +180,10 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.ID+"/line_items", "item", state.Items)
 }
 
-// TimerExpires goes off when an open session expires.
+// TimerExpires fires when an open session expires.
 const TimerExpires = "checkout.expires"
 
-// Expire answers POST /v1/checkout/sessions/{id}/expire.
+// Expire handles POST /v1/checkout/sessions/{id}/expire.
 func Expire(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -199,7 +198,7 @@ func Expire(ctx context.Context, c *kernel.Call) (any, error) {
 	return cs, closeSession(ctx, c.Step, cs)
 }
 
-// ExpireDue expires a session when its timer goes off.
+// ExpireDue expires a session when its timer fires.
 func ExpireDue(ctx context.Context, st *kernel.Step, id string) error {
 	cs, err := Sessions.Get(ctx, st.Q, id, "id")
 	if err != nil || cs.Status != statusOpen {
@@ -220,7 +219,7 @@ func closeSession(ctx context.Context, st *kernel.Step, cs *Session) error {
 	return st.Emit(ctx, "checkout.session.expired", cs, nil)
 }
 
-// ItemsOf reads what a session sells, as checkout.session.line_items shows it.
+// ItemsOf returns the line items of a session, as in checkout.session.line_items.
 func ItemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
 	state, err := sales.Get(ctx, q, sessionID, "id")
 	if err != nil {
@@ -243,8 +242,8 @@ func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) erro
 	return nil
 }
 
-// PaymentEnded stores the outcome of a completed session's payment with an
-// event, if the invoice belongs to a session.
+// PaymentEnded records the outcome of a session's payment and emits an event. It does nothing if
+// the invoice does not belong to a session.
 func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
 	waiting, err := Sessions.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)

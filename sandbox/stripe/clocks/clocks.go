@@ -11,15 +11,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// life is how long Stripe keeps a test clock. The sandbox keeps it until it is
-// deleted.
+// life is the lifetime that Stripe documents for a test clock. The sandbox keeps a test clock until
+// it is deleted.
 const life = 30 * 24 * time.Hour
 
-// maxTime is the latest moment of a clock, in seconds since the epoch: it is in
-// the year 9999.
+// maxTime is the latest time of a clock, in seconds since the epoch. It is in the year 9987.
 const maxTime = 253_000_000_000
 
-// Create answers POST /v1/test_helpers/test_clocks.
+// Create handles POST /v1/test_helpers/test_clocks.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	tc := kernel.TestClock{Header: kernel.TestClocks.Start(c.Now), Status: kernel.ClockReady, DeletesAfter: c.Now + int64(life/time.Second)}
 	c.Params.Require("frozen_time")
@@ -31,18 +30,18 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return tc, c.Create(ctx, "test_helpers.test_clock.created", tc)
 }
 
-// Get answers GET /v1/test_helpers/test_clocks/{id}.
+// Get handles GET /v1/test_helpers/test_clocks/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, kernel.TestClocks)
 }
 
-// List answers GET /v1/test_helpers/test_clocks.
+// List handles GET /v1/test_helpers/test_clocks.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.TestClocks.Page(ctx, c, kernel.Filter{})
 }
 
-// Advance answers POST /v1/test_helpers/test_clocks/{id}/advance. The clock is
-// advancing at first; by the next request everything has happened.
+// Advance handles POST /v1/test_helpers/test_clocks/{id}/advance. The response shows the clock as
+// advancing. By the next request, all timers up to the new time have fired.
 func Advance(ctx context.Context, c *kernel.Call) (any, error) {
 	var to int64
 	c.Params.Require("frozen_time")
@@ -67,8 +66,7 @@ func Advance(ctx context.Context, c *kernel.Call) (any, error) {
 	return tc, c.Advance(ctx, tc, to)
 }
 
-// latestTarget returns the latest moment to which a clock can be advanced at
-// once.
+// latestTarget returns the latest time to which a clock can be advanced in one request.
 func latestTarget(ctx context.Context, st *kernel.Step, tc *kernel.TestClock) (int64, error) {
 	subs, err := subscriptions.All.FindWhere(ctx, st.Q, `doc ->> '$.test_clock' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, tc.ID)
 	if err != nil {
@@ -83,8 +81,8 @@ func latestTarget(ctx context.Context, st *kernel.Step, tc *kernel.TestClock) (i
 	return latest, nil
 }
 
-// Delete answers DELETE /v1/test_helpers/test_clocks/{id}. It deletes the clock's
-// customers too, each as ending says.
+// Delete handles DELETE /v1/test_helpers/test_clocks/{id}. It also deletes the clock's customers
+// and calls the ending functions for each of them.
 func Delete(ending ...customers.EndFunc) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.CheckUnread(); err != nil {

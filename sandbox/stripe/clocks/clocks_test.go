@@ -9,10 +9,10 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// begin is the moment of a new test clock: far from the sandbox's own.
+// begin is the time of a new test clock, far from the sandbox's time.
 var begin = time.Date(2030, time.June, 1, 0, 0, 0, 0, time.UTC)
 
-// clock creates a test clock and a customer of it.
+// clock creates a test clock with a customer.
 func clock(w *stripetest.World) (id, customer string) {
 	id = w.Post("/v1/test_helpers/test_clocks", fmt.Sprintf("frozen_time=%d&name=mine", begin.Unix())).At("id")
 	return id, w.Post("/v1/customers", "test_clock="+id+"&name=Ada").At("id")
@@ -22,8 +22,7 @@ func advance(w *stripetest.World, id string, to time.Time) stripetest.Object {
 	return w.Post("/v1/test_helpers/test_clocks/"+id+"/advance", fmt.Sprintf("frozen_time=%d", to.Unix()))
 }
 
-// TestPagesGoByTheClock buys at a checkout and looks at the portal, both at the
-// clock's moment.
+// TestPagesGoByTheClock opens a checkout and a portal page, both at the clock's time.
 func TestPagesGoByTheClock(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -34,7 +33,7 @@ func TestPagesGoByTheClock(t *testing.T) {
 		t.Errorf("the session expires at %d", got)
 	}
 	page := strings.TrimPrefix(session.At("url"), stripetest.Site)
-	w.Advance(100 * stripetest.Day) // does not expire it
+	w.Advance(100 * stripetest.Day) // does not expire the session
 	if got := w.Form(page, "card_number", "4242424242424242"); got.Code != 303 {
 		t.Fatalf("paying answers %d: %s", got.Code, got.Body)
 	}
@@ -54,8 +53,8 @@ func TestPagesGoByTheClock(t *testing.T) {
 	}
 }
 
-// TestUsageGoesByTheClock reports usage at the clock's moment, which the sandbox's own
-// time would refuse.
+// TestUsageGoesByTheClock reports usage at the clock's time, which would be refused at the
+// sandbox's time.
 func TestUsageGoesByTheClock(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -69,7 +68,7 @@ func TestUsageGoesByTheClock(t *testing.T) {
 	w.Get("/v1/invoices/"+w.Get("/v1/subscriptions/"+sub.At("id")).At("latest_invoice")).CheckValues(t, "the renewal", "total", "70", "status", "paid", "test_clock", id)
 }
 
-// TestLimitsOfAClock advances with and without subscriptions.
+// TestLimitsOfAClock advances a clock with and without subscriptions.
 func TestLimitsOfAClock(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

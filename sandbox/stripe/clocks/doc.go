@@ -1,2 +1,2 @@
-// Package clocks has the endpoints of test clocks (rules: sandbox#test-clocks).
+// Package clocks implements the endpoints of test clocks (rules: sandbox#test-clocks).
 package clocks

@@ -17,7 +17,7 @@ const (
 	MethodDebit = "sepa_debit"
 )
 
-// sepaDebit is a bank account that a customer allows to be debited.
+// sepaDebit is a bank account for SEPA Direct Debit.
 type sepaDebit struct {
 	BankCode      string    `json:"bank_code"`
 	BranchCode    string    `json:"branch_code"`
@@ -27,12 +27,12 @@ type sepaDebit struct {
 	Last4         string    `json:"last4"`
 }
 
-// TestAccount is one of the account numbers that the hosted page knows. The
-// last four digits decide how a debit ends.
+// TestAccount is a test account number of the hosted page. The last four digits determine the
+// outcome of a debit.
 type TestAccount struct{ iban, fingerprint string }
 
-// ReadIBAN returns the test account with the number that was typed. Otherwise
-// problem tells people why there is none.
+// ReadIBAN returns the test account with the typed number. If the number is not a test account,
+// problem is the message to show.
 func ReadIBAN(typed string) (found TestAccount, problem string) {
 	iban := strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(typed))
 	for _, a := range []TestAccount{
@@ -49,9 +49,8 @@ func ReadIBAN(typed string) (found TestAccount, problem string) {
 	return TestAccount{}, "No real account is debited here. Use one of the test accounts."
 }
 
-// validIBAN checks the two check digits of an account number: with the first
-// four characters moved to the end and letters turned into numbers, the whole
-// must be 1 modulo 97.
+// validIBAN checks the two check digits of an account number: if the first four characters are
+// moved to the end and letters are replaced by numbers, the result must be 1 modulo 97.
 func validIBAN(iban string) bool {
 	if len(iban) < 15 || len(iban) > 34 {
 		return false
@@ -73,7 +72,7 @@ func validIBAN(iban string) bool {
 	return ok && number.Mod(number, big.NewInt(97)).Int64() == 1
 }
 
-// AttachAccount stores a bank account for a customer.
+// AttachAccount attaches a bank account to a customer.
 func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Customer) (*PaymentMethod, error) {
 	pm := newPaymentMethod(st, MethodDebit, cu)
 	pm.SepaDebit = &sepaDebit{
@@ -82,5 +81,5 @@ func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Cust
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// Delayed reports whether the outcome of a payment is known only days later.
+// Delayed reports whether the outcome of a payment is known only after some days.
 func (pm *PaymentMethod) Delayed() bool { return pm.SepaDebit != nil }

@@ -8,10 +8,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Adjustments are the changes of balances that no invoice made.
+// Adjustments are the balance changes that were not made by an invoice.
 var Adjustments = kernel.Kind[Adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
 
-// Adjustment is a change of a customer's balance: a credit is negative.
+// Adjustment is a change of a customer's balance. A negative amount is a credit.
 type Adjustment struct {
 	kernel.Header
 	Amount          int64             `json:"amount"`
@@ -26,7 +26,7 @@ type Adjustment struct {
 	Type            string            `json:"type"`
 }
 
-// Adjust answers POST /v1/customers/{id}/balance_transactions.
+// Adjust handles POST /v1/customers/{id}/balance_transactions.
 func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 	a := Adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
 	p := c.Params
@@ -58,7 +58,7 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 	return a, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// ListAdjustments answers GET /v1/customers/{id}/balance_transactions.
+// ListAdjustments handles GET /v1/customers/{id}/balance_transactions.
 func ListAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func ListAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
 	return k.Page(ctx, c, f)
 }
 
-// CreditOf reads the credit of a customer by its currency, as
-// customer.invoice_credit_balance shows it: positive, where balance is negative.
+// CreditOf returns the credit of a customer by currency, as in customer.invoice_credit_balance. The
+// amount is positive if the balance is negative.
 func CreditOf(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
 	cu, err := All.Get(ctx, q, customerID, "customer")
 	if err != nil || cu.Balance == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// The balance of a customer is adjusted by hand, and says in which currency it is.
+// The balance of a customer is adjusted, and its currency is fixed while the balance is not zero.
 func TestBalanceIsAdjusted(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -30,7 +30,7 @@ func TestBalanceIsAdjusted(t *testing.T) {
 		stripetest.Refusal{Name: "no customer", Method: "POST", Path: "/v1/customers/cus_none/balance_transactions", Body: "amount=-1&currency=eur", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "none to list", Method: "GET", Path: "/v1/customers/cus_none/balance_transactions", Status: 404, Code: "resource_missing", Param: "id"},
 	)
-	// An empty balance may be in another currency next.
+	// If the balance is zero, the currency can change.
 	w.Post(path+"/balance_transactions", "amount=300&currency=eur")
 	w.Post(path+"/balance_transactions", "amount=-100&currency=usd")
 	w.Get(path).CheckValues(t, "another currency", "balance", "-100", "currency", "usd")

@@ -10,12 +10,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// PaymentMethods are all cards and bank accounts.
+// PaymentMethods are the cards and bank accounts of all customers.
 var PaymentMethods = kernel.Kind[PaymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
 
-// PaymentMethod is a card or a bank account of a customer. Its number decides
-// how it behaves at a renewal; the last four digits tell the test numbers
-// apart.
+// PaymentMethod is a card or a bank account of a customer. Its last four digits identify the test
+// number, which determines how renewals behave.
 type PaymentMethod struct {
 	kernel.Header
 	AllowRedisplay string            `json:"allow_redisplay"`
@@ -27,7 +26,7 @@ type PaymentMethod struct {
 	Type           string            `json:"type"`
 }
 
-// BillingDetails is whom a payment method belongs to.
+// BillingDetails are the contact details of the owner of a payment method.
 type BillingDetails struct {
 	Address form.Address `json:"address"`
 	Email   *string      `json:"email"`
@@ -55,7 +54,7 @@ type card struct {
 	Wallet form.Null `json:"wallet"`
 }
 
-// CardChecks are the results of the bank's checks of a card.
+// CardChecks are the results of the bank's card checks.
 type CardChecks struct {
 	AddressLine1      form.Null `json:"address_line1_check"`
 	AddressPostalCode form.Null `json:"address_postal_code_check"`
@@ -67,24 +66,24 @@ type cardNetworks struct {
 	Preferred form.Null `json:"preferred"`
 }
 
-// TestCard is one of the card numbers that the hosted pages know.
+// TestCard is a test card number of the hosted pages.
 type TestCard struct {
 	number, fingerprint string
-	Declines            bool // declines reports whether the bank declines it at once
-	Authenticates       bool // its owner has to confirm each payment (3-D Secure)
+	Declines            bool // whether the bank declines it immediately
+	Authenticates       bool // whether the cardholder has to authenticate each payment (3-D Secure)
 }
 
-// confirmedCard ends the number of the card whose owner confirms each payment.
+// confirmedCard is the last four digits of the card that requires authentication for each payment.
 const confirmedCard = "3184"
 
-// ReadCard returns the test card with the number that was typed. Otherwise
-// problem tells people why there is none.
+// ReadCard returns the test card with the typed number. If the number is not a test card, problem
+// is the message to show.
 func ReadCard(typed string) (found TestCard, problem string) {
 	number := strings.NewReplacer(" ", "", "-", "").Replace(typed)
 	for _, c := range []TestCard{
 		{number: "4242424242424242", fingerprint: "sandbox4242pays0"},
 		{number: "4000000000000002", fingerprint: "sandbox0002none0", Declines: true},
-		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // fails at renewal
+		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // declined at renewals
 		{number: "4000002760003184", fingerprint: "sandbox3184asks0", Authenticates: true},
 	} {
 		if number == c.number {
@@ -100,7 +99,7 @@ func ReadCard(typed string) (found TestCard, problem string) {
 	return TestCard{}, "No real card is charged here. Use one of the test cards."
 }
 
-// Describe describes the card or account for people.
+// Describe describes the card or account for display.
 func (pm *PaymentMethod) Describe() string {
 	if pm.SepaDebit != nil {
 		return "Debit of the account ending in " + pm.SepaDebit.Last4
@@ -108,7 +107,7 @@ func (pm *PaymentMethod) Describe() string {
 	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
-// Presence says whether the buyer is present when a card is charged.
+// Presence is whether the buyer is present when a card is charged.
 type Presence bool
 
 // The buyer is present on a hosted page, and absent at a renewal or a retry.
@@ -117,14 +116,14 @@ const (
 	BuyerAbsent  Presence = false
 )
 
-// Declines reports whether the bank declines the card. The one that ends in
-// 0341 pays only while the buyer is present.
+// Declines reports whether the bank declines the card. The card ending in 0341 is accepted only
+// while the buyer is present.
 func (pm *PaymentMethod) Declines(present Presence) bool {
 	return pm.Card != nil && pm.Card.Last4 == "0341" && present == BuyerAbsent
 }
 
-// Authenticates reports whether the owner of the card has to confirm each
-// payment, whether present or not.
+// Authenticates reports whether the cardholder has to authenticate each payment, whether the buyer
+// is present or not.
 func (pm *PaymentMethod) Authenticates() bool {
 	return pm.Card != nil && pm.Card.Last4 == confirmedCard
 }
@@ -144,7 +143,7 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// AttachCard stores a card for a customer.
+// AttachCard attaches a card to a customer.
 func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) (*PaymentMethod, error) {
 	pm := newPaymentMethod(st, MethodCard, cu)
 	pm.Card = &card{
@@ -158,8 +157,7 @@ func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) 
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// newPaymentMethod returns a payment method with what cards and bank accounts
-// have in common.
+// newPaymentMethod returns a payment method with the fields that cards and bank accounts share.
 func newPaymentMethod(st *kernel.Step, kind string, cu *Customer) *PaymentMethod {
 	pm := &PaymentMethod{
 		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,

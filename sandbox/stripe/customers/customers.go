@@ -7,10 +7,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// All are all customers.
+// All is the collection of all customers.
 var All = kernel.Kind[Customer]{Name: "customer", Prefix: "cus", Label: "customer", Path: "/v1/customers"}
 
-// Customer is who pays.
+// Customer is a payer.
 type Customer struct {
 	kernel.Header
 	Address             *form.Address     `json:"address"`
@@ -31,24 +31,24 @@ type Customer struct {
 	Shipping            form.Null         `json:"shipping"`
 	TaxExempt           string            `json:"tax_exempt"`
 	TestClock           *string           `json:"test_clock"`
-	// Deleted is set only on what is left of a deleted customer.
+	// Deleted is set only on the record of a deleted customer.
 	Deleted bool `json:"deleted,omitempty"`
 }
 
 type invoiceSettings struct {
-	CustomFields         []customField `json:"custom_fields"` // null for none
+	CustomFields         []customField `json:"custom_fields"` // null if empty
 	DefaultPaymentMethod *string       `json:"default_payment_method"`
 	Footer               form.Null     `json:"footer"`
 	RenderingOptions     form.Null     `json:"rendering_options"`
 }
 
-// customField is a line that is printed on each invoice of a customer.
+// customField is a line on each invoice of a customer.
 type customField struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// deletedCustomer is the record of a customer that was deleted.
+// deletedCustomer replaces a deleted customer.
 type deletedCustomer struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -58,9 +58,8 @@ type deletedCustomer struct {
 // Head implements kernel.Object.
 func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, Object: d.Object} }
 
-// read reads the parameters that creating and updating have in common. It
-// returns the invoice settings, of which an update accepts more; nil if none
-// were given.
+// read reads the parameters that creating and updating have in common. It returns the invoice
+// settings, because an update accepts more of them. It returns nil if they were not given.
 func (cu *Customer) read(p *form.Params) (settings *form.Params) {
 	form.ReadAddress(p, &cu.Address)
 	p.ReadClearable("description", &cu.Description)
@@ -95,10 +94,10 @@ func (i *invoiceSettings) readFields(settings *form.Params) {
 	}
 }
 
-// maxCustomFields is how many custom fields a customer can have.
+// maxCustomFields is the maximum number of custom fields of a customer.
 const maxCustomFields = 4
 
-// Create answers POST /v1/customers.
+// Create handles POST /v1/customers.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	cu := Customer{
 		Header: All.Start(c.Now), InvoicePrefix: form.NewInvoicePrefix(), NextInvoiceSequence: 1,
@@ -117,7 +116,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Create(ctx, "customer.created", cu)
 }
 
-// Get answers GET /v1/customers/{id}.
+// Get handles GET /v1/customers/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, err
 }
 
-// Update answers POST /v1/customers/{id}.
+// Update handles POST /v1/customers/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	cu, err := FindLive(ctx, c.Step, c.ID, "id")
 	if err != nil {
@@ -151,8 +150,8 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return cu, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// Delete answers DELETE /v1/customers/{id}. It also ends what the customer has
-// under way: each of the given functions ends one kind of it.
+// Delete handles DELETE /v1/customers/{id}. It calls the ending functions to end the customer's
+// subscriptions and sessions.
 func Delete(ending ...EndFunc) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := c.Params.CheckUnread(); err != nil {
@@ -167,10 +166,10 @@ func Delete(ending ...EndFunc) kernel.Endpoint {
 	}
 }
 
-// EndFunc ends one kind of what a customer has under way.
+// EndFunc ends one kind of the customer's objects, such as subscriptions.
 type EndFunc = func(ctx context.Context, st *kernel.Step, cu *Customer) error
 
-// Remove deletes a customer and what it has under way.
+// Remove deletes a customer and calls the ending functions for it.
 func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...EndFunc) error {
 	for _, end := range ending {
 		if err := end(ctx, st, cu); err != nil {
@@ -183,7 +182,7 @@ func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...EndFun
 	return st.Emit(ctx, "customer.deleted", cu, nil)
 }
 
-// List answers GET /v1/customers.
+// List handles GET /v1/customers.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddCondition(`doc ->> '$.deleted' IS NULL`)
@@ -192,8 +191,8 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
-// FindLive reads a customer that is not deleted. If there is none, it returns a
-// refusal of the parameter that had the id.
+// FindLive returns a customer that is not deleted. If the customer does not exist, it returns
+// an error for the parameter that contained the id.
 func FindLive(ctx context.Context, st *kernel.Step, id, param string) (*Customer, error) {
 	cu, err := All.Get(ctx, st.Q, id, param)
 	if err == nil && cu.Deleted {
@@ -202,7 +201,7 @@ func FindLive(ctx context.Context, st *kernel.Step, id, param string) (*Customer
 	return cu, err
 }
 
-// SetDelinquent records whether a customer's latest payment is late.
+// SetDelinquent records whether a customer's latest payment is overdue.
 func SetDelinquent(ctx context.Context, st *kernel.Step, customerID string, late bool) error {
 	cu, err := All.Get(ctx, st.Q, customerID, "customer")
 	if err != nil || cu.Deleted {

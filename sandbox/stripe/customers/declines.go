@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// PaymentError is why a payment failed.
+// PaymentError is the reason why a payment failed.
 type PaymentError struct {
 	Charge      string `json:"charge,omitempty"`
 	Code        string `json:"code,omitempty"`
@@ -16,21 +16,20 @@ type PaymentError struct {
 	Type        string `json:"type"`
 }
 
-// What a request pays, as the codes of its refusal name it.
+// The object that a request pays. The codes of payment errors contain it.
 const (
 	PaysInvoice      = "invoice"
 	PaysSubscription = "subscription"
 )
 
-// unconfirmed is the code of a payment that is not lost: it waits for its payer.
+// unconfirmed is the code of a payment that can still succeed after the payer confirms it.
 const unconfirmed = "authentication_required"
 
-// Waits reports whether the payment can still succeed, once its payer confirms
-// it.
+// Waits reports whether the payment can still succeed after the payer confirms it.
 func (e *PaymentError) Waits() bool { return e.Code == unconfirmed }
 
-// Answer returns the refusal of a request that depends on the payment. what says
-// which request that is: PaysInvoice or PaysSubscription.
+// Answer returns the error response for a request that depends on the payment. what is PaysInvoice
+// or PaysSubscription.
 func (e *PaymentError) Answer(what string) *form.Error {
 	refused := &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: http.StatusPaymentRequired}
 	switch {
@@ -43,13 +42,12 @@ func (e *PaymentError) Answer(what string) *form.Error {
 	return refused
 }
 
-// UnconfirmedPayment is the error of a payment that its payer has to confirm.
+// UnconfirmedPayment returns the error for a payment that the payer has to confirm.
 func UnconfirmedPayment() *PaymentError {
 	return &PaymentError{Code: unconfirmed, DeclineCode: unconfirmed, Type: "card_error", Message: "Your card was declined. This transaction requires authentication."}
 }
 
-// FailedAuthentication is the error of a payment that its payer refused to
-// confirm.
+// FailedAuthentication returns the error for a payment that the payer refused to confirm.
 func FailedAuthentication() *PaymentError {
 	return &PaymentError{
 		Code: "payment_intent_authentication_failure", Type: "card_error",
@@ -57,12 +55,12 @@ func FailedAuthentication() *PaymentError {
 	}
 }
 
-// NewDeclinedError is the error of a card that the bank declines.
+// NewDeclinedError returns the error for a card that the bank declines.
 func NewDeclinedError() *PaymentError {
 	return &PaymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 
-// NoPaymentMethod is the error of a payment without anything to pay with.
+// NoPaymentMethod returns the error for a payment without a payment method.
 func NoPaymentMethod() *PaymentError {
 	return &PaymentError{
 		Code: "resource_missing", Type: "invalid_request_error",
@@ -70,13 +68,12 @@ func NoPaymentMethod() *PaymentError {
 	}
 }
 
-// What can go wrong with a card on a hosted page.
+// Errors of a card payment on a hosted page.
 var (
-	// ErrDeclined says that the bank declined the card.
+	// ErrDeclined means that the bank declined the card.
 	ErrDeclined = errors.New("the card was declined")
-	// ErrUnconfirmed says that the owner of the card has to confirm the payment
-	// first.
+	// ErrUnconfirmed means that the cardholder has to confirm the payment first.
 	ErrUnconfirmed = errors.New("the payment is not confirmed")
-	// ErrNotAuthenticated says that the owner of the card refused to confirm.
+	// ErrNotAuthenticated means that the cardholder refused to confirm the payment.
 	ErrNotAuthenticated = errors.New("the payment was not confirmed")
 )

@@ -1,3 +1,3 @@
-// Package customers has customers and the cards and bank accounts that they pay
-// with, and decides what the bank says to a card.
+// Package customers implements customers and their cards and bank accounts. It also decides whether
+// the bank accepts a card.
 package customers

@@ -7,8 +7,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// CheckCard refuses a payment method that is not the customer's. A nil id is
-// accepted.
+// CheckCard refuses a payment method that does not belong to the customer. It accepts a nil id.
 func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, param string) error {
 	if id == nil {
 		return nil
@@ -20,12 +19,12 @@ func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, par
 	return err
 }
 
-// GetPaymentMethod answers GET /v1/payment_methods/{id}.
+// GetPaymentMethod handles GET /v1/payment_methods/{id}.
 func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, PaymentMethods)
 }
 
-// ListPaymentMethods answers GET /v1/payment_methods.
+// ListPaymentMethods handles GET /v1/payment_methods.
 func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
@@ -33,8 +32,8 @@ func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	return PaymentMethods.Page(ctx, c, f)
 }
 
-// AttachPaymentMethod answers POST /v1/payment_methods/{id}/attach. It accepts
-// the names of some of Stripe's test cards.
+// AttachPaymentMethod handles POST /v1/payment_methods/{id}/attach. It accepts the names of some of
+// Stripe's test cards.
 func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	c.Params.Require("customer")

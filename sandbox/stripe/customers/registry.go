@@ -10,13 +10,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// RegistryPath is the path of the registry of VAT numbers.
+// RegistryPath is the path of the control of the VAT number registry.
 const RegistryPath = kernel.OwnRoot + "/registry"
 
-// registered are the answers of the registry, by plain value.
+// registered are the configured answers of the registry, by normalized value.
 var registered = kernel.Kind[registration]{Name: "sandbox.registration", Label: "registration"}
 
-// registration is the registry's answer about a value.
+// registration is the registry's answer for a value.
 type registration struct {
 	kernel.Header
 	Status string  `json:"status"`
@@ -30,8 +30,8 @@ type registryEntry struct {
 	Name   *string `json:"name"`
 }
 
-// ChangeRegistry returns the handler of PUT /sandbox/stripe/registry. The answer applies to the
-// tax IDs with the value, present and future ones.
+// ChangeRegistry returns the handler of PUT /sandbox/stripe/registry. The answer applies to
+// existing and future tax IDs with the value.
 func ChangeRegistry(e *kernel.Engine) http.HandlerFunc {
 	statuses := []string{verified, unverified, pending, unavailable}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -93,8 +93,8 @@ func RegistryAnswers(ctx context.Context, st *kernel.Step, id string) error {
 	return answerRegistry(ctx, st, found)
 }
 
-// answerRegistry sets the verification of a tax ID: the answer that was set for its value, else the
-// answer of a test value, else unverified.
+// answerRegistry sets the verification of a tax ID. It uses the configured answer for the value, or
+// else the answer of a test value, or else unverified.
 func answerRegistry(ctx context.Context, st *kernel.Step, id *TaxID) error {
 	plain := plainTaxID(id.Value)
 	v := verification{Status: unverified}

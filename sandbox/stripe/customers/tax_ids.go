@@ -12,13 +12,13 @@ import (
 // TaxIDs are the tax IDs of customers.
 var TaxIDs = kernel.Kind[TaxID]{Name: "tax_id", Prefix: "txi", Label: "tax ID"}
 
-// TimerRegistryAnswers is the timer of a tax ID that waits for the registry.
+// TimerRegistryAnswers fires when the registry answers for a tax ID.
 const TimerRegistryAnswers = "tax_id.answer"
 
-// maxTaxIDs is how many tax IDs a customer can have.
+// maxTaxIDs is the maximum number of tax IDs of a customer.
 const maxTaxIDs = 5
 
-// The verification of a tax ID.
+// The verification statuses of a tax ID.
 const (
 	verified    = "verified"
 	unverified  = "unverified"
@@ -50,14 +50,14 @@ type verification struct {
 	VerifiedName    *string   `json:"verified_name"`
 }
 
-// TaxIDLine is a tax ID as an invoice shows it.
+// TaxIDLine is a tax ID on an invoice.
 type TaxIDLine struct {
 	Type  string `json:"type"`
 	Value string `json:"value"`
 }
 
-// taxIDForms are the forms of the types that the sandbox accepts, without spaces, dots and
-// dashes (https://docs.stripe.com/billing/customer/tax-ids, "Supported tax ID types").
+// taxIDForms are the formats of the supported types, without spaces, dots and dashes
+// (https://docs.stripe.com/billing/customer/tax-ids, "Supported tax ID types").
 var taxIDForms = map[string]*regexp.Regexp{
 	"eu_vat": regexp.MustCompile(`^(ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|` +
 		`ES([A-Z]\d{7}[A-Z\d]|\d{8}[A-Z])|FI\d{8}|FR[A-Z\d]{2}\d{9}|HR\d{11}|HU\d{8}|IE(\d{7}[A-Z]{1,2}|\d[A-Z]\d{5}[A-Z])|IT\d{11}|` +
@@ -66,11 +66,11 @@ var taxIDForms = map[string]*regexp.Regexp{
 	"ch_vat": regexp.MustCompile(`^CHE\d{9}(MWST|TVA|IVA)?$`),
 }
 
-// testTaxIDs are Stripe's documented test values and their answers
+// testTaxIDs are Stripe's documented test values and their verification statuses
 // (https://docs.stripe.com/billing/customer/tax-ids, "Test tax IDs").
 var testTaxIDs = map[string]string{"000000000": verified, "111111111": unverified, "222222222": pending}
 
-// CreateTaxID answers POST /v1/customers/{id}/tax_ids. The registry answers later.
+// CreateTaxID handles POST /v1/customers/{id}/tax_ids. The registry answers later.
 func CreateTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	id := TaxID{Header: TaxIDs.Start(c.Now), Customer: c.ID, Verification: &verification{Status: pending}}
 	id.Owner.Type, id.Owner.Customer = "customer", c.ID
@@ -105,12 +105,12 @@ func CreateTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	return id, c.Create(ctx, "customer.tax_id.created", id)
 }
 
-// plainTaxID returns a value without spaces, dots and dashes, in upper case.
+// plainTaxID normalizes a value: upper case, without spaces, dots and dashes.
 func plainTaxID(value string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", ".", "", "-", "").Replace(value))
 }
 
-// GetTaxID answers GET /v1/customers/{id}/tax_ids/{child}.
+// GetTaxID handles GET /v1/customers/{id}/tax_ids/{child}.
 func GetTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func GetTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	return findTaxID(ctx, c)
 }
 
-// findTaxID reads the tax ID that the path names.
+// findTaxID returns the tax ID in the path.
 func findTaxID(ctx context.Context, c *kernel.Call) (*TaxID, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func findTaxID(ctx context.Context, c *kernel.Call) (*TaxID, error) {
 	return id, err
 }
 
-// DeleteTaxID answers DELETE /v1/customers/{id}/tax_ids/{child}.
+// DeleteTaxID handles DELETE /v1/customers/{id}/tax_ids/{child}.
 func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	return gone, c.Emit(ctx, "customer.tax_id.deleted", id, nil)
 }
 
-// ListTaxIDs answers GET /v1/customers/{id}/tax_ids.
+// ListTaxIDs handles GET /v1/customers/{id}/tax_ids.
 func ListTaxIDs(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
@@ -165,13 +165,13 @@ func taxIDsOf(ctx context.Context, q kernel.Querier, customerID string) ([]*TaxI
 	return TaxIDs.FindWhere(ctx, q, `doc ->> '$.customer' = ?`, customerID)
 }
 
-// TaxIDsOf reads the tax IDs of a customer, as customer.tax_ids shows them.
+// TaxIDsOf returns the tax IDs of a customer, as in customer.tax_ids.
 func TaxIDsOf(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
 	ids, err := taxIDsOf(ctx, q, customerID)
 	return form.NewList(All.Path+"/"+customerID+"/tax_ids", ids), err
 }
 
-// TaxIDLines reads the tax IDs of a customer, as invoices show them.
+// TaxIDLines returns the tax IDs of a customer, as invoices show them.
 func TaxIDLines(ctx context.Context, q kernel.Querier, customerID string) ([]TaxIDLine, error) {
 	ids, err := taxIDsOf(ctx, q, customerID)
 	lines := make([]TaxIDLine, len(ids))

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// coverageText has a line for each endpoint: its method and path, and the
-// parameters that it takes. A test of package stripe writes it by asking.
+// coverageText has a line for each endpoint: its method, path and parameters. A test of package
+// stripe generates it by calling the endpoints.
 //
 //go:embed coverage.txt
 var coverageText string
 
-// coveredParams returns the parameters of the endpoints by method and path.
+// coveredParams maps the method and path of an endpoint to its parameters.
 func coveredParams() map[string][]string {
 	params := map[string][]string{}
 	for line := range strings.Lines(coverageText) {

@@ -13,33 +13,33 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// Path is the path of the dashboard; everything of it is below.
+// Path is the path prefix of the dashboard.
 const Path = "/sandbox/dashboard"
 
 //go:embed dashboard.html
 var pagesHTML string
 
-// Config is what the dashboard shows besides the state.
+// Config configures the dashboard.
 type Config struct {
 	API    string // the URL of the API, without /v1
-	AtRoot bool   // whether that has no path, which Stripe's clients require
+	AtRoot bool   // whether API has no path, which Stripe's clients require
 	Key    string // the secret key
-	Secret string // what signs the events of the configured endpoint; empty if there is none
-	Hook   string // the URL of the configured endpoint; empty if there is none
+	Secret string // the signing secret of the configured endpoint, or ""
+	Hook   string // the URL of the configured endpoint, or ""
 	Routes []Route
 }
 
-// Route is an endpoint of the API.
+// Route is an API endpoint.
 type Route struct{ Method, Path string }
 
-// Dashboard serves the pages.
+// Dashboard serves the dashboard's pages.
 type Dashboard struct {
 	engine *kernel.Engine
 	cfg    Config
 	page   *template.Template
 }
 
-// New returns the dashboard of what e keeps.
+// New returns a dashboard for the state of e.
 func New(e *kernel.Engine, cfg Config) *Dashboard {
 	return &Dashboard{engine: e, cfg: cfg, page: theme.Shell(pagesHTML, nil)}
 }
@@ -63,7 +63,7 @@ func (d *Dashboard) Register(mux *http.ServeMux) {
 	mux.HandleFunc("POST "+Path+"/events/{id}/resend", d.resend)
 }
 
-// frame is a page. Exactly one of the parts below is set.
+// frame is the data of a page. Exactly one of the pointers is set.
 type frame struct {
 	theme.Frame
 
@@ -73,7 +73,7 @@ type frame struct {
 	Coverage *coveragePart
 }
 
-// view fills a page. Errors: kernel.ErrAbsent for what does not exist.
+// view fills a page. It returns kernel.ErrNotFound if the object does not exist.
 type view func(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error
 
 // serve returns the handler of a page.
@@ -100,13 +100,13 @@ func (d *Dashboard) serve(show view) http.HandlerFunc {
 	}
 }
 
-// resend answers POST …/events/{id}/resend: an event is sent once more.
+// resend handles POST …/events/{id}/resend. It sends an event again.
 func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	err := d.engine.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error {
 		e, err := kernel.Events.Find(ctx, st.Q, id)
 		if errors.Is(err, kernel.ErrNotFound) {
-			return nil // the page says so
+			return nil // the event's page renders the error
 		}
 		if err != nil {
 			return err
@@ -123,5 +123,5 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Path+"/events/"+id, http.StatusSeeOther) //nolint:gosec // the path stays on this site
 }
 
-// momentAt describes a time in seconds, seen from now.
+// momentAt describes a time relative to now. Both are in seconds since the epoch.
 func momentAt(when, now int64) theme.Moment { return theme.At(time.Unix(when, 0), time.Unix(now, 0)) }

@@ -16,9 +16,8 @@ import (
 
 const path = "/sandbox/dashboard"
 
-// page opens a page of the dashboard, which has to answer the status, and checks what
-// every page keeps to: a policy without scripts, nothing from outside, everything
-// escaped.
+// page opens a page of the dashboard and checks its status. It also checks the properties of all
+// pages: a policy without scripts, no external resources, and escaped text.
 func page(t *testing.T, w *stripetest.World, at string, status int) string {
 	t.Helper()
 	got := w.Send("GET", path+at, "")
@@ -46,7 +45,7 @@ func page(t *testing.T, w *stripetest.World, at string, status int) string {
 	return body
 }
 
-// shows checks parts of a page; one that begins with a minus must not be there.
+// shows checks for parts of a page. A part with a minus prefix must be absent.
 func shows(t *testing.T, at, body string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -57,7 +56,8 @@ func shows(t *testing.T, at, body string, parts ...string) {
 	}
 }
 
-// hooked is a provider with a receiver of its events, which never runs.
+// hooked configures a webhook endpoint to which nothing is delivered, because the provider does not
+// run.
 func hooked(c *stripe.Config) {
 	c.WebhookURL, c.WebhookSecret = "http://service.example.test/hooks", "whsec_dashboard"
 }
@@ -170,7 +170,7 @@ func TestAnInvoicesPage(t *testing.T) {
 	shows(t, "draft", page(t, w, "/invoices/"+draft, 200), "Draft", "-PDF</a>")
 }
 
-// TestAnEventIsSentAgain reads an event and queues it once more.
+// TestAnEventIsSentAgain resends an event from its page.
 func TestAnEventIsSentAgain(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t, hooked)
@@ -192,7 +192,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 	if got := w.Form(path + "/events/evt_x/resend"); got.Code != http.StatusSeeOther {
 		t.Errorf("an unknown event answers %d", got.Code)
 	}
-	// To an endpoint that does not take the type, nothing is sent.
+	// An endpoint that is not subscribed to the type receives nothing.
 	w.Post("/v1/webhook_endpoints/we_sandbox", "enabled_events[]=invoice.paid&disabled=false")
 	w.Form(path + "/events/" + event + "/resend")
 	if queued() != 2 {

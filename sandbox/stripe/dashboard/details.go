@@ -17,7 +17,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// historyLength is how many events a detail shows.
+// historyLength is the number of events on a detail page.
 const historyLength = 30
 
 func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error {
@@ -191,7 +191,7 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	return err
 }
 
-// history returns the last events about an object or a customer.
+// history returns the latest events about an object or a customer.
 func (d *Dashboard) history(ctx context.Context, st *kernel.Step, id string) ([]eventView, error) {
 	found, _, err := kernel.Events.FindNewest(ctx, st.Q, historyLength, "", `(doc ->> '$.data.object.id' = ? OR doc ->> '$.data.object.customer' = ?)`, id, id)
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *Dashboard) history(ctx context.Context, st *kernel.Step, id string) ([]
 	}
 	all, err := d.newEventViews(ctx, st, found)
 	for i := range all {
-		all[i].About = all[i].ObjectID // whose it is says the page already
+		all[i].About = all[i].ObjectID // the page already shows the customer
 	}
 	return all, err
 }
@@ -216,7 +216,7 @@ func (d *Dashboard) newEventViews(ctx context.Context, st *kernel.Step, found []
 	return all, nil
 }
 
-// newEventView describes an event: its object, for whom, and whether it arrived.
+// newEventView describes an event: its object, customer and delivery status.
 func (d *Dashboard) newEventView(ctx context.Context, st *kernel.Step, e *kernel.Event) (eventView, error) {
 	h := eventView{Type: e.Type, Href: Path + "/events/" + e.ID, When: momentAt(e.Created, st.Now), Mark: "off", MarkSay: "no receiver"}
 	switch {
@@ -227,7 +227,7 @@ func (d *Dashboard) newEventView(ctx context.Context, st *kernel.Step, e *kernel
 	}
 	var about struct{ ID, Customer, Name, Email string }
 	if err := json.Unmarshal(e.Data.Object, &about); err != nil {
-		about.Customer = "" // a customer that is expanded
+		about.Customer = "" // the customer is expanded
 	}
 	h.ObjectID, h.AboutHref = shortID(about.ID), hrefOf(about.ID)
 	h.About = h.ObjectID
@@ -245,7 +245,7 @@ func (d *Dashboard) newEventView(ctx context.Context, st *kernel.Step, e *kernel
 	return h, nil
 }
 
-// clockFact shows the test clock of an object, if it has one.
+// clockFact returns the test clock of an object, if it has one.
 func clockFact(id *string) []fact {
 	if id == nil {
 		return nil
@@ -261,7 +261,7 @@ func metadataFacts(metadata map[string]string) []fact {
 	return all
 }
 
-// prettyJSON returns an object as the API shows it.
+// prettyJSON formats an object as indented JSON.
 func prettyJSON(o any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

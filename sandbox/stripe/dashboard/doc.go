@@ -1,4 +1,3 @@
-// Package dashboard shows people what the provider has: customers, subscriptions,
-// invoices, events and what comes next, with what a client needs to reach it (rules:
-// sandbox#dashboard).
+// Package dashboard shows the state of the provider: customers, subscriptions, invoices, events,
+// upcoming timers and the connection settings for clients (rules: sandbox#dashboard).
 package dashboard

@@ -15,11 +15,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// perPage is how many rows a list shows.
+// perPage is the number of rows per page.
 const perPage = 25
 
-// olderHref returns the address of the rows after the last one that is shown; empty
-// if there are none.
+// olderHref returns the URL of the next page, which starts after the row last. It returns "" on the
+// last page.
 func olderHref(r *http.Request, more bool, last string) string {
 	if !more {
 		return ""
@@ -29,13 +29,13 @@ func olderHref(r *http.Request, more bool, last string) string {
 	return r.URL.Path + "?" + q.Encode()
 }
 
-// chips returns the filters of a list by a field of its address.
+// chips returns the filters of a list for a query parameter.
 func chips(r *http.Request, key string, values ...string) []chip {
 	now := r.URL.Query().Get(key)
 	all := []chip{{Text: "All", Href: r.URL.Path, On: now == ""}}
 	for _, v := range values {
 		text := v
-		if !strings.Contains(v, ".") { // not the type of an event
+		if !strings.Contains(v, ".") { // not an event type
 			text = toWords(v)
 		}
 		all = append(all, chip{Text: text, Href: r.URL.Path + "?" + url.Values{key: {v}}.Encode(), On: now == v})
@@ -91,7 +91,7 @@ func customerCell(cu *customers.Customer) cell {
 	return c
 }
 
-// personOf shows the customer with the id, also one that was deleted.
+// personOf shows the customer with the id, including deleted customers.
 func personOf(ctx context.Context, st *kernel.Step, id string) (cell, error) {
 	cu, err := customers.All.Find(ctx, st.Q, id)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *Dashboard) subscriptions(ctx context.Context, st *kernel.Step, r *http.
 	return nil
 }
 
-// subscriptionTable shows subscriptions, with or without their customers.
+// subscriptionTable lists subscriptions. who adds the customer column.
 func subscriptionTable(ctx context.Context, st *kernel.Step, subs []*subscriptions.Subscription, who bool) (table, error) {
 	t := table{Columns: []string{"Customer", "Items", "Status", "Next"}}
 	if !who {
@@ -149,7 +149,7 @@ func subscriptionTable(ctx context.Context, st *kernel.Step, subs []*subscriptio
 	return t, nil
 }
 
-// itemsOf shows what a subscription consists of.
+// itemsOf shows the items of a subscription.
 func itemsOf(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription) (cell, error) {
 	names := subscriptions.ProductNames{}
 	if err := subscriptions.ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
@@ -184,7 +184,7 @@ func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Reque
 	return nil
 }
 
-// invoiceTable shows invoices, with or without their customers.
+// invoiceTable lists invoices. who adds the customer column.
 func invoiceTable(st *kernel.Step, bills []*invoices.Invoice, who bool) table {
 	t := table{Columns: []string{"Invoice", "Customer", "Status", "Amount", "Created"}}
 	if !who {
@@ -206,7 +206,7 @@ func invoiceTable(st *kernel.Step, bills []*invoices.Invoice, who bool) table {
 	return t
 }
 
-// reasonText says why an invoice was made.
+// reasonText describes the billing reason of an invoice.
 func reasonText(in *invoices.Invoice) string {
 	return map[string]string{
 		invoices.ReasonCreate: "First bill", invoices.ReasonCycle: "Renewal", invoices.ReasonUpdate: "Change",

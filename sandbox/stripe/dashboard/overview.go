@@ -14,8 +14,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// overviewPart is the first page: how to reach the provider, how it is, what
-// comes next and what happened last.
+// overviewPart is the start page: the connection settings, the current numbers, the next timers and
+// the latest events.
 type overviewPart struct {
 	API, Key, Secret, Hook string
 	Curl, Go, Node         string
@@ -24,13 +24,13 @@ type overviewPart struct {
 	Happened               []eventView
 }
 
-// number is a figure that leads to its list.
+// number is a figure with a link to its list.
 type number struct {
 	Label, Text, Href string
 	Bad               bool
 }
 
-// coming is something that happens by itself.
+// coming is a scheduled action.
 type coming struct {
 	theme.Upcoming
 	When theme.Moment
@@ -73,7 +73,7 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 	return err
 }
 
-// ListUpcoming reads what happens next by itself, the soonest first.
+// ListUpcoming returns the next scheduled actions, soonest first.
 func ListUpcoming(ctx context.Context, st *kernel.Step, limit int) ([]theme.Upcoming, error) {
 	next, err := kernel.NextTimers(ctx, st.Q, limit)
 	if err != nil {
@@ -94,7 +94,7 @@ func ListUpcoming(ctx context.Context, st *kernel.Step, limit int) ([]theme.Upco
 	return all, nil
 }
 
-// LastEvents reads what happened last, the newest first.
+// LastEvents returns the latest events, newest first.
 func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event, error) {
 	found, _, err := kernel.Events.FindNewest(ctx, st.Q, limit, "", `true`)
 	if err != nil {
@@ -107,7 +107,7 @@ func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event,
 	return all, nil
 }
 
-// timerText says what a kind of timer does.
+// timerText describes the action of a kind of timer.
 func timerText(kind string) string {
 	words, known := map[string]string{
 		"subscription.period_ends":            "A period ends",
@@ -127,12 +127,12 @@ func timerText(kind string) string {
 	return words
 }
 
-// curl returns a command that calls the API.
+// curl returns a curl command that calls the API.
 func (d *Dashboard) curl(path string, args ...string) string {
 	return "curl " + d.cfg.API + path + " \\\n  -u " + d.cfg.Key + ": " + strings.Join(args, " ")
 }
 
-// nodeHost returns the options of Stripe's client for Node that lead to a URL.
+// nodeHost returns the options that make Stripe's Node client use a URL.
 func nodeHost(api string) string {
 	scheme, rest, _ := strings.Cut(api, "://")
 	host, port, _ := strings.Cut(strings.SplitN(rest, "/", 2)[0], ":")
@@ -145,7 +145,7 @@ func nodeHost(api string) string {
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
-// coveragePart is the page about what the API supports.
+// coveragePart is the page of supported endpoints.
 type coveragePart struct {
 	Groups []coverageGroup
 	Count  int
@@ -156,7 +156,7 @@ type coverageGroup struct {
 	Routes []covered
 }
 
-// covered is an endpoint with the parameters that it takes.
+// covered is an endpoint with its parameters.
 type covered struct {
 	Method, Path string
 	Params       []string
@@ -178,7 +178,7 @@ func (d *Dashboard) coverage(_ context.Context, _ *kernel.Step, _ *http.Request,
 	return nil
 }
 
-// groupOf names the kind of object that a path is about.
+// groupOf returns the name of the type of object in a path.
 func groupOf(path string) string {
 	parts := strings.Split(path, "/")[2:] // without the version
 	name := parts[0]

@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// listPart is a table with filters and a link to older rows.
+// listPart is a table with filters and pagination.
 type listPart struct {
 	Intro   string
 	Chips   []chip
 	Table   table
-	Older   string // the address of older rows; empty if there are none
-	Empty   string // what to say if there is nothing
-	Example string // a command that creates something
+	Older   string // the URL of the next page, or ""
+	Empty   string // the message for an empty table
+	Example string // a command that creates an object
 }
 
 type chip struct {
@@ -26,7 +26,7 @@ type chip struct {
 	On         bool
 }
 
-// table is a table whose rows lead somewhere.
+// table is a table with linked rows.
 type table struct {
 	Columns []string
 	Rows    []row
@@ -37,7 +37,7 @@ type row struct {
 	Cells []cell
 }
 
-// cell is one value, with a second line, a mark or the initials of a person.
+// cell is a value with an optional second line, status mark or initials.
 type cell struct {
 	Label, Text, Second string
 	Mark                string // good, warn, bad, half or off
@@ -46,8 +46,8 @@ type cell struct {
 	When                *theme.Moment
 }
 
-// detailPart is a page about one object: facts on the left, what belongs to it
-// and what happened on the right.
+// detailPart is the page of one object. Facts are on the left, related objects and events on the
+// right.
 type detailPart struct {
 	ID, Note string
 	Status   cell
@@ -56,10 +56,10 @@ type detailPart struct {
 	Sections []section
 	Happened []eventView
 	Body     string // the object as JSON
-	Open     bool   // whether that is what the page is about
+	Open     bool   // whether the JSON is shown by default
 }
 
-// action is a link or, if it changes something, a form.
+// action is a link, or a form if Post is set.
 type action struct {
 	Text, Href string
 	Post       bool
@@ -76,11 +76,11 @@ type section struct {
 	Table        table
 }
 
-// eventView is an event in a time line.
+// eventView is an event in a timeline.
 type eventView struct {
 	Type, Href    string
 	ObjectID      string // shortened
-	About         string // whom it is about, or else the object
+	About         string // the customer, or else the object
 	AboutHref     string // the page of the object
 	CustomerHref  string
 	When          theme.Moment
@@ -160,7 +160,7 @@ func initials(name, id string) (letters, hue string) {
 	return letters, "hue" + string(rune('0'+sum%6))
 }
 
-// hrefOf returns the page about an object; empty if it has none.
+// hrefOf returns the URL of an object's page, or "" if there is no such page.
 func hrefOf(id string) string {
 	for prefix, list := range map[string]string{"cus_": "/customers/", "sub_": "/subscriptions/", "in_": "/invoices/", "evt_": "/events/"} {
 		if strings.HasPrefix(id, prefix) {

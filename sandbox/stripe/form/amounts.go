@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// Decimals returns how many decimals Stripe counts in a currency. Stripe's list
-// differs from ISO 4217 in a few places: HUF, ISK, TWD and UGX, among others,
-// are counted in hundredths.
+// Decimals returns the number of decimals that Stripe uses for a currency. Stripe's list differs
+// from ISO 4217 for some currencies: it counts HUF, ISK, TWD and UGX, among others, in hundredths.
 func Decimals(code string) int {
 	switch code {
 	case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf":
@@ -19,8 +18,9 @@ func Decimals(code string) int {
 	return 2
 }
 
-// supported are the currencies in which the sandbox's account sells
-// (https://docs.stripe.com/currencies#presentment-currencies, and those with three decimals).
+// supported lists the currencies that the sandbox's account accepts
+// (https://docs.stripe.com/currencies#presentment-currencies, and the currencies with three
+// decimals).
 const supported = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd " +
 	"cad cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd " +
 	"hkd hnl htg huf idr ils inr isk jmd jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl " +
@@ -28,8 +28,8 @@ const supported = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn b
 	"qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd std szl thb tjs tnd top try ttd twd tzs " +
 	"uah ugx uyu uzs vnd vuv wst xaf xcd xcg xof xpf yer zar zmw"
 
-// ReadCurrency reads the code of a currency, upper or lower case, and refuses one that
-// Stripe does not support, with Stripe's own message.
+// ReadCurrency reads a currency code in upper or lower case. It refuses a currency that Stripe does
+// not support, with Stripe's message.
 func ReadCurrency(p *Params, key string, into *string) {
 	value, ok := p.ReadFilled(key)
 	if !ok {
@@ -43,7 +43,7 @@ func ReadCurrency(p *Params, key string, into *string) {
 	*into = code
 }
 
-// FormatAmount formats an amount in minor units for people, as in 1,234.50 EUR.
+// FormatAmount formats an amount in minor units for display, as in 1,234.50 EUR.
 func FormatAmount(amount int64, code string) string {
 	digits := big.NewInt(amount).String()
 	sign := ""
@@ -64,12 +64,12 @@ func FormatAmount(amount int64, code string) string {
 	return sign + digits + grouped + fraction + " " + strings.ToUpper(code)
 }
 
-// maxDigits is how many digits an amount has at most before the decimal point: those of
-// the highest amount of any currency.
+// maxDigits is the maximum number of digits before the decimal point. The highest amount of any
+// currency has this many digits.
 const maxDigits = 12
 
-// ReadDecimal reads an amount in minor units with up to twelve decimals and
-// returns it in its shortest form. It reports whether there is a valid one.
+// ReadDecimal reads an amount in minor units with up to twelve decimals and returns it in its
+// shortest form. It reports whether the parameter has a valid amount.
 func ReadDecimal(p *Params, key string) (string, bool) {
 	value, ok := p.ReadFilled(key)
 	if !ok {
@@ -95,25 +95,25 @@ func Digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// Times multiplies a decimal amount by a quantity and rounds the result, once
-// and half up, to whole minor units.
+// Times multiplies a decimal amount by a quantity. It rounds the result once, half up, to whole
+// minor units.
 func Times(unit string, quantity int64) int64 {
 	return TimesExact(unit, big.NewRat(quantity, 1), 1)
 }
 
-// TimesExact is Times for a quantity with decimals, rounded to whole steps of some
-// minor units. The quantity must not be negative.
+// TimesExact multiplies a decimal amount by a fractional quantity and rounds the result, half up,
+// to a multiple of step minor units. The quantity must not be negative.
 func TimesExact(unit string, quantity *big.Rat, step int64) int64 {
 	amount, ok := new(big.Rat).SetString(unit)
 	if !ok {
-		return 0 // prices hold only what ReadDecimal accepted
+		return 0 // unreachable: ReadDecimal validates the amounts of prices
 	}
 	amount.Mul(amount, quantity).Quo(amount, big.NewRat(step, 1)).Add(amount, big.NewRat(1, 2))
 	return new(big.Int).Quo(amount.Num(), amount.Denom()).Int64() * step
 }
 
-// FormatDecimal is FormatAmount for amounts that may be finer than the minor
-// unit, as in 0.0125 EUR.
+// FormatDecimal formats an amount like FormatAmount but supports fractions of the minor unit, as in
+// 0.0125 EUR.
 func FormatDecimal(unit, code string) string {
 	whole, finer, _ := strings.Cut(unit, ".")
 	amount, ok := new(big.Int).SetString(whole, 10)
@@ -127,5 +127,5 @@ func FormatDecimal(unit, code string) string {
 	return shown + finer + " " + symbol
 }
 
-// Day formats a moment, in seconds since the epoch, as a date in UTC.
+// Day formats a time, in seconds since the epoch, as a date in UTC.
 func Day(at int64) string { return time.Unix(at, 0).UTC().Format("2 January 2006") }

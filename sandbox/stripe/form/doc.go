@@ -1,4 +1,3 @@
-// Package form reads the parameters of requests to the provider's API and has
-// what the endpoints share and what needs no state: refusals, amounts, ids and
-// the pieces of Stripe's wire format.
+// Package form reads the parameters of API requests. It also contains the stateless helpers that
+// the endpoints share: errors, amounts, ids and parts of Stripe's wire format.
 package form

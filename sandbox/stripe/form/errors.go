@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Error is a refusal in Stripe's wire format. It is the only kind of error that
-// a client sees; any other error is answered as an api_error.
+// Error is an error in Stripe's wire format. Clients receive only this kind of error; all other
+// errors become an api_error.
 type Error struct {
 	Type        string `json:"type"`
 	Code        string `json:"code,omitempty"`
@@ -17,10 +17,10 @@ type Error struct {
 	Message     string `json:"message"`
 	Param       string `json:"param,omitempty"`
 
-	// Status is the HTTP status of the answer.
+	// Status is the HTTP status of the response.
 	Status int `json:"-"`
-	// Unstarted marks a refusal that came before the endpoint began its work.
-	// Such an answer is not stored under the request's idempotency key.
+	// Unstarted marks an error that occurred before the endpoint started its work. Such a response
+	// is not stored under the request's idempotency key.
 	Unstarted bool `json:"-"`
 }
 
@@ -41,8 +41,8 @@ func (e *Error) Body() []byte {
 	return body
 }
 
-// Refuse returns an invalid_request_error about a parameter. The code may be
-// empty, as it is in Stripe's own answers to many refusals.
+// Refuse returns an invalid_request_error for a parameter. The code can be empty, as in many of
+// Stripe's own errors.
 func Refuse(param, code, format string, args ...any) *Error {
 	return &Error{
 		Type: "invalid_request_error", Code: code, Param: param,
@@ -50,8 +50,8 @@ func Refuse(param, code, format string, args ...any) *Error {
 	}
 }
 
-// NewMissing returns the refusal of an id that names nothing: a 404 for the id in
-// the request's path, a 400 for an id in any other parameter.
+// NewMissing returns the error for an unknown id: a 404 for the id in the request's path, a 400 for
+// an id in any other parameter.
 func NewMissing(label, id, param string) *Error {
 	e := Refuse(param, "resource_missing", "No such %s: '%s'", label, id)
 	if param == "id" {
@@ -60,7 +60,7 @@ func NewMissing(label, id, param string) *Error {
 	return e
 }
 
-// Unauthenticated returns the 401 for a missing or wrong key.
+// Unauthenticated returns a 401 for a missing or wrong key.
 func Unauthenticated(message string) *Error {
 	return &Error{
 		Type: "invalid_request_error", Message: message,
@@ -68,8 +68,8 @@ func Unauthenticated(message string) *Error {
 	}
 }
 
-// IdempotencyConflict returns the refusal of an idempotency key that was used
-// for a different request before.
+// IdempotencyConflict returns the error for an idempotency key that was already used for a
+// different request.
 func IdempotencyConflict(format string, args ...any) *Error {
 	return &Error{
 		Type: "idempotency_error", Message: fmt.Sprintf(format, args...),
@@ -77,7 +77,7 @@ func IdempotencyConflict(format string, args ...any) *Error {
 	}
 }
 
-// InternalError returns the 500 for a failure of the sandbox itself.
+// InternalError returns a 500 for a failure of the sandbox itself.
 func InternalError() *Error {
 	return &Error{
 		Type: "api_error", Message: "An error occurred in the payment sandbox.",
@@ -85,7 +85,7 @@ func InternalError() *Error {
 	}
 }
 
-// MarkUnstarted marks e as a refusal that came before the endpoint began its work.
+// MarkUnstarted marks e as an error that occurred before the endpoint started its work.
 func MarkUnstarted(e *Error) *Error {
 	e.Unstarted = true
 	return e

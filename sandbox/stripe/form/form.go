@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// MaxBody is the largest request body that is read, in bytes.
+// MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = 1 << 20
 
-// node is one level of a form whose keys nest in brackets, as in
-// line_items[0][price]=price_1. It has either a value or children.
+// node is one level of a form with bracketed keys, as in line_items[0][price]=price_1. It has
+// either a value or children.
 type node struct {
 	value    string
-	leaf     bool // it has a value
-	used     bool // an endpoint has asked for it
+	leaf     bool // whether the node has a value
+	used     bool // whether an endpoint has read it
 	keys     []string
 	children map[string]*node
 }
 
-// child returns the child with the key and adds it if it is new.
+// child returns the child with the key. It adds the child if it does not exist.
 func (n *node) child(key string) *node {
-	if key == "" { // a[]=x adds an element
+	if key == "" { // a[]=x appends an element
 		key = nextIndex(n.keys)
 	}
 	if c, ok := n.children[key]; ok {
@@ -38,8 +38,8 @@ func (n *node) child(key string) *node {
 	return c
 }
 
-// Read returns the parameters of the query and of the body. It refuses a body
-// that is too large or no form.
+// Read returns the parameters of the query and the body. It refuses a body that is too large or is
+// not a form.
 func Read(r *http.Request) (url.Values, error) {
 	form, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -68,7 +68,7 @@ func Read(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// Parse turns parameters with bracketed keys into nested ones.
+// Parse converts parameters with bracketed keys into a tree.
 func Parse(form url.Values) (*Params, error) {
 	root := &node{}
 	keys := make([]string, 0, len(form))
@@ -92,14 +92,13 @@ func Parse(form url.Values) (*Params, error) {
 			if len(n.keys) > 0 {
 				return nil, unreadableError("Invalid parameters: " + key + " is both a value and an object.")
 			}
-			n.value, n.leaf = value, true // if a name is given twice, the last value counts
+			n.value, n.leaf = value, true // the last value wins if a name is repeated
 		}
 	}
 	return &Params{node: root, refused: new(error)}, nil
 }
 
-// splitKey splits a[b][0] into a, b and 0. It reports whether the key is well
-// formed.
+// splitKey splits a[b][0] into a, b and 0. It reports whether the key is well formed.
 func splitKey(key string) ([]string, bool) {
 	name, rest, nested := strings.Cut(key, "[")
 	if name == "" || strings.Contains(name, "]") {
@@ -124,7 +123,7 @@ func splitKey(key string) ([]string, bool) {
 	return path, true
 }
 
-// unreadableError returns the refusal of a request whose parameters cannot be read.
+// unreadableError returns the error for a request whose parameters cannot be parsed.
 func unreadableError(message string) *Error {
 	e := Refuse("", "", "%s", message)
 	e.Unstarted = true

@@ -16,7 +16,7 @@ func TestAmounts(t *testing.T) {
 	}{
 		{"1000", 3, 3000},
 		{"0.125", 3, 0},
-		{"0.125", 4, 1}, // half is rounded up
+		{"0.125", 4, 1}, // half rounds up
 		{"0.125", 5, 1},
 		{"99999999", 999999, 99999899000001},
 		{"0.000000000001", 999999, 0},
@@ -90,7 +90,7 @@ func FuzzParseForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, key := range p.node.keys { // whatever was let in can be read without a panic
+		for _, key := range p.node.keys { // reading accepted keys must not panic
 			p.List(key)
 			p.Texts(key)
 			p.Metadata(&map[string]string{})

@@ -9,18 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is Stripe's limit for a text without a limit of its own, in
-// characters.
+// maxText is Stripe's limit for texts without a specific limit, in characters.
 const maxText = 5000
 
-// Params reads one level of a request's parameters. Each reader writes to its
-// destination only if the parameter was given, so that creating and updating an
-// object can share them. The first refusal is kept; Done returns it, and also
-// refuses every parameter that nobody has read.
+// Params reads one level of a request's parameters. Each reader writes to its destination only if
+// the parameter was given, so the same readers serve create and update endpoints. Params records
+// the first invalid parameter. CheckUnread returns it and also refuses parameters that no reader
+// has read.
 type Params struct {
 	node    *node
 	path    string
-	refused *error // the first refusal, shared by all levels
+	refused *error // the first error, shared by all levels
 }
 
 // Name returns the parameter's full name, such as recurring[interval].
@@ -34,8 +33,8 @@ func (p *Params) Name(key string) string {
 // Has reports whether the parameter was given.
 func (p *Params) Has(key string) bool { _, ok := p.node.children[key]; return ok }
 
-// Fail refuses the parameter, unless another one was refused before. The
-// refusal is returned by Done.
+// Fail records an error for the parameter, unless an earlier error was recorded. CheckUnread
+// returns it.
 func (p *Params) Fail(key, code, format string, args ...any) {
 	if *p.refused == nil {
 		e := Refuse(p.Name(key), code, format, args...)
@@ -44,7 +43,7 @@ func (p *Params) Fail(key, code, format string, args ...any) {
 	}
 }
 
-// take returns the parameter and marks it as read; nil if it was not given.
+// take returns the parameter and marks it as read. It returns nil if the parameter was not given.
 func (p *Params) take(key string) *node {
 	n := p.node.children[key]
 	if n != nil {
@@ -53,8 +52,8 @@ func (p *Params) take(key string) *node {
 	return n
 }
 
-// scalar returns a plain value within Stripe's limit for texts. It reports
-// whether there is one.
+// scalar returns a plain value within Stripe's limit for texts. It reports whether a valid value
+// was given.
 func (p *Params) scalar(key string) (string, bool) {
 	n := p.take(key)
 	switch {
@@ -72,8 +71,7 @@ func (p *Params) scalar(key string) (string, bool) {
 	return "", false
 }
 
-// ReadFilled returns a plain value and refuses an empty one. It reports whether
-// there is a value.
+// ReadFilled returns a plain value and refuses an empty one. It reports whether a value was given.
 func (p *Params) ReadFilled(key string) (string, bool) {
 	value, ok := p.scalar(key)
 	if ok && value == "" {
@@ -99,7 +97,7 @@ func (p *Params) Text(key string, into *string) {
 	}
 }
 
-// ReadClearable reads a text; an empty value unsets the field.
+// ReadClearable reads a text. An empty value unsets the field.
 func (p *Params) ReadClearable(key string, into **string) {
 	if value, ok := p.scalar(key); ok {
 		*into = nil
@@ -122,7 +120,7 @@ func (p *Params) Boolean(key string, into *bool) {
 	}
 }
 
-// Integer reads a whole number from low to high.
+// Integer reads a whole number between low and high, inclusive.
 func (p *Params) Integer(key string, low, high int64, into *int64) {
 	value, ok := p.ReadFilled(key)
 	if !ok {
@@ -154,14 +152,14 @@ func (p *Params) Choice(key string, into *string, allowed ...string) {
 	*into = value
 }
 
-// Is reports whether the plain value want was given.
+// Is reports whether the parameter has the plain value want.
 func (p *Params) Is(key, want string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf && n.value == want
 }
 
-// PeekValue returns the plain value at a path of keys without reading it; empty if
-// there is none.
+// PeekValue returns the plain value at a path of keys without marking it as read. It returns "" if
+// the value does not exist.
 func (p *Params) PeekValue(path ...string) string {
 	n := p.node
 	for _, key := range path {
@@ -172,7 +170,7 @@ func (p *Params) PeekValue(path ...string) string {
 	return n.value
 }
 
-// Email reads an email address; an empty value unsets the field.
+// Email reads an email address. An empty value unsets the field.
 func (p *Params) Email(key string, into **string) {
 	p.ReadClearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
@@ -182,7 +180,7 @@ func (p *Params) Email(key string, into **string) {
 	}
 }
 
-// URL reads an http or https URL; an empty value unsets the field.
+// URL reads an http or https URL. An empty value unsets the field.
 func (p *Params) URL(key string, into **string) {
 	p.ReadClearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
@@ -192,7 +190,7 @@ func (p *Params) URL(key string, into **string) {
 	}
 }
 
-// Hash returns a nested object; nil if it was not given or is empty.
+// Hash returns a nested object. It returns nil if the object was not given or is empty.
 func (p *Params) Hash(key string) *Params {
 	n := p.take(key)
 	if n == nil || (n.leaf && n.value == "") {
@@ -205,14 +203,13 @@ func (p *Params) Hash(key string) *Params {
 	return &Params{node: n, path: p.Name(key), refused: p.refused}
 }
 
-// IsCleared reports whether an empty value was given for a nested object, which
-// unsets it.
+// IsCleared reports whether an empty value was given for a nested object, which unsets the object.
 func (p *Params) IsCleared(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf && n.value == ""
 }
 
-// List returns the elements of an array in the order of their indexes.
+// List returns the elements of an array, ordered by index.
 func (p *Params) List(key string) []*Params {
 	array := p.Hash(key)
 	if array == nil {
@@ -242,7 +239,7 @@ func (p *Params) Texts(key string) []string {
 	return values
 }
 
-// indexes returns the indexes of an array, in ascending order.
+// indexes returns the indexes of an array in ascending order.
 func (p *Params) indexes() []string {
 	keys := slices.Clone(p.node.keys)
 	for _, key := range keys {
@@ -262,8 +259,8 @@ func (p *Params) indexes() []string {
 
 func nextIndex(keys []string) string { return strconv.Itoa(len(keys)) }
 
-// Metadata merges the given metadata into the existing: an empty value removes
-// its key, an empty parameter removes all keys.
+// Metadata merges the given metadata into the existing metadata. An empty value removes its key; an
+// empty parameter removes all keys.
 func (p *Params) Metadata(into *map[string]string) {
 	merged := map[string]string{}
 	if !p.IsCleared("metadata") {
@@ -292,8 +289,8 @@ func (p *Params) Metadata(into *map[string]string) {
 	*into = merged
 }
 
-// CheckUnread returns the first refusal. If there is none, it refuses the parameters
-// that nobody has read: one that the sandbox does not know is never ignored.
+// CheckUnread returns the first recorded error. If there was no error, it refuses the parameters
+// that no reader has read, so the sandbox never ignores an unsupported parameter.
 func (p *Params) CheckUnread() error {
 	if *p.refused == nil {
 		if unknown := p.unreadNames(p.node, p.path); len(unknown) > 0 {
@@ -309,7 +306,7 @@ func (p *Params) CheckUnread() error {
 	return *p.refused
 }
 
-// unreadNames returns the full names of the parameters below n that nobody has read.
+// unreadNames returns the full names of the unread parameters below n.
 func (p *Params) unreadNames(n *node, path string) []string {
 	var names []string
 	for _, key := range n.keys {
@@ -326,7 +323,7 @@ func (p *Params) unreadNames(n *node, path string) []string {
 	return names
 }
 
-// ReadShort reads a text of at most the given number of characters.
+// ReadShort reads a text of at most most characters.
 func (p *Params) ReadShort(key string, most int, into *string) {
 	p.Text(key, into)
 	if utf8.RuneCountInString(*into) > most {
@@ -334,15 +331,14 @@ func (p *Params) ReadShort(key string, most int, into *string) {
 	}
 }
 
-// Keys returns the names that were given at this level, sorted.
+// Keys returns the names of the parameters at this level, sorted.
 func (p *Params) Keys() []string { return p.node.keys }
 
-// IsPlain reports whether the parameter was given as a plain value, not as a
-// nested object.
+// IsPlain reports whether the parameter has a plain value rather than a nested object.
 func (p *Params) IsPlain(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf
 }
 
-// Failed reports whether a parameter was refused so far.
+// Failed reports whether an error has been recorded.
 func (p *Params) Failed() bool { return *p.refused != nil }

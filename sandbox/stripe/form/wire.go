@@ -1,19 +1,18 @@
 package form
 
-// Null is a field of Stripe's objects that is always null in the sandbox.
+// Null is the type of fields that are always null in the sandbox.
 type Null *struct{}
 
-// None is a field of Stripe's objects that is always an empty list in the
-// sandbox.
+// None is the type of fields that are always an empty list in the sandbox.
 type None struct{}
 
-// MarshalJSON writes the empty list.
+// MarshalJSON writes an empty list.
 func (None) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON ignores the value, which is an empty list.
 func (*None) UnmarshalJSON([]byte) error { return nil }
 
-// List is a page of objects, or a list that is nested in an object.
+// List is a page of objects, or a list nested in an object.
 type List[T any] struct {
 	Object  string `json:"object"`
 	URL     string `json:"url"`
@@ -21,7 +20,7 @@ type List[T any] struct {
 	Data    []T    `json:"data"`
 }
 
-// NewList returns data as a list that is complete.
+// NewList returns data as a list without further pages.
 func NewList[T any](url string, data []T) List[T] {
 	if data == nil {
 		data = []T{}
@@ -29,13 +28,12 @@ func NewList[T any](url string, data []T) List[T] {
 	return List[T]{Object: "list", URL: url, Data: data}
 }
 
-// Self stands for the merchant's own account, as opposed to a connected
-// account.
+// Self refers to the merchant's own account, as opposed to a connected account.
 type Self struct {
 	Type string `json:"type"`
 }
 
-// Address is a postal address. Each part may be unknown.
+// Address is a postal address. Unknown parts are nil.
 type Address struct {
 	City       *string `json:"city"`
 	Country    *string `json:"country"`
@@ -45,7 +43,7 @@ type Address struct {
 	State      *string `json:"state"`
 }
 
-// ReadAddress reads the parameter address; an empty value unsets it.
+// ReadAddress reads the parameter address. An empty value unsets the address.
 func ReadAddress(p *Params, into **Address) {
 	given := p.Hash("address")
 	if given == nil {

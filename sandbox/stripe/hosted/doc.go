@@ -1,3 +1,3 @@
-// Package hosted has the page of an invoice, on which a person pays it or
-// confirms its payment (rules: sandbox#invoices).
+// Package hosted implements the invoice page, where a customer pays an invoice or confirms its
+// payment (rules: sandbox#invoices).
 package hosted

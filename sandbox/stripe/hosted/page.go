@@ -20,14 +20,14 @@ import (
 //go:embed invoice.html
 var pageHTML string
 
-// Page is the page of an invoice that was finalized.
+// Page is the page of a finalized invoice.
 type Page struct {
 	engine *kernel.Engine
 	brand  theme.Brand
 	page   *template.Template
 }
 
-// NewPage returns the page of the invoices that e keeps.
+// NewPage returns the page for the invoices of e.
 func NewPage(e *kernel.Engine, b theme.Brand) *Page {
 	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
 }
@@ -37,17 +37,17 @@ type pageView struct {
 	pages.Reader
 	Title, Note  string
 	Lines        []shownLine
-	Amount, PDF  string // both empty if there is no such invoice
-	Credit       string // what the account's balance adds to the lines; empty for nothing
+	Amount, PDF  string // both empty if the invoice does not exist
+	Credit       string // the adjustment by the customer's balance, or ""
 	Payable      bool
-	Confirmation *pages.Confirmation // nil unless a payment waits for its payer
+	Confirmation *pages.Confirmation // nil unless the payer has to confirm a payment
 	Action       string
 	Typed, Error string
 }
 
 type shownLine struct{ Text, Period, Amount string }
 
-// Show answers GET.
+// Show handles GET.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -56,8 +56,8 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, http.StatusOK, "")
 }
 
-// Use answers POST: a payment is confirmed or refused, or the invoice is paid
-// with another card. It redirects to the page, which shows what became of it.
+// Use handles POST. It records whether the payer confirmed a payment, or pays the invoice with
+// another card. It then redirects to the page, which shows the result.
 func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	if err := p.engine.Settle(ctx); err != nil {
@@ -70,7 +70,7 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 		in, err := find(ctx, st, r.PathValue("id"))
 		if err != nil || !isPayable(in) {
-			return err // the page says so
+			return err // write renders the error
 		}
 		if answer := r.PostFormValue("authentication"); answer != "" {
 			refused, err = subscriptions.Authenticate(ctx, st, in, answer == pages.ConfirmedValue)
@@ -96,8 +96,7 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusalText returns the message of an error that clients of the API see too;
-// empty for any other.
+// refusalText returns the message of an API error, or "" for any other error.
 func refusalText(err error) string {
 	if refused, ok := errors.AsType[*form.Error](err); ok {
 		return refused.Message
@@ -105,9 +104,8 @@ func refusalText(err error) string {
 	return ""
 }
 
-// payWithCard pays an invoice with the card that was typed. The customer keeps
-// the card; nothing else is paid with it. problem says what is wrong with the
-// number.
+// payWithCard pays an invoice with the typed card. The card is attached to the customer but does
+// not become the default. problem is set if the number is invalid.
 func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, number string) (refused *customers.PaymentError, problem string, err error) {
 	card, problem := customers.ReadCard(number)
 	switch {
@@ -128,7 +126,8 @@ func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, num
 	return refused, "", err
 }
 
-// find reads an invoice that has a page. Errors: kernel.ErrAbsent.
+// find returns a finalized invoice. It returns kernel.ErrNotFound if the invoice does not exist or is a
+// draft.
 func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, error) {
 	if err := st.Follow(ctx, id); err != nil {
 		return nil, err
@@ -144,7 +143,7 @@ func isPayable(in *invoices.Invoice) bool {
 	return in.Status == invoices.StatusOpen || in.Status == invoices.StatusUncollectible
 }
 
-// write renders the invoice. problem says why it is not paid.
+// write renders the invoice. problem is the reason why it is not paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	st := p.engine.Read()
 	view := pageView{Reader: pages.NewReader(p.brand, r), Typed: r.PostFormValue("card_number")}
@@ -169,7 +168,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem
 	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
 }
 
-// fill shows an invoice.
+// fill adds an invoice to the view.
 func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
 	view.Amount, view.PDF, view.Action = view.Reader.Amount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
 	for _, line := range in.Lines.Data {

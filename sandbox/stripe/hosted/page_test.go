@@ -9,13 +9,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// overdue is a subscription whose first invoice is open, and the page of that.
+// overdue returns a subscription whose first invoice is open, and the invoice's page.
 func overdue(w *stripetest.World, card string) (sub stripetest.Object, page string) {
 	sub = w.Subscribe(w.Price(1000, "eur", "month"), card)
 	return sub, strings.TrimPrefix(w.Get("/v1/invoices/"+sub.At("latest_invoice")).At("hosted_invoice_url"), stripetest.Site)
 }
 
-// TestAnInvoiceIsPaidOnItsPage submits the forms of a page, one after the other.
+// TestAnInvoiceIsPaidOnItsPage submits the forms of a page in order.
 func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -73,7 +73,7 @@ func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 	w.Get("/v1/subscriptions/"+sub.At("id")).CheckValues(t, "afterwards", "status", "active", "default_payment_method", "null")
 }
 
-// TestThePageIsSafe looks at its headers and at texts that others wrote.
+// TestThePageIsSafe checks the page's headers and the escaping of user-provided text.
 func TestThePageIsSafe(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -100,8 +100,8 @@ func TestThePageIsSafe(t *testing.T) {
 	}
 }
 
-// TestAnInvoiceThatWasGivenUpCanBePaid pays what is uncollectible, and not what is
-// void or whose customer is gone.
+// TestAnInvoiceThatWasGivenUpCanBePaid checks that an uncollectible invoice can be paid, but not a
+// void invoice or an invoice of a deleted customer.
 func TestAnInvoiceThatWasGivenUpCanBePaid(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -124,7 +124,7 @@ func TestAnInvoiceThatWasGivenUpCanBePaid(t *testing.T) {
 	}
 }
 
-// An invoice that the account's balance pays in part says so, so that its lines add up.
+// If the account's balance pays a part of an invoice, the page shows it, so that the lines add up.
 func TestTheBalanceOfTheAccountIsShown(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// Close voids an invoice or marks it uncollectible. It refuses to void one
-// whose payment is still processing.
+// Close voids an invoice or marks it uncollectible. It refuses to void an invoice whose payment is
+// processing.
 func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) error {
 	now := st.Now
 	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
@@ -44,8 +44,7 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	return st.Create(ctx, "invoice.voided", in)
 }
 
-// restoreBalance returns to the customer's balance what the invoice took from
-// it.
+// restoreBalance returns the balance that was applied to the invoice to the customer.
 func restoreBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {

@@ -1,3 +1,3 @@
-// Package invoices has invoices from their draft to their end: finalized, paid,
-// voided or written off. What is put on one is decided by package subscriptions.
+// Package invoices implements the lifecycle of invoices: draft, finalized, paid, voided or written
+// off. Package subscriptions decides which lines an invoice has.
 package invoices

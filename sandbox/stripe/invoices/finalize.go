@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// Finalize numbers a draft, applies the customer's balance and opens a payment
-// for the rest. If nothing is left to pay, the invoice is paid by that.
+// Finalize numbers a draft, applies the customer's balance and opens a payment for the amount due.
+// If the amount due is zero, it marks the invoice as paid.
 func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil {
@@ -62,7 +62,7 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return kernel.Put(ctx, st.Q, payment)
 }
 
-// markPaid ends an invoice as paid.
+// markPaid marks an invoice as paid.
 func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	now := st.Now
 	in.Status, in.StatusTransitions.PaidAt = StatusPaid, &now
@@ -76,9 +76,9 @@ func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return st.Emit(ctx, "invoice.payment_succeeded", in, nil)
 }
 
-// Collect tries to pay an open invoice and returns why the payment was refused,
-// or nil. pm may be nil, which counts as a refusal. A debit leaves the invoice
-// open until it is settled; until then nothing else may pay it.
+// Collect tries to pay an open invoice. It returns the reason if the payment was refused, or nil. A
+// nil pm counts as refused. A debit leaves the invoice open until it is settled; other payments of
+// the invoice are refused until then.
 func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	if err != nil {
@@ -107,9 +107,9 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 	return nil, CompletePayment(ctx, st, payment, in)
 }
 
-// Authenticate ends the wait for the payer of an open invoice, who confirmed or
-// refused. It returns why the invoice is not paid, or nil. Errors:
-// kernel.ErrAbsent if nobody waits.
+// Authenticate records whether the payer of an open invoice confirmed the payment. It returns the
+// reason why the invoice is not paid, or nil. It returns kernel.ErrNotFound if the payment does not
+// wait for a confirmation.
 func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
 	payment, pi, err := openPayment(ctx, st, in)
 	switch {
@@ -126,7 +126,7 @@ func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed b
 	return nil, CompletePayment(ctx, st, payment, in)
 }
 
-// CompletePayment ends an invoice whose payment has succeeded.
+// CompletePayment marks an invoice and its payment as paid.
 func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in *Invoice) error {
 	now, amount := st.Now, in.AmountDue
 	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
@@ -139,8 +139,8 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 	return customers.SetDelinquent(ctx, st, in.Customer, false)
 }
 
-// PaymentStatus returns the status of the payment that an open invoice waits
-// for; empty for any other invoice.
+// PaymentStatus returns the status of an open invoice's payment. It returns "" for all other
+// invoices.
 func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, error) {
 	if in.Status != StatusOpen {
 		return "", nil
@@ -152,7 +152,7 @@ func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, e
 	return pi.Status, nil
 }
 
-// openPayment reads the payment that an open invoice waits for.
+// openPayment returns the open payment of an invoice.
 func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *payments.Intent, error) {
 	open, err := Payments.FindWhere(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
@@ -165,8 +165,8 @@ func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *
 	return open[0], pi, err
 }
 
-// SetCustomer copies what an invoice shows of its customer. A draft follows the customer; a
-// finalized invoice stays as it is.
+// SetCustomer copies the customer's details to the invoice. A draft follows changes of the
+// customer; a finalized invoice does not.
 func (in *Invoice) SetCustomer(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
 	in.CustomerAddress, in.CustomerEmail, in.CustomerName, in.CustomerPhone = cu.Address, cu.Email, cu.Name, cu.Phone
 	in.CustomerTaxExempt = cu.TaxExempt
@@ -175,8 +175,8 @@ func (in *Invoice) SetCustomer(ctx context.Context, st *kernel.Step, cu *custome
 	return err
 }
 
-// SetBalance applies the customer's current balance to the invoice and returns
-// what is left of the balance.
+// SetBalance applies the customer's current balance to the invoice and returns the remaining
+// balance.
 func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	in.StartingBalance = cu.Balance
 	in.AmountDue, left = billing.ApplyBalance(in.Total, cu.Balance)
@@ -184,14 +184,14 @@ func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	return left
 }
 
-// link points to the pages of an invoice at a site.
+// link sets the URLs of an invoice's pages.
 func (in *Invoice) link(site string) {
 	page, pdf := site+PagePath(in.ID), site+PDFPath(in.ID)
 	in.HostedInvoiceURL, in.InvoicePDF = &page, &pdf
 }
 
-// MoveLinks makes the links of all invoices lead to where the sandbox is reached now: it may
-// have been at another address when they were finalized.
+// MoveLinks updates the links of all invoices to the sandbox's current address, which may have
+// changed since they were finalized.
 func MoveLinks(ctx context.Context, st *kernel.Step) error {
 	moved, err := All.FindWhere(ctx, st.Q, `doc ->> '$.hosted_invoice_url' IS NOT NULL AND doc ->> '$.hosted_invoice_url' <> ? || id`, st.Site+PagePath(""))
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// All invoices, and what belongs to them.
+// The collections of invoices, lines and payments.
 var (
 	All      = kernel.Kind[Invoice]{Name: "invoice", Prefix: "in", Label: "invoice", Path: "/v1/invoices"}
 	Lines    = kernel.Kind[Line]{Name: "line_item", Prefix: "il", Label: "invoice line item", Path: ""}
 	Payments = kernel.Kind[Payment]{Name: "invoice_payment", Prefix: "inpay", Label: "invoice_payment", Path: "/v1/invoice_payments"}
 )
 
-// The states of an invoice.
+// The statuses of an invoice.
 const (
 	StatusDraft         = "draft"
 	StatusOpen          = "open"
@@ -29,17 +29,16 @@ const (
 	StatusUncollectible = "uncollectible"
 )
 
-// Why an invoice was made.
+// The billing reasons of an invoice.
 const (
 	ReasonCreate   = "subscription_create"
 	ReasonCycle    = "subscription_cycle"
 	ReasonUpdate   = "subscription_update"
 	ReasonPending  = "automatic_pending_invoice_item_invoice"
-	ReasonUpcoming = "upcoming" // of a preview
+	ReasonUpcoming = "upcoming" // previews only
 )
 
-// Invoice is a bill, with its lines and the customer as they were when it was
-// made.
+// Invoice is a bill. Its lines and customer details are snapshots from the time of its creation.
 type Invoice struct {
 	kernel.Header
 	AccountCountry          string                `json:"account_country"`
@@ -144,8 +143,7 @@ type transitions struct {
 	VoidedAt              *int64 `json:"voided_at"`
 }
 
-// Line charges one item of a subscription for one period, or credits or charges
-// a part of one.
+// Line charges one subscription item for a period, or is a proration.
 type Line struct {
 	ID                  string            `json:"id"`
 	Object              string            `json:"object"`
@@ -178,7 +176,7 @@ type lineParent struct {
 	Type                    string                   `json:"type"`
 }
 
-// invoiceItemDetails are of a line of an item that a client has made.
+// invoiceItemDetails describe the line of an invoice item that a client created.
 type invoiceItemDetails struct {
 	InvoiceItem      string            `json:"invoice_item"`
 	Proration        bool              `json:"proration"`
@@ -194,21 +192,19 @@ type subscriptionItemDetails struct {
 	SubscriptionItem string            `json:"subscription_item"`
 }
 
-// BillsItem names the item of a subscription that the line bills.
+// BillsItem sets the subscription item that the line bills.
 func (l *Line) BillsItem(subscription, item string) {
 	l.Parent = lineParent{Type: "subscription_item_details", SubscriptionItemDetails: &subscriptionItemDetails{
 		Subscription: subscription, SubscriptionItem: item,
 	}}
 }
 
-// prorationDetails names the lines that a credit refers to, which the sandbox
-// does not record.
+// prorationDetails refer to the lines that a credit reverses. The sandbox does not record them.
 type prorationDetails struct {
 	CreditedItems form.Null `json:"credited_items"`
 }
 
-// Period is what a line charges, from start up to end, in seconds since the
-// epoch.
+// Period is the billed time span of a line, in seconds since the epoch. End is exclusive.
 type Period struct {
 	End   int64 `json:"end"`
 	Start int64 `json:"start"`
@@ -224,7 +220,7 @@ type Pricing struct {
 	UnitAmountDecimal string `json:"unit_amount_decimal"`
 }
 
-// Payment connects an invoice with a payment intent.
+// Payment links an invoice to a payment intent.
 type Payment struct {
 	kernel.Header
 	AmountPaid      *int64 `json:"amount_paid"`
@@ -243,12 +239,12 @@ type Payment struct {
 	} `json:"status_transitions"`
 }
 
-// Get answers GET /v1/invoices/{id}.
+// Get handles GET /v1/invoices/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
-// List answers GET /v1/invoices.
+// List handles GET /v1/invoices.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
@@ -257,11 +253,11 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
-// ListLines answers GET /v1/invoices/{id}/lines.
+// ListLines handles GET /v1/invoices/{id}/lines.
 func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
 	var after string
 	if c.Params.Text("starting_after", &after); after != "" && strings.HasPrefix(c.ID, upcoming) {
-		// A preview is computed again with new ids.
+		// A preview has new ids each time it is computed.
 		return nil, form.Refuse("starting_after", "resource_missing", "Invoice %s does not have a line item %s", c.ID, after)
 	}
 	in, err := All.Get(ctx, c.Q, c.ID, "id")
@@ -271,12 +267,12 @@ func ListLines(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, in.Lines.URL, Lines.Label, in.Lines.Data)
 }
 
-// GetPayment answers GET /v1/invoice_payments/{id}.
+// GetPayment handles GET /v1/invoice_payments/{id}.
 func GetPayment(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Payments)
 }
 
-// ListPayments answers GET /v1/invoice_payments.
+// ListPayments handles GET /v1/invoice_payments.
 func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "invoice", "$.invoice")
@@ -288,19 +284,19 @@ func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	return Payments.Page(ctx, c, f)
 }
 
-// PaymentsOf reads the payments of an invoice, as invoice.payments shows them.
+// PaymentsOf returns the payments of an invoice, as in invoice.payments.
 func PaymentsOf(ctx context.Context, q kernel.Querier, invoiceID string) (any, error) {
 	return kernel.ReadList(ctx, q, Payments, Payments.Path, `doc ->> '$.invoice' = ?`, invoiceID)
 }
 
-// NewPricing returns the pricing of a line with the price.
+// NewPricing returns a line's pricing for a price.
 func NewPricing(p catalog.Price) Pricing {
 	pricing := Pricing{Type: "price_details", UnitAmountDecimal: p.UnitAmountDecimal}
 	pricing.PriceDetails.Price, pricing.PriceDetails.Product = p.ID, p.Product
 	return pricing
 }
 
-// upcoming is what the ids of previews begin with.
+// upcoming is the prefix of the ids of previews.
 const upcoming = "upcoming_"
 
 // Preview gives a draft an id that cannot be retrieved.
@@ -314,13 +310,13 @@ func (in *Invoice) Preview() *Invoice {
 	return in
 }
 
-// announced is a draft as invoice.upcoming shows it.
+// announced is a draft in the event invoice.upcoming.
 type announced struct{ *Invoice }
 
-// AsUpcoming returns a draft as invoice.upcoming shows it: without an id.
+// AsUpcoming returns a draft in the form of the event invoice.upcoming: without an id.
 func (in *Invoice) AsUpcoming() kernel.Object { return announced{in.Preview()} }
 
-// MarshalJSON leaves out the id.
+// MarshalJSON omits the id.
 func (a announced) MarshalJSON() ([]byte, error) {
 	doc, err := json.Marshal(a.Invoice)
 	if err != nil {
@@ -340,7 +336,7 @@ const (
 	TimerRetries   = "invoice.retries"
 )
 
-// PaidFor reads the invoice that an intent pays.
+// PaidFor returns the payment and the invoice of an intent.
 func PaidFor(ctx context.Context, st *kernel.Step, pi *payments.Intent) (*Payment, *Invoice, error) {
 	found, err := Payments.FindWhere(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
 	if err != nil {

@@ -39,8 +39,8 @@ func invoiceIn(w *stripetest.World, state string) (id string, sub stripetest.Obj
 	return id, sub
 }
 
-// TestWhatAnInvoiceAllows tries each action in each state of an invoice. A cell has
-// the status that follows, or the code of the refusal.
+// TestWhatAnInvoiceAllows tries each action in each state of an invoice. A cell contains the
+// resulting status, or "!" and the code of the error.
 func TestWhatAnInvoiceAllows(t *testing.T) {
 	t.Parallel()
 	actions := []string{"finalize", "pay", "void", "mark_uncollectible", "delete"}
@@ -115,7 +115,8 @@ func failures(w *stripetest.World, sub stripetest.Object) (types []string) {
 	return types
 }
 
-// TestAnInvoiceFinalizedByHand leaves the collection to its owner.
+// TestAnInvoiceFinalizedByHand checks that an invoice without automatic collection is not
+// collected.
 func TestAnInvoiceFinalizedByHand(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -128,7 +129,7 @@ func TestAnInvoiceFinalizedByHand(t *testing.T) {
 	w.Get("/v1/invoices/"+id).CheckValues(t, "20 days later", "status", "open", "attempt_count", "0")
 }
 
-// TestADraftOfNothingIsPaidByFinalizing uses up a credit.
+// TestADraftOfNothingIsPaidByFinalizing uses a credit that covers the draft.
 func TestADraftOfNothingIsPaidByFinalizing(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -152,7 +153,8 @@ func TestADraftOfNothingIsPaidByFinalizing(t *testing.T) {
 	}
 }
 
-// TestPDFOfALongInvoice leaves out what does not fit, and what the font lacks.
+// TestPDFOfALongInvoice checks that the PDF omits lines that do not fit and characters that the
+// font lacks.
 func TestPDFOfALongInvoice(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -212,7 +214,7 @@ func TestListsOfInvoices(t *testing.T) {
 	w.Get("/v1/invoices/"+second).CheckValues(t, "renewal", "total", "3000", "billing_reason", "subscription_cycle", "lines.data.0.amount", "-1000", "lines.data.1.amount", "2000", "lines.data.2.amount", "2000")
 }
 
-// TestLinksFollowTheSandbox starts the sandbox at another address, with what it had.
+// TestLinksFollowTheSandbox restarts the sandbox with the same database at another address.
 func TestLinksFollowTheSandbox(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -12,9 +12,8 @@ import (
 // Items are all invoice items.
 var Items = kernel.Kind[Item]{Name: "invoiceitem", Prefix: "ii", Label: "invoiceitem", Path: "/v1/invoiceitems"}
 
-// Item is the credit or charge for a part of a period of a subscription's item, or any
-// other that a client has made. It is pending until an invoice of the subscription
-// includes it. On an invoice that is voided it stays.
+// Item is a proration of a subscription item, or a one-time item that a client created. It is
+// pending until an invoice of the subscription includes it. It stays on an invoice that is voided.
 type Item struct {
 	kernel.Header
 	Amount       int64             `json:"amount"`
@@ -34,14 +33,14 @@ type Item struct {
 	QuantityText string            `json:"quantity_decimal"`
 	TaxRates     form.None         `json:"tax_rates"`
 	TestClock    *string           `json:"test_clock"`
-	// Created hides the header's: invoice items show date instead.
+	// Created hides the header's field: invoice items have a date instead.
 	Created *int64 `json:"created,omitempty"`
 }
 
 type itemParent struct {
 	SubscriptionDetails struct {
 		Subscription     string  `json:"subscription"`
-		SubscriptionItem *string `json:"subscription_item"` // null for one that a client has made
+		SubscriptionItem *string `json:"subscription_item"` // null for an item that a client created
 	} `json:"subscription_details"`
 	Type string `json:"type"`
 }
@@ -65,23 +64,23 @@ func (ii *Item) Line() Line {
 	return line
 }
 
-// Ref names the subscription that an item belongs to, and the item of it.
+// Ref sets the subscription of the item, and the subscription item if item is not nil.
 func (ii *Item) Ref(subscription string, item *string) {
 	ii.Parent.Type = "subscription_details"
 	ii.Parent.SubscriptionDetails.Subscription, ii.Parent.SubscriptionDetails.SubscriptionItem = subscription, item
 }
 
-// Payer is who pays for a subscription, and how.
+// Payer is the customer and currency of a subscription.
 type Payer struct {
 	Customer, Currency string
 	TestClock          *string
 }
 
-// Biller reads who pays for a subscription, which must not be over.
+// Biller returns the payer of a subscription. It refuses a subscription that has ended.
 type Biller func(ctx context.Context, st *kernel.Step, subscription string) (Payer, error)
 
-// CreateItem returns the endpoint POST /v1/invoiceitems: an item that the next invoice of
-// a subscription includes.
+// CreateItem returns the endpoint POST /v1/invoiceitems. The next invoice of the subscription
+// includes the item.
 func CreateItem(billed Biller) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
 		p := c.Params
@@ -109,7 +108,7 @@ func CreateItem(billed Biller) kernel.Endpoint {
 	}
 }
 
-// readItem reads what an item and one of a preview have in common.
+// readItem reads the parameters that invoice items and previewed items have in common.
 func readItem(p *form.Params, now int64) *Item {
 	ii := &Item{
 		Header: Items.Start(now), Date: now, Metadata: map[string]string{}, Period: Period{Start: now, End: now}, Quantity: 1, QuantityText: "1",
@@ -126,13 +125,13 @@ func readItem(p *form.Params, now int64) *Item {
 	}
 	p.Metadata(&ii.Metadata)
 	ii.Discountable = ii.Amount >= 0
-	// Stripe makes a price for it, which nobody else has.
+	// Stripe creates a price for this item only.
 	ii.Pricing = Pricing{Type: "price_details", UnitAmountDecimal: strconv.FormatInt(ii.Amount, 10)}
 	ii.Pricing.PriceDetails.Price, ii.Pricing.PriceDetails.Product = form.NewID("price"), form.NewID("prod")
 	return ii
 }
 
-// ReadPreviewed reads the items that a preview counts as if they were made.
+// ReadPreviewed reads the items that a preview includes as if they existed.
 func ReadPreviewed(p *form.Params, now int64) []*Item {
 	var all []*Item
 	for _, given := range p.List("invoice_items") {
@@ -143,12 +142,12 @@ func ReadPreviewed(p *form.Params, now int64) []*Item {
 	return all
 }
 
-// GetItem answers GET /v1/invoiceitems/{id}.
+// GetItem handles GET /v1/invoiceitems/{id}.
 func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Items)
 }
 
-// ListItems answers GET /v1/invoiceitems.
+// ListItems handles GET /v1/invoiceitems.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// What a client adds to a subscription is on its next invoice, and stays on it when that
-// is voided. A preview counts what it is given, and keeps nothing of it.
+// An item that a client adds to a subscription is on its next invoice, and stays on it if the
+// invoice is voided. A preview includes the given items without storing them.
 func TestItemsOfAClient(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -18,15 +18,15 @@ import (
 // PDFPath returns the path of an invoice's PDF.
 func PDFPath(id string) string { return kernel.OwnRoot + "/invoices/" + id + "/pdf" }
 
-// PagePath returns the path of an invoice's page, on which it is paid.
+// PagePath returns the path of an invoice's payment page.
 func PagePath(id string) string { return "/sandbox/invoices/" + id }
 
-// FilePath returns the path of the same PDF in the storage that its link leads to.
+// FilePath returns the path of the PDF in the storage, to which PDFPath redirects.
 func FilePath(id string) string { return kernel.OwnRoot + "/storage/" + id + ".pdf" }
 
-// ServePDF returns the handler of the links to PDFs. Like Stripe's they need no key, and
-// lead to storage on another host: this machine under its other name. A sandbox that is
-// reached under no name of this machine has no other host, and answers the file.
+// ServePDF returns the handler of PDF links. Like Stripe's links, they need no key and redirect to
+// storage on another host. The other host is this machine: 127.0.0.1 redirects to localhost and
+// vice versa. For other host names, ServePDF returns the file itself.
 func ServePDF(e *kernel.Engine) http.HandlerFunc {
 	file := ServeFile(e)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -57,12 +57,11 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/pdf")
 		w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(renderPDF(in)) // an error means that the reader is gone
+		_, _ = w.Write(renderPDF(in)) // an error means that the client has disconnected
 	}
 }
 
-// renderPDF renders an invoice as one page, in a font that every PDF reader
-// has.
+// renderPDF renders an invoice as one page. It uses a font that is built into all PDF readers.
 func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
@@ -91,7 +90,7 @@ func renderPDF(in *Invoice) []byte {
 	return page.document()
 }
 
-// customer lists the lines about the customer: name, address, email and tax IDs.
+// customer returns the lines with the customer's name, address, email and tax IDs.
 func (in *Invoice) customer() []string {
 	var lines []string
 	add := func(parts ...*string) {
@@ -119,24 +118,23 @@ func (in *Invoice) customer() []string {
 	return lines
 }
 
-// pdfPage collects the contents of one A4 page from top to bottom. Lines that
-// do not fit are left out.
+// pdfPage is an A4 page that is filled from top to bottom. It omits lines that do not fit.
 type pdfPage struct {
 	drawing bytes.Buffer
 	used    int // in points from the top
 }
 
-// skipLine leaves an empty line.
+// skipLine adds an empty line.
 func (p *pdfPage) skipLine() { p.used += 18 }
 
-// text adds a line of text; left and size are in points.
+// text adds a line of text. left and size are in points.
 func (p *pdfPage) text(left, size int, text string) {
 	p.used += size + 6
 	y := 790 - p.used
 	if y < 40 {
 		return
 	}
-	// The built-in fonts have only the characters of Windows-1252.
+	// The built-in fonts support only Windows-1252.
 	var encoded strings.Builder
 	for _, r := range text {
 		b, ok := charmap.Windows1252.EncodeRune(r)

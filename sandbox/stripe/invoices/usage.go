@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/meters"
 )
 
-// MeasureLine sets quantity, amount and description of a metered line to what
-// was used in its period. Usage below zero counts as none.
+// MeasureLine sets quantity, amount and description of a metered line to the usage in its period.
+// Negative usage counts as zero.
 func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Price, customer, name string) error {
 	m, err := meters.All.Get(ctx, st.Q, *pr.Recurring.Meter, "meter")
 	if err != nil {
@@ -34,8 +34,8 @@ func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Pr
 	return nil
 }
 
-// remeasure updates the metered lines of a draft: usage reported since it was
-// made still counts in its period.
+// remeasure updates the metered lines of a draft, because usage of the period can be reported after
+// the draft was created.
 func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	before := in.Total
 	for i := range in.Lines.Data {

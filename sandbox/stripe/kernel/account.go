@@ -2,7 +2,7 @@ package kernel
 
 import "context"
 
-// account is the merchant's account, to which the secret key belongs.
+// account is the merchant's account, which owns the secret key.
 type account struct {
 	ID               string `json:"id"`
 	Object           string `json:"object"`
@@ -15,16 +15,16 @@ type account struct {
 	Type             string `json:"type"`
 }
 
-// The only account of the sandbox, with the names that its invoices show.
+// The sandbox's only account, with the name and country that its invoices show.
 const (
 	accountID      = "acct_sandbox"
 	AccountName    = "Tenantry Sandbox"
 	AccountCountry = "US"
-	// DefaultCurrency is the account's.
+	// DefaultCurrency is the account's default currency.
 	DefaultCurrency = "usd"
 )
 
-// GetAccount answers GET /v1/account.
+// GetAccount handles GET /v1/account.
 func GetAccount(_ context.Context, c *Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err

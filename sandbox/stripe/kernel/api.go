@@ -11,37 +11,34 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// APIVersion is the version of Stripe's API that the sandbox speaks. It is the
-// one that stripe-go v85 pins.
+// APIVersion is the Stripe API version that the sandbox implements. stripe-go v85 pins the same
+// version.
 const APIVersion = "2026-03-25.dahlia"
 
 // Call is a request to an endpoint: a step with the request's parameters.
 type Call struct {
 	*Step
 	Params *form.Params
-	ID     string // the id in the path; empty if there is none
-	Child  string // the id of an object below it; empty if there is none
+	ID     string // the id in the path, or ""
+	Child  string // the id of a nested object in the path, or ""
 }
 
-// Endpoint does the work of one route and returns the answer, which is rendered
-// as JSON. It returns a *form.Error as its error to refuse the request, and as
-// its result if the request took effect although it is refused, as with a
-// declined payment.
+// Endpoint handles one route and returns the response, which is rendered as JSON. To refuse a
+// request, it returns a *form.Error as its error. If the request changed the state although it
+// failed, as with a declined payment, it returns the *form.Error as its result.
 type Endpoint func(ctx context.Context, c *Call) (any, error)
 
-// answer is a response that is ready to be sent, or stored under an idempotency
-// key.
+// answer is a rendered response. It can be sent or stored under an idempotency key.
 type answer struct {
 	status   int
 	body     []byte
 	replayed bool
-	chaos    string // the name of the setting that made it fail
+	chaos    string // the name of the setting that made the request fail
 }
 
-// Serve returns the handler of an endpoint. It checks the key, reads the
-// parameters, does what has become due, runs the endpoint and renders its
-// answer; requests other than GET run in a transaction. Without an endpoint,
-// the handler answers 404.
+// Serve returns the handler of an endpoint. It checks the key, reads the parameters, fires due
+// timers, runs the endpoint and renders its response. All requests except GET run in a transaction.
+// If run is nil, the handler responds with 404.
 func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		requestID := form.NewID("req")
@@ -72,18 +69,17 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 			h.Set(HeaderChaos, a.chaos)
 		}
 		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body) // an error means that the client is gone
+		_, _ = w.Write(a.body) // an error means that the client has disconnected
 	}
 }
 
-// answer returns what a request is answered with. Errors other than *form.Error
-// are failures of the sandbox.
+// answer handles a request. Errors other than *form.Error are failures of the sandbox.
 func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID string) (answer, error) {
 	ctx := r.Context()
 	if err := e.admit(r); err != nil {
 		return answer{}, err
 	}
-	if run == nil || r.PathValue("id") == "search" { // no object has that id: it is Stripe's search
+	if run == nil || r.PathValue("id") == "search" { // no object has the id "search": it is Stripe's search
 		e.cfg.Log.ErrorContext(ctx, "stripe sandbox: unknown route", slog.String("method", r.Method), slog.String("path", e.apiPath(r)))
 		return answer{}, e.unknownURL(r)
 	}
@@ -108,7 +104,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
-		key = "" // Stripe uses keys with POST only
+		key = "" // Stripe supports idempotency keys only for POST
 	}
 	once, err := newIdempotent(key, method+" "+e.apiPath(r), values)
 	if err != nil {
@@ -126,8 +122,8 @@ func newCall(st *Step, p *form.Params, r *http.Request) *Call {
 	return &Call{Step: st, Params: p, ID: r.PathValue("id"), Child: r.PathValue("child")}
 }
 
-// change answers a request that may change something. The answer to a request with
-// an idempotency key is stored, and given again.
+// change handles a request that can change the state. If the request has an idempotency key, change
+// stores the response and replays it for later requests with the same key.
 func (e *Engine) change(ctx context.Context, once idempotent, requestID string, perform func(ctx context.Context, st *Step) (answer, error)) (a answer, err error) {
 	err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 		st.cause.ID = &requestID
@@ -164,32 +160,32 @@ func (e *Engine) perform(ctx context.Context, run Endpoint, c *Call) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	if refused, ok := result.(*form.Error); ok { // refused, but it took effect
+	if refused, ok := result.(*form.Error); ok { // the request failed but changed the state
 		return answer{status: refused.Status, body: refused.Body()}, nil
 	}
 	body, err := e.render(ctx, c.Q, result, expand)
 	return answer{status: http.StatusOK, body: body}, err
 }
 
-// Failure makes a call fail although its endpoint began its work: as with Stripe, the
-// answer is kept under the call's idempotency key like any other.
+// Failure makes a call fail after its endpoint has started its work. As with Stripe, the response
+// is stored under the call's idempotency key like any other response.
 type Failure struct {
 	Status int
-	After  bool   // it takes effect all the same
-	Chaos  string // the name of the setting that wants it
+	After  bool   // whether the call changes the state before it fails
+	Chaos  string // the name of the setting that causes the failure
 }
 
-// HeaderChaos is the header that names the setting that made a call fail.
+// HeaderChaos is the response header with the name of the setting that made a call fail.
 const HeaderChaos = "Sandbox-Chaos"
 
 type failureKey struct{}
 
-// WithFailure returns a context whose call fails.
+// WithFailure returns a context that makes a call fail.
 func WithFailure(ctx context.Context, f Failure) context.Context {
 	return context.WithValue(ctx, failureKey{}, f)
 }
 
-// performOrFail is perform, unless the call is to fail.
+// performOrFail calls perform, unless the context makes the call fail.
 func (e *Engine) performOrFail(ctx context.Context, run Endpoint, c *Call) (answer, error) {
 	f, ok := ctx.Value(failureKey{}).(Failure)
 	if !ok {
@@ -203,8 +199,7 @@ func (e *Engine) performOrFail(ctx context.Context, run Endpoint, c *Call) (answ
 	return answer{status: f.Status, body: form.InternalError().Body(), chaos: f.Chaos}, nil
 }
 
-// admit checks the request's secret key and its headers about the API's version
-// and accounts.
+// admit checks the request's secret key and its headers for the API version and connected accounts.
 func (e *Engine) admit(r *http.Request) error {
 	key, _, basic := r.BasicAuth()
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
@@ -225,7 +220,7 @@ func (e *Engine) admit(r *http.Request) error {
 	return nil
 }
 
-// redact shows enough of a wrong key to recognise it.
+// redact hides most of a wrong key but leaves enough to recognise it.
 func redact(key string) string {
 	if len(key) <= 12 {
 		return strings.Repeat("*", len(key))
@@ -233,7 +228,7 @@ func redact(key string) string {
 	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
 }
 
-// Retrieve is the endpoint that answers one object.
+// Retrieve is an endpoint that returns the object in the path.
 func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -241,14 +236,14 @@ func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
 	return k.Get(ctx, c.Q, c.ID, "id")
 }
 
-// OwnRoot is the path below which the sandbox serves what Stripe does not have,
-// such as its controls.
+// OwnRoot is the path prefix of endpoints that Stripe does not have, such as the sandbox's
+// controls.
 const OwnRoot = "/sandbox/stripe"
 
-// apiPath returns the request's path as Stripe's clients know it.
+// apiPath returns the request's path without the sandbox's root, as in Stripe's API.
 func (e *Engine) apiPath(r *http.Request) string { return strings.TrimPrefix(r.URL.Path, e.cfg.Root) }
 
-// unknownURL returns the refusal of a URL that is no endpoint of the sandbox.
+// unknownURL returns the error for a URL that the sandbox does not serve.
 func (e *Engine) unknownURL(r *http.Request) *form.Error {
 	refused := form.Refuse("", "", "Unrecognized request URL (%s: %s). The sandbox stands in for a part of Stripe only.", r.Method, e.apiPath(r))
 	refused.Status, refused.Unstarted = http.StatusNotFound, true

@@ -14,18 +14,18 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// Controls are the sandbox's own endpoints beside Stripe's. They have the form of
-// the service's API and, like all of the sandbox, need no key.
+// Controls are the sandbox's own endpoints, next to Stripe's. They follow the conventions of the
+// service's API and, like all of the sandbox, need no key.
 
-// Problem is the body of a control's refusal.
+// Problem is the body of an error response of a control.
 type Problem struct {
 	Message string              `json:"message"`
 	Errors  map[string][]string `json:"errors,omitempty"`
 }
 
-// ReadControl reads a JSON body into v. Fields that the body does not have keep
-// their values; fields that v does not have are refused. If the body cannot be
-// read, ReadControl answers the request and returns false.
+// ReadControl reads a JSON body into v. Fields that the body omits keep their values. Fields that v
+// does not have are refused. If the body is invalid, ReadControl writes an error response and
+// returns false.
 func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" && r.Header.Get("Content-Type") != "" {
@@ -52,7 +52,7 @@ func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	return false
 }
 
-// fieldName returns the name of the field that is wrong, as in webhooks.drop.
+// fieldName returns the path of the invalid field, as in webhooks.drop.
 func fieldName(e *json.SemanticError) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(string(e.JSONPointer), "/"), "/", ".")
 	if name == "" {
@@ -61,7 +61,7 @@ func fieldName(e *json.SemanticError) string {
 	return name
 }
 
-// RefuseControl answers 422 with the reasons by field.
+// RefuseControl responds with 422 and the error messages by field.
 func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 	p := Problem{Message: "The given data was invalid.", Errors: make(map[string][]string, len(fields))}
 	for field, reason := range fields {
@@ -73,21 +73,21 @@ func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 	WriteControl(w, http.StatusUnprocessableEntity, p)
 }
 
-// FailControl logs the error and answers 500.
+// FailControl logs the error and responds with 500.
 func FailControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
 	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
 	WriteControl(w, http.StatusInternalServerError, Problem{Message: "Something went wrong in the payment sandbox."})
 }
 
-// WriteControl answers with a JSON body.
+// WriteControl writes a JSON response.
 func WriteControl(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = stdjson.NewEncoder(w).Encode(body) // the client is gone, or has it
+	_ = stdjson.NewEncoder(w).Encode(body) // an error means that the client has disconnected
 }
 
-// Data is the body of a control's answer.
+// Data is the body of a control's response.
 type Data struct {
 	Data any `json:"data"`
 }

@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 )
 
-// embedded is how many elements of a list within an object are shown, as with Stripe. The
-// list's own URL has the others.
+// embedded is the maximum number of elements in a list nested in an object, as with Stripe. The
+// list's own URL returns the remaining elements.
 const embedded = 10
 
-// cutLists returns an object, or a page of objects, with the lists within it cut.
+// cutLists shortens the lists nested in an object, or in the objects of a page.
 func cutLists(doc []byte) ([]byte, error) {
 	if bytes.Count(doc, []byte(`"object":`)) <= embedded+1 {
-		return doc, nil // there cannot be a longer one
+		return doc, nil // no list can be longer than the limit
 	}
 	m, err := tree(json.RawMessage(doc))
 	if err != nil {
 		return nil, err
 	}
 	for field, value := range m {
-		if isList(m) && field == "data" { // the page that was asked for
+		if isList(m) && field == "data" { // the requested page itself
 			elements, _ := value.([]any)
 			for _, element := range elements {
 				cutListsIn(element)

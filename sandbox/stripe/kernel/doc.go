@@ -1,6 +1,5 @@
-// Package kernel is the provider's engine: it keeps objects, runs changes of them
-// in transactions, records and delivers events, fires timers and takes requests
-// to their endpoints. It knows nothing of what an object means. The packages
-// above it bring the objects, and package stripe connects them
+// Package kernel is the provider's engine. It stores objects, changes them in transactions, records
+// and delivers events, fires timers and routes requests to endpoints. It does not depend on the
+// meaning of an object: the packages above it define the objects, and package stripe connects them
 // (rules: sandbox#webhooks).
 package kernel

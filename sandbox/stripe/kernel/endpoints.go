@@ -10,8 +10,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// Endpoints are all webhook endpoints, and endpointSecrets what signs the events
-// that each receives.
+// Endpoints are the webhook endpoints. endpointSecrets are their signing secrets.
 var (
 	Endpoints       = Kind[WebhookEndpoint]{Name: "webhook_endpoint", Prefix: "we", Label: "webhook endpoint", Path: "/v1/webhook_endpoints"}
 	endpointSecrets = Kind[endpointSecret]{Name: "sandbox.endpoint_secret"}
@@ -25,12 +24,12 @@ type WebhookEndpoint struct {
 	Description   *string           `json:"description"`
 	EnabledEvents []string          `json:"enabled_events"`
 	Metadata      map[string]string `json:"metadata"`
-	Secret        string            `json:"secret,omitempty"` // shown once, when the endpoint is created
+	Secret        string            `json:"secret,omitempty"` // returned only when the endpoint is created
 	Status        string            `json:"status"`
 	URL           string            `json:"url"`
 }
 
-// endpointSecret is stored under the endpoint's id.
+// endpointSecret is a signing secret. It is stored under the endpoint's id.
 type endpointSecret struct {
 	Header
 	Secret string `json:"secret"`
@@ -42,10 +41,10 @@ const (
 	endpointDisabled = "disabled"
 )
 
-// maxEndpoints is how many endpoints there can be.
+// maxEndpoints is the maximum number of endpoints.
 const maxEndpoints = 16
 
-// configuredEndpoint is the id of the endpoint that the settings name.
+// configuredEndpoint is the id of the endpoint in the sandbox's configuration.
 const configuredEndpoint = "we_sandbox"
 
 // IsSubscribed reports whether events of the type are sent to the endpoint.
@@ -53,8 +52,8 @@ func (we WebhookEndpoint) IsSubscribed(eventType string) bool {
 	return we.Status == endpointEnabled && (slices.Contains(we.EnabledEvents, "*") || slices.Contains(we.EnabledEvents, eventType))
 }
 
-// configureEndpoint stores the endpoint that the settings name, which takes every
-// event, or removes the one that earlier settings named.
+// configureEndpoint stores the endpoint in the configuration, which receives all events. If the
+// configuration has no endpoint, it removes the endpoint of an earlier configuration.
 func (e *Engine) configureEndpoint(ctx context.Context) error {
 	return e.Write(ctx, func(ctx context.Context, st *Step) error {
 		if e.cfg.WebhookURL == "" {
@@ -73,7 +72,7 @@ func (e *Engine) configureEndpoint(ctx context.Context) error {
 	})
 }
 
-// putEndpoint stores an endpoint with its secret.
+// putEndpoint stores an endpoint and its secret.
 func (st *Step) putEndpoint(ctx context.Context, we WebhookEndpoint, secret string) error {
 	kept := endpointSecret{Header: Header{ID: we.ID, Object: endpointSecrets.Name, Created: we.Created}, Secret: secret}
 	if err := Put(ctx, st.Q, kept); err != nil {
@@ -83,7 +82,7 @@ func (st *Step) putEndpoint(ctx context.Context, we WebhookEndpoint, secret stri
 	return Put(ctx, st.Q, we)
 }
 
-// removeEndpoint removes an endpoint with what waits to be sent to it.
+// removeEndpoint removes an endpoint and its queued deliveries.
 func (st *Step) removeEndpoint(ctx context.Context, id string) error {
 	if err := Endpoints.Remove(ctx, st.Q, id); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (st *Step) removeEndpoint(ctx context.Context, id string) error {
 	return st.dropDeliveries(ctx, id)
 }
 
-// dropDeliveries removes what waits to be sent to an endpoint.
+// dropDeliveries removes the queued deliveries of an endpoint.
 func (st *Step) dropDeliveries(ctx context.Context, id string) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE endpoint = ?`, id); err != nil {
 		return fmt.Errorf("drop deliveries: %w", err)
@@ -102,7 +101,7 @@ func (st *Step) dropDeliveries(ctx context.Context, id string) error {
 	return nil
 }
 
-// receivers reads the endpoints that take events of the type, oldest first.
+// receivers returns the endpoints that are subscribed to the event type, oldest first.
 func receivers(ctx context.Context, q Querier, eventType string) ([]*WebhookEndpoint, error) {
 	all, err := Endpoints.FindWhere(ctx, q, `doc ->> '$.status' = 'enabled'`)
 	if err != nil {
@@ -111,21 +110,20 @@ func receivers(ctx context.Context, q Querier, eventType string) ([]*WebhookEndp
 	return slices.DeleteFunc(all, func(we *WebhookEndpoint) bool { return !we.IsSubscribed(eventType) }), nil
 }
 
-// HasReceiver reports whether events are delivered to somebody.
+// HasReceiver reports whether an enabled endpoint exists.
 func (e *Engine) HasReceiver(ctx context.Context) (bool, error) {
 	all, err := Endpoints.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
 	return len(all) > 0, err
 }
 
-// read reads the parameters that creating and updating an endpoint have in
-// common.
+// read reads the parameters that creating and updating an endpoint have in common.
 func (we *WebhookEndpoint) read(p *form.Params) {
 	p.ReadClearable("description", &we.Description)
 	p.Metadata(&we.Metadata)
 	given := &we.URL
 	p.URL("url", &given)
 	if given == nil {
-		p.ReadFilled("url") // it cannot be unset
+		p.ReadFilled("url") // the URL cannot be unset
 	} else {
 		we.URL = *given
 	}
@@ -143,8 +141,7 @@ func (we *WebhookEndpoint) read(p *form.Params) {
 	}
 }
 
-// CreateEndpoint answers POST /v1/webhook_endpoints. Only this answer has the
-// secret.
+// CreateEndpoint handles POST /v1/webhook_endpoints. Only this response contains the secret.
 func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
 	we := WebhookEndpoint{Header: Endpoints.Start(c.Now), Status: endpointEnabled}
 	p := c.Params
@@ -173,16 +170,16 @@ func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
 	return we, nil
 }
 
-// GetEndpoint answers GET /v1/webhook_endpoints/{id}.
+// GetEndpoint handles GET /v1/webhook_endpoints/{id}.
 func GetEndpoint(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Endpoints) }
 
-// ListEndpoints answers GET /v1/webhook_endpoints.
+// ListEndpoints handles GET /v1/webhook_endpoints.
 func ListEndpoints(ctx context.Context, c *Call) (any, error) {
 	return Endpoints.Page(ctx, c, Filter{})
 }
 
-// UpdateEndpoint answers POST /v1/webhook_endpoints/{id}. What waits to be sent
-// to an endpoint that is disabled is dropped.
+// UpdateEndpoint handles POST /v1/webhook_endpoints/{id}. Disabling an endpoint drops its queued
+// deliveries.
 func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
 	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -204,7 +201,7 @@ func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
 	return we, Put(ctx, c.Q, we)
 }
 
-// DeleteEndpoint answers DELETE /v1/webhook_endpoints/{id}.
+// DeleteEndpoint handles DELETE /v1/webhook_endpoints/{id}.
 func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
@@ -217,17 +214,18 @@ func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
 	return gone, c.removeEndpoint(ctx, we.ID)
 }
 
-// Deleted is the answer to the deletion of an object.
+// Deleted is the response to the deletion of an object.
 type Deleted struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
 	Deleted bool   `json:"deleted"`
 }
 
-// errUnsent says that an endpoint was removed before an event reached it.
+// errUnsent means that an endpoint was removed before an event was delivered.
 var errUnsent = errors.New("the endpoint is gone")
 
-// address reads where an endpoint is and what signs the events that it gets.
+// address returns the URL and the signing secret of an endpoint. It returns errUnsent if the
+// endpoint does not exist.
 func (e *Engine) address(ctx context.Context, id string) (url, secret string, err error) {
 	we, err := Endpoints.Find(ctx, e.cfg.DB, id)
 	if err == nil {

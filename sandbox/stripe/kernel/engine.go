@@ -12,62 +12,57 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// Config is what an engine needs. All of it is required but WebhookURL,
-// WebhookSecret and HTTPClient.
+// Config configures an engine. WebhookURL, WebhookSecret and HTTPClient are optional.
 type Config struct {
-	// DB is the database; New creates the tables.
+	// DB is the database. New creates the tables.
 	DB *sql.DB
-	// Schema has the statements that create the tables of other packages, if
-	// they are missing.
+	// Schema contains the statements that create the missing tables of other packages.
 	Schema string
-	// Clock dates objects and fires timers.
+	// Clock determines the creation time of objects and when timers fire.
 	Clock clock.Clock
-	// RealClock is the real time. It signs and retries webhooks and expires
-	// idempotency keys.
+	// RealClock is the real time. It is used to sign and retry webhooks and to expire idempotency
+	// keys.
 	RealClock clock.Clock
-	// Site is the URL at which the sandbox is reached, without a path or a
-	// trailing slash.
+	// Site is the public URL of the sandbox, without a path or a trailing slash.
 	Site string
-	// Root is the path below which the API is served, such as /sandbox/stripe;
-	// empty if its paths begin with /v1, as Stripe's do.
+	// Root is the path prefix of the API, such as /sandbox/stripe. It is empty if the paths start
+	// with /v1, like Stripe's.
 	Root string
-	// AnyVersion accepts requests for other versions of the API. They are answered
-	// in this one, with a header that says so.
+	// AnyVersion accepts requests for other API versions. The response uses APIVersion and has a
+	// header that says so.
 	AnyVersion bool
-	// SecretKey is what clients of the API must present.
+	// SecretKey is the key that API clients must send.
 	SecretKey string
-	// WebhookURL receives every event, besides the endpoints that clients
-	// create; empty for nobody.
+	// WebhookURL receives all events, in addition to the endpoints that clients create. It can be
+	// empty.
 	WebhookURL string
-	// WebhookSecret signs what is sent to WebhookURL.
+	// WebhookSecret signs the events sent to WebhookURL.
 	WebhookSecret string
-	// HTTPClient sends webhooks; nil for one that gives up after ten seconds.
+	// HTTPClient sends webhooks. By default, requests time out after ten seconds.
 	HTTPClient *http.Client
 	// Log receives failed deliveries and internal errors.
 	Log *slog.Logger
-	// Deliveries decides how often, how late and in which order the next event
-	// is delivered.
+	// Deliveries returns the deliveries of the next event: their number, delay and order.
 	Deliveries func() []Delivery
-	// Timers has the action of each kind of timer.
+	// Timers maps the kinds of timers to their actions.
 	Timers map[string]Action
-	// Lists has the readers of the lists that an object shows only when they
-	// are expanded, by the object's type and the field, as in
-	// customer.subscriptions.
+	// Lists maps lists that are returned only when they are expanded to their readers. The keys are
+	// the object's type and the field, as in customer.subscriptions.
 	Lists map[string]ListReader
 }
 
-// Engine keeps the state, runs changes of it in transactions, answers the API,
-// fires timers and delivers webhooks. It is safe for concurrent use.
+// Engine stores the state, changes it in transactions, serves the API, fires timers and delivers
+// webhooks. It is safe for concurrent use.
 type Engine struct {
 	cfg     Config
 	writing sync.Mutex    // held during a write transaction
-	deliver chan struct{} // signals that there may be events to deliver
+	deliver chan struct{} // signals that events may be queued
 	timers  chan struct{} // signals that a timer was set or the clock was moved
 }
 
-// New returns an engine on cfg.DB and creates the tables that are missing.
+// New returns an engine that uses cfg.DB. It creates missing tables.
 func New(cfg Config) (*Engine, error) {
-	// As many idle connections are kept as there are deliveries at once.
+	// Keep an idle connection for each concurrent delivery.
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: maxDeliveries, IdleConnTimeout: time.Minute}}
 	if cfg.HTTPClient != nil {
 		*client = *cfg.HTTPClient
@@ -84,8 +79,8 @@ func New(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Run delivers webhooks and fires timers until ctx ends. It then aborts what is
-// under way, which the next Run repeats, and returns nil.
+// Run delivers webhooks and fires timers until ctx ends. It then aborts deliveries in progress,
+// which the next Run repeats, and returns nil.
 func (e *Engine) Run(ctx context.Context) error {
 	var both sync.WaitGroup
 	both.Go(func() { e.runTimers(ctx) })
@@ -94,13 +89,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake makes Run check both clocks. Call it after the clock was moved.
+// Wake makes Run check both clocks. Call it after moving a clock.
 func (e *Engine) Wake() {
 	wakeUp(e.timers)
 	wakeUp(e.deliver)
 }
 
-// Log returns the log for failures that clients are not told about.
+// Log returns the log for failures that are not reported to clients.
 func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
 
 // Now returns the sandbox's time.
@@ -109,7 +104,7 @@ func (e *Engine) Now() time.Time { return e.cfg.Clock.Now() }
 // IsStandalone reports whether the provider runs without the service.
 func (e *Engine) IsStandalone() bool { return e.cfg.Root == "" }
 
-// wakeUp sends a signal unless one is already waiting. It never blocks.
+// wakeUp sends a signal unless one is pending. It never blocks.
 func wakeUp(signal chan struct{}) {
 	select {
 	case signal <- struct{}{}:
@@ -117,8 +112,7 @@ func wakeUp(signal chan struct{}) {
 	}
 }
 
-// pause waits until d has passed or there is a signal. It returns false once
-// ctx has ended.
+// pause waits for d or for a signal. It returns false if ctx has ended.
 func pause(ctx context.Context, d time.Duration, signal <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// Events are all events.
+// Events are the events of the API's first version.
 var Events = Kind[Event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
 
-// Event records that something happened, with the object as it was then.
+// Event records a change, with a snapshot of the changed object.
 type Event struct {
 	Header
 	APIVersion      string       `json:"api_version"`
@@ -24,8 +24,8 @@ type Event struct {
 	Type            string       `json:"type"`
 }
 
-// ObjectID returns the id of the object that the event is about, or its own if
-// the object has none, as an announced invoice.
+// ObjectID returns the id of the event's object. If the object has no id, as in invoice.upcoming,
+// it returns the event's id.
 func (e Event) ObjectID() string {
 	var about struct {
 		ID string `json:"id"`
@@ -41,16 +41,15 @@ type eventData struct {
 	PreviousAttributes map[string]any  `json:"previous_attributes,omitempty"`
 }
 
-// eventRequest is the API request that caused an event; both fields are null if
-// no request did.
+// eventRequest is the API request that caused an event. Both fields are null if the event was not
+// caused by a request.
 type eventRequest struct {
 	ID             *string `json:"id"`
 	IdempotencyKey *string `json:"idempotency_key"`
 }
 
-// Emit stores an event about o and queues its delivery, in the step's
-// transaction. previous has the old values of the fields that changed; nil for
-// none.
+// Emit stores an event about o and queues its delivery in the step's transaction. previous has the
+// old values of the changed fields, or is nil.
 func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
 	snapshot, err := json.Marshal(o)
 	if err == nil {
@@ -63,7 +62,7 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 		Header: Events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
 		Data: eventData{Object: snapshot, PreviousAttributes: previous},
 	}
-	// An object without an id, as an announced invoice, has nothing to wait for.
+	// An object without an id, as in invoice.upcoming, has no earlier events to wait for.
 	if e.PendingWebhooks, err = st.queueEvent(ctx, e.ID, eventType, cmp.Or(o.Head().ID, e.ID)); err != nil {
 		return err
 	}
@@ -71,13 +70,13 @@ func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous m
 	return Put(ctx, st.Q, e)
 }
 
-// GetEvent answers GET /v1/events/{id}.
+// GetEvent handles GET /v1/events/{id}.
 func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Events) }
 
-// maxEventTypes is how many types one list of events may be restricted to.
+// maxEventTypes is the maximum number of types in the filter of an event list.
 const maxEventTypes = 20
 
-// ListEvents answers GET /v1/events.
+// ListEvents handles GET /v1/events.
 func ListEvents(ctx context.Context, c *Call) (any, error) {
 	var f Filter
 	f.AddEqual(c.Params, "type", "$.type")
@@ -94,8 +93,8 @@ func ListEvents(ctx context.Context, c *Call) (any, error) {
 	return Events.Page(ctx, c, f)
 }
 
-// Difference returns the old values of the fields in which an object changed,
-// in the form of an event's previous_attributes.
+// Difference returns the old values of the changed fields, in the form of an event's
+// previous_attributes.
 func Difference(before, after any) (map[string]any, error) {
 	old, err := tree(before)
 	if err != nil {
@@ -108,8 +107,8 @@ func Difference(before, after any) (map[string]any, error) {
 	return changedFields(old, now), nil
 }
 
-// changedFields compares objects field by field and lists as a whole. A field that is
-// new counts as having been null.
+// changedFields compares objects field by field, and lists as a whole. The old value of a new field
+// is null.
 func changedFields(old, now map[string]any) map[string]any {
 	previous := map[string]any{}
 	for key, value := range now {
@@ -133,7 +132,7 @@ func changedFields(old, now map[string]any) map[string]any {
 	return previous
 }
 
-// tree turns an object into maps and lists. Numbers stay exact.
+// tree converts an object into maps and lists. It preserves the exact value of numbers.
 func tree(v any) (map[string]any, error) {
 	doc, err := json.Marshal(v)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// maxExpand is how many properties a path of expand may have. The data of a
-// list counts as one.
+// maxExpand is the maximum number of properties in an expand path. The data of a list counts as a
+// property.
 const maxExpand = 4
 
-// expandableType returns the type of the object whose id is held by the field;
-// empty if the field cannot be expanded.
+// expandableType returns the type of the object whose id the field contains. It returns "" if the
+// field cannot be expanded.
 func expandableType(field string) string {
 	switch field {
 	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price":
@@ -32,9 +32,8 @@ func expandableType(field string) string {
 	return ""
 }
 
-// plainID reports whether the field holds an id and yet cannot be expanded.
-// owner is the type of the object, or, if that has none, the field that holds
-// the object.
+// plainID reports whether the field contains an id that cannot be expanded. owner is the type of
+// the object, or, for an object without a type, the field that contains it.
 func plainID(owner, field string) bool {
 	switch owner + "." + field {
 	case "subscription_item.subscription", "line_item.invoice", "charge.payment_method",
@@ -44,8 +43,7 @@ func plainID(owner, field string) bool {
 	return false
 }
 
-// render turns an endpoint's result into JSON and replaces ids by whole objects
-// where the client asked for that.
+// render encodes an endpoint's result as JSON and expands the ids at the given paths.
 func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []string) ([]byte, error) {
 	if len(expand) == 0 {
 		body, err := json.Marshal(answer)
@@ -74,8 +72,7 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 	return cutLists(body)
 }
 
-// expandIn expands a path within part of an answer. full is the whole path, for
-// refusals.
+// expandIn expands a path within a part of a response. full is the whole path, for error messages.
 func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, path []string, full string) error {
 	if len(path) == 0 {
 		return nil
@@ -124,7 +121,7 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 		return e.expandIn(ctx, q, whole, field, rest, full)
 	case map[string]any:
 		if len(rest) == 0 && value["object"] == nil {
-			return notExpandable(full) // neither an object nor a list, such as metadata
+			return notExpandable(full) // a plain object, such as metadata
 		}
 		return e.expandIn(ctx, q, value, field, rest, full)
 	case []any:
@@ -133,12 +130,12 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 	return notExpandable(full)
 }
 
-// ListReader reads a list that an object shows only when it is expanded. id is
-// the object's.
+// ListReader reads a list that an object contains only when the list is expanded. id is the
+// object's id.
 type ListReader func(ctx context.Context, q Querier, id string) (any, error)
 
-// include reads the list that the object m shows in a field only when it is
-// expanded. Errors: ErrAbsent if there is no such list.
+// include reads the list in a field of m that is returned only when it is expanded. It returns
+// ErrNotFound if the field is not such a list.
 func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner, field string) (map[string]any, error) {
 	read, known := e.cfg.Lists[owner+"."+field]
 	if !known {
@@ -152,7 +149,7 @@ func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner
 	return tree(included)
 }
 
-// ReadList returns the objects that fulfil a condition on doc as a list.
+// ReadList returns the objects that match a condition on doc as a list.
 func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, condition string, args ...any) (any, error) {
 	found, err := k.FindWhere(ctx, q, condition, args...)
 	if err != nil {
@@ -161,7 +158,7 @@ func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, conditio
 	return form.NewList(url, found), nil
 }
 
-// load reads the object with the id as maps and lists.
+// load returns the object with the id as maps and lists.
 func load(ctx context.Context, q Querier, kind, id string) (map[string]any, error) {
 	found, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, kind, id)
 	if err != nil {
@@ -173,7 +170,7 @@ func load(ctx context.Context, q Querier, kind, id string) (map[string]any, erro
 	return tree(json.RawMessage(found[0]))
 }
 
-// notExpandable returns the refusal of a path.
+// notExpandable returns the error for a path that cannot be expanded.
 func notExpandable(full string) error {
 	return form.MarkUnstarted(form.Refuse("expand", "", "This property cannot be expanded (%s).", full))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// idempotencyLife is how long the answer to a request with a key is kept. It is
-// real time: moving the sandbox's clock must not let a retry take effect twice.
+// idempotencyLife is how long the response to a request with a key is stored. It uses the real
+// clock: moving the sandbox's clock must not let a retry take effect twice.
 const idempotencyLife = 24 * time.Hour
 
 // idempotent identifies a request that carries an Idempotency-Key.
@@ -22,19 +22,18 @@ type idempotent struct {
 	key, endpoint, fingerprint string
 }
 
-// newIdempotent returns the identity of a request. endpoint is its method and
-// path.
+// newIdempotent returns the identity of a request. endpoint is its method and path.
 func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) {
 	if len(key) > 255 {
 		return idempotent{}, form.MarkUnstarted(form.Refuse("", "", "Idempotency keys can be at most 255 characters."))
 	}
-	sum := sha256.Sum256([]byte(values.Encode())) // sorted by name
+	sum := sha256.Sum256([]byte(values.Encode())) // Encode sorts by name
 	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
 }
 
-// loadAnswer returns the answer that was given to the same request before.
-// Errors: ErrAbsent if the key is new. Two requests with one key at the same time
-// cannot both find it new, because each looks in its own write transaction.
+// loadAnswer returns the stored response to an earlier request with the same key. It returns
+// ErrNotFound if the key is new. Two concurrent requests cannot both find the key new, because each
+// request looks it up in its own write transaction.
 func (i idempotent) loadAnswer(ctx context.Context, st *Step) (answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
@@ -55,7 +54,7 @@ func (i idempotent) loadAnswer(ctx context.Context, st *Step) (answer, error) {
 	return a, nil
 }
 
-// storeAnswer stores the answer in the transaction of the request.
+// storeAnswer stores the response in the transaction of the request.
 func (i idempotent) storeAnswer(ctx context.Context, st *Step, a answer) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
 		return fmt.Errorf("drop old idempotency keys: %w", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// Filter collects the conditions of a list. The zero Filter has none.
+// Filter collects the conditions of a list. The zero Filter has no conditions.
 type Filter struct {
 	sql  string
 	args []any
@@ -22,15 +22,14 @@ func (f *Filter) AddCondition(condition string, args ...any) {
 	f.args = append(f.args, args...)
 }
 
-// AddEqual lets only objects pass whose field at path equals the parameter, if
-// that was given.
+// AddEqual selects the objects whose field at path equals the parameter, if it was given.
 func (f *Filter) AddEqual(p *form.Params, key, path string) {
 	if value, ok := p.ReadFilled(key); ok {
 		f.AddCondition(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// AddOneOf is Equals for a field that has one of a few values: any other is refused.
+// AddOneOf is like AddEqual, but it refuses a parameter that is not one of the values.
 func (f *Filter) AddOneOf(p *form.Params, key, path string, values ...string) {
 	var value string
 	if p.Choice(key, &value, values...); value != "" {
@@ -38,7 +37,7 @@ func (f *Filter) AddOneOf(p *form.Params, key, path string, values ...string) {
 	}
 }
 
-// AddBool is Equals for a boolean field.
+// AddBool is like AddEqual for a boolean field.
 func (f *Filter) AddBool(p *form.Params, key, path string) {
 	if p.Has(key) {
 		var value bool
@@ -47,8 +46,8 @@ func (f *Filter) AddBool(p *form.Params, key, path string) {
 	}
 }
 
-// OnClock lets only objects of the test clock pass that the parameter test_clock
-// names. Without it, and if hide is set, those of test clocks are left out.
+// OnClock selects the objects of the test clock in the parameter test_clock. If the parameter is
+// missing and hide is true, it excludes the objects of all test clocks.
 func (f *Filter) OnClock(p *form.Params, hide bool) {
 	if p.Has("test_clock") {
 		f.AddEqual(p, "test_clock", "$.test_clock")
@@ -57,8 +56,8 @@ func (f *Filter) OnClock(p *form.Params, hide bool) {
 	}
 }
 
-// AddIn lets only objects pass whose field at path is one of the values, if
-// there are any.
+// AddIn selects the objects whose field at path is one of the values. It does nothing if values is
+// empty.
 func (f *Filter) AddIn(path string, values []string) {
 	if len(values) == 0 {
 		return
@@ -70,8 +69,7 @@ func (f *Filter) AddIn(path string, values []string) {
 	f.AddCondition(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
 }
 
-// created reads the parameter created: a moment, or a range with gt, gte, lt
-// and lte.
+// created reads the parameter created: a time, or a range with gt, gte, lt and lte.
 func (f *Filter) created(p *form.Params) {
 	if p.IsPlain("created") {
 		var at int64
@@ -92,13 +90,13 @@ func (f *Filter) created(p *form.Params) {
 	}
 }
 
-// cursor says where a page begins and how long it is.
+// cursor is the position and length of a page.
 type cursor struct {
 	limit         int64
 	after, before string
 }
 
-// readCursor reads the parameters of a page.
+// readCursor reads the pagination parameters.
 func readCursor(p *form.Params) cursor {
 	c := cursor{limit: 10}
 	p.Integer("limit", 1, 100, &c.limit)
@@ -110,8 +108,8 @@ func readCursor(p *form.Params) cursor {
 	return c
 }
 
-// Page answers a list request with one page, newest first. It reads the
-// parameters that all lists share and then calls Done.
+// Page returns one page of objects, newest first. It reads the parameters that all lists share and
+// then calls CheckUnread.
 func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	f.created(c.Params)
 	at := readCursor(c.Params)
@@ -155,7 +153,7 @@ func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	return page, nil
 }
 
-// seq returns the position of an object in the order of creation.
+// seq returns the position of an object in creation order.
 func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, error) {
 	var seq int64
 	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
@@ -165,8 +163,7 @@ func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, e
 	return seq, err
 }
 
-// SlicePage answers a list request about objects that are nested in another
-// one, in their own order.
+// SlicePage returns one page of objects that are nested in another object, in their own order.
 func SlicePage[T Object](c *Call, url, label string, all []T) (any, error) {
 	at := readCursor(c.Params)
 	if err := c.Params.CheckUnread(); err != nil {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// FindNewest reads up to limit objects that fulfil an SQL condition on the columns of
-// stripe_objects, newest first, beginning after the one with the id before, if that
-// is given. more says that there are older ones.
+// FindNewest returns up to limit objects that match an SQL condition on the columns of
+// stripe_objects, newest first. If before is not empty, it returns only objects older than the
+// object with that id. more reports whether there are older objects.
 func (k Kind[T]) FindNewest(ctx context.Context, q Querier, limit int, before, condition string, args ...any) (found []*T, more bool, err error) {
 	query := `SELECT doc FROM stripe_objects WHERE kind = ? AND ` + condition
 	args = append([]any{k.Name}, args...)
@@ -26,8 +26,7 @@ func (k Kind[T]) FindNewest(ctx context.Context, q Querier, limit int, before, c
 	return found, more, err
 }
 
-// Count returns how many objects fulfil an SQL condition on the columns of
-// stripe_objects.
+// Count returns the number of objects that match an SQL condition on the columns of stripe_objects.
 func Count(ctx context.Context, q Querier, condition string) (n int, err error) {
 	if err = q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_objects WHERE `+condition).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count: %w", err)
@@ -35,14 +34,14 @@ func Count(ctx context.Context, q Querier, condition string) (n int, err error) 
 	return n, nil
 }
 
-// Timer is something that will happen by itself, by the sandbox's clock.
+// Timer is a scheduled action.
 type Timer struct {
 	Kind, Object string
-	Customer     string // whom the object belongs to; empty if it is nobody's
+	Customer     string // the owner of the object, or ""
 	At           int64
 }
 
-// NextTimers reads what happens next, soonest first.
+// NextTimers returns the next timers of the sandbox's clock, soonest first.
 func NextTimers(ctx context.Context, q Querier, limit int) ([]Timer, error) {
 	rows, err := q.QueryContext(ctx, `
 		SELECT t.kind, t.object, coalesce(o.doc ->> '$.customer', ''), t.at FROM stripe_timers t
@@ -63,13 +62,13 @@ func NextTimers(ctx context.Context, q Querier, limit int) ([]Timer, error) {
 	return all, rows.Err()
 }
 
-// WaitingDelivery is an event on its way to an endpoint.
+// WaitingDelivery is the queued delivery of an event to an endpoint.
 type WaitingDelivery struct {
 	URL      string
 	Attempts int
 }
 
-// WaitingDeliveries reads the deliveries of an event that are not accepted yet.
+// WaitingDeliveries returns the deliveries of an event that have not been accepted.
 func WaitingDeliveries(ctx context.Context, q Querier, event string) ([]WaitingDelivery, error) {
 	rows, err := q.QueryContext(ctx, `
 		SELECT o.doc ->> '$.url', d.attempts FROM stripe_deliveries d

@@ -5,32 +5,32 @@ import (
 	"fmt"
 )
 
-// Step is one change of the sandbox's state, or one look at it. All of it
-// happens at one moment and, if it changes something, in one transaction.
+// Step is one read or change of the sandbox's state. It has a fixed time, and changes run in one
+// transaction.
 type Step struct {
 	Q   Querier
 	Now int64 // by the injected clock, in seconds since the epoch
-	// cause is the API request behind the step; empty for a timer and for what
-	// people do on a hosted page.
+	// cause is the API request that caused the step. It is empty for timers and for actions on a
+	// hosted page.
 	cause eventRequest
 	Site  string // the sandbox's URL, without a path
-	clock string // the test clock that the step goes by; empty for the sandbox's
-	// deliveries decides how the next event is delivered.
+	clock string // the id of the step's test clock; empty for the sandbox's clock
+	// deliveries returns the deliveries of the next event.
 	deliveries func() []Delivery
 	realNow    int64 // by the real clock, in milliseconds since the epoch
-	emitted    int   // how many events were stored
-	timed      bool  // a timer was set
+	emitted    int   // the number of stored events
+	timed      bool  // whether a timer was set
 }
 
-// Read returns a step that only reads. It must not be used inside Write.
+// Read returns a step for reads only. It must not be used inside Write.
 func (e *Engine) Read() *Step {
 	return &Step{Q: e.cfg.DB, Now: e.cfg.Clock.Now().Unix(), Site: e.cfg.Site}
 }
 
-// Write runs change in a transaction and, after the commit, tells Run about new
-// events and timers. If change returns an error, nothing is stored.
+// Write runs change in a transaction. After the commit, it notifies Run about new events and
+// timers. If change returns an error, the transaction is rolled back.
 func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st *Step) error) error {
-	// Queueing here is faster than SQLite's way of sleeping and trying again.
+	// Waiting for a mutex is faster than SQLite's sleep and retry.
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	tx, err := e.cfg.DB.BeginTx(ctx, nil)
@@ -58,8 +58,8 @@ func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st 
 	return nil
 }
 
-// attempt runs change inside the step's transaction. If it fails, only its own
-// changes are undone.
+// attempt runs change in a savepoint of the step's transaction. If change fails, only its own
+// changes are rolled back.
 func (st *Step) attempt(ctx context.Context, change func() error) error {
 	if _, err := st.Q.ExecContext(ctx, `SAVEPOINT attempt`); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
@@ -78,7 +78,7 @@ func (st *Step) attempt(ctx context.Context, change func() error) error {
 	return failed
 }
 
-// Create stores an object, usually a new one, with an event about it.
+// Create stores an object, usually a new one, and emits an event about it.
 func (st *Step) Create(ctx context.Context, event string, o Object) error {
 	if err := Put(ctx, st.Q, o); err != nil {
 		return err
@@ -86,8 +86,8 @@ func (st *Step) Create(ctx context.Context, event string, o Object) error {
 	return st.Emit(ctx, event, o, nil)
 }
 
-// Change stores an object that was changed, with an event about the difference
-// to before. If there is no difference it does nothing.
+// Change stores a changed object and emits an event with the difference from before. If nothing
+// changed, it does nothing.
 func (st *Step) Change(ctx context.Context, event string, before, o Object) error {
 	previous, err := Difference(before, o)
 	if err != nil || len(previous) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// schema creates the engine's tables. Objects are JSON documents in Stripe's
-// form; the conditions of lists are on paths into them.
+// schema creates the engine's tables. Objects are JSON documents in Stripe's format. Lists filter
+// by paths into the documents.
 const schema = `
 CREATE TABLE IF NOT EXISTS stripe_objects (
 	seq     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -55,17 +55,17 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 
-// ErrNotFound says that what was to be read does not exist.
+// ErrNotFound means that the object, the timer or the stored response does not exist.
 var ErrNotFound = errors.New("it does not exist")
 
-// Querier is a transaction, or the database itself outside of one.
+// Querier is the database or a transaction.
 type Querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Header has the fields that every object begins with.
+// Header contains the fields that all objects have.
 type Header struct {
 	ID       string `json:"id"`
 	Object   string `json:"object"`
@@ -76,12 +76,12 @@ type Header struct {
 // Head implements Object.
 func (h Header) Head() Header { return h }
 
-// Object is anything that is stored under an id. Head returns at least its id,
-// type and time of creation.
+// Object is anything that is stored under an id. Head returns at least its id, type and creation
+// time.
 type Object interface{ Head() Header }
 
-// Kind is a type of object: its name on the wire, the prefix of its ids, its
-// name in messages and the path of its list.
+// Kind is a type of object: its name in the API, the prefix of its ids, its name in messages and
+// the path of its list.
 type Kind[T Object] struct{ Name, Prefix, Label, Path string }
 
 // Start returns the header of a new object.
@@ -89,7 +89,7 @@ func (k Kind[T]) Start(now int64) Header {
 	return Header{ID: form.NewID(k.Prefix), Object: k.Name, Created: now}
 }
 
-// Find reads the object with the id. Errors: ErrAbsent.
+// Find returns the object with the id. It returns ErrNotFound if the object does not exist.
 func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	var doc []byte
 	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
@@ -102,8 +102,8 @@ func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	return k.decode(doc)
 }
 
-// Get reads the object with the id. If there is none, it returns a refusal of
-// the parameter that had the id.
+// Get returns the object with the id. If it does not exist, Get returns an error for the parameter
+// that contained the id.
 func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
 	o, err := k.Find(ctx, q, id)
 	if errors.Is(err, ErrNotFound) {
@@ -112,8 +112,8 @@ func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, erro
 	return o, err
 }
 
-// FindWhere reads the objects that fulfil an SQL condition on the columns of
-// stripe_objects, oldest first.
+// FindWhere returns the objects that match an SQL condition on the columns of stripe_objects,
+// oldest first.
 func (k Kind[T]) FindWhere(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
 	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
 	if err != nil {
@@ -142,7 +142,7 @@ func (k Kind[T]) decode(doc []byte) (*T, error) {
 	return o, nil
 }
 
-// Put stores an object, new or changed, without an event.
+// Put stores a new or changed object without an event.
 func Put(ctx context.Context, q Querier, o Object) error {
 	h := o.Head()
 	doc, err := json.Marshal(o)

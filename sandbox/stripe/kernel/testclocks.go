@@ -9,12 +9,11 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// TestClocks are clocks of their own. What belongs to a customer of such a clock
-// happens by it, and only when it is advanced; everything else goes by the
-// sandbox's clock.
+// TestClocks are the test clocks. The timers of a test clock's customers fire only when that clock
+// is advanced. All other timers use the sandbox's clock.
 var TestClocks = Kind[TestClock]{Name: "test_helpers.test_clock", Prefix: "clock", Label: "test clock", Path: "/v1/test_helpers/test_clocks"}
 
-// TestClock is a moment at which its customers' objects are.
+// TestClock is a frozen time that applies to the objects of its customers.
 type TestClock struct {
 	Header
 	DeletesAfter  int64        `json:"deletes_after"`
@@ -38,8 +37,8 @@ const (
 	ClockAdvancing = "advancing"
 )
 
-// Follow lets the step happen by the test clock of the first of the objects that
-// has one. An object has the clock of its customer. Ids of nothing are ignored.
+// Follow sets the step's time to the test clock of the first object that has one. An object has the
+// clock of its customer. Follow ignores unknown ids.
 func (st *Step) Follow(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		var clock string
@@ -62,8 +61,8 @@ func (st *Step) Follow(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// clockParams are the parameters that name an object whose test clock a request
-// goes by, besides the one in its path.
+// clockParams returns the ids in the parameters that can determine the test clock of a request, in
+// addition to the id in its path.
 func clockParams(p *form.Params) []string {
 	return []string{
 		p.PeekValue("test_clock"), p.PeekValue("customer"), p.PeekValue("subscription"), p.PeekValue("invoice"), p.PeekValue("payment_intent"), p.PeekValue("charge"),
@@ -71,16 +70,15 @@ func clockParams(p *form.Params) []string {
 	}
 }
 
-// Advance starts to move a test clock. The clock is ready again when everything
-// has happened that becomes due until then.
+// Advance starts to advance a test clock. The clock is ready again after all timers up to the
+// target time have fired.
 func (st *Step) Advance(ctx context.Context, tc *TestClock, to int64) error {
 	tc.Status, tc.StatusDetails.Advancing = ClockAdvancing, &clockTarget{to}
 	st.timed = true
 	return st.Create(ctx, "test_helpers.test_clock.advancing", tc)
 }
 
-// settleTestClocks does what becomes due until the moments to which test clocks
-// are being advanced.
+// settleTestClocks fires the timers of all advancing test clocks up to their target times.
 func (e *Engine) settleTestClocks(ctx context.Context) error {
 	moving, err := TestClocks.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = ?`, ClockAdvancing)
 	if err != nil {
@@ -94,7 +92,7 @@ func (e *Engine) settleTestClocks(ctx context.Context) error {
 		err := e.Write(ctx, func(ctx context.Context, st *Step) error {
 			tc, err := TestClocks.Find(ctx, st.Q, tc.ID)
 			if errors.Is(err, ErrNotFound) || err == nil && tc.Status != ClockAdvancing {
-				return nil // another request has done it
+				return nil // another request has already advanced the clock
 			}
 			if err != nil {
 				return err

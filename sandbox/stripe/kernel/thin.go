@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 )
 
-// thinEvents are the events of the second version of the API. Their notifications have
-// no data: it is read by the event's id.
+// thinEvents are the events of the API's second version. Their notifications have no data;
+// receivers fetch it by the event's id.
 var thinEvents = Kind[thinEvent]{Name: "v2.core.event", Prefix: "evt", Label: "event", Path: "/v2/core/events"}
 
 type thinEvent struct {
@@ -27,15 +27,14 @@ func (e thinEvent) Head() Header {
 	return Header{ID: e.ID, Object: e.Object, Created: e.Created.Unix(), Livemode: e.Livemode}
 }
 
-// RelatedObject is what a thin event is about.
+// RelatedObject refers to the object of a thin event.
 type RelatedObject struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
 	URL  string `json:"url"`
 }
 
-// EmitThin stores a thin event and queues its delivery, in the step's transaction. about
-// may be nil.
+// EmitThin stores a thin event and queues its delivery in the step's transaction. about can be nil.
 func (st *Step) EmitThin(ctx context.Context, eventType string, about *RelatedObject, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -52,10 +51,10 @@ func (st *Step) EmitThin(ctx context.Context, eventType string, about *RelatedOb
 	return Put(ctx, st.Q, e)
 }
 
-// GetThinEvent answers GET /v2/core/events/{id}.
+// GetThinEvent handles GET /v2/core/events/{id}.
 func GetThinEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, thinEvents) }
 
-// notification is the body in which an event is sent: a thin one without its data.
+// notification returns the body that is sent for an event. It removes the data of a thin event.
 func notification(doc []byte) ([]byte, error) {
 	var e thinEvent
 	if err := json.Unmarshal(doc, &struct{ Object *string }{&e.Object}); err != nil || e.Object != thinEvents.Name {

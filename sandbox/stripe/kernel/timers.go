@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// maxPause is the longest time for which Run does not check the clocks.
+// maxPause is the maximum time between two checks of the clocks.
 const maxPause = time.Minute
 
-// errorPause is how long Run waits after a failure of the database.
+// errorPause is how long Run waits after a database error.
 const errorPause = time.Second
 
-// Action is what a kind of timer does when it goes off. It runs in a step of
-// its own, at the moment that the timer was set to. object is the id that it
-// was set for.
+// Action is the effect of a timer. It runs in its own step, at the time to which the timer was set.
+// object is the id of the timer's object.
 type Action func(ctx context.Context, st *Step, object string) error
 
-// SetTimer sets the timer of a kind for an object, in seconds since the epoch
-// by the clock that the step goes by. It replaces the time that was set before.
+// SetTimer sets the timer of the kind for an object, in seconds since the epoch on the step's
+// clock. It replaces the previous time.
 func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) error {
 	_, err := st.Q.ExecContext(ctx, `
 		INSERT INTO stripe_timers (kind, object, at, clock) VALUES (?, ?, ?, ?)
@@ -33,7 +32,7 @@ func (st *Step) SetTimer(ctx context.Context, kind, object string, at int64) err
 	return nil
 }
 
-// StopTimer removes the timer of a kind of an object, if there is one.
+// StopTimer removes the timer of the kind for an object, if it is set.
 func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_timers WHERE kind = ? AND object = ?`, kind, object); err != nil {
 		return fmt.Errorf("stop timer %s of %s: %w", kind, object, err)
@@ -41,8 +40,8 @@ func (st *Step) StopTimer(ctx context.Context, kind, object string) error {
 	return nil
 }
 
-// Settle does everything that has become due, in order and each at its own
-// moment, so that what is read afterwards is up to date.
+// Settle fires all due timers in order, each at its own time, so that later reads see the current
+// state.
 func (e *Engine) Settle(ctx context.Context) error {
 	if err := e.settleTimers(ctx, "", func() int64 { return e.cfg.Clock.Now().Unix() }); err != nil {
 		return err
@@ -50,8 +49,8 @@ func (e *Engine) Settle(ctx context.Context) error {
 	return e.settleTestClocks(ctx)
 }
 
-// settleTimers does what has become due by the test clock with the id, or by the
-// sandbox's clock.
+// settleTimers fires the due timers of the test clock with the id. An empty id means the sandbox's
+// clock.
 func (e *Engine) settleTimers(ctx context.Context, clock string, now func() int64) error {
 	for {
 		next, err := nextTimer(ctx, e.cfg.DB, clock)
@@ -64,7 +63,7 @@ func (e *Engine) settleTimers(ctx context.Context, clock string, now func() int6
 		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 			due, err := nextTimer(ctx, st.Q, clock)
 			if errors.Is(err, ErrNotFound) || err == nil && due.at > now() {
-				return nil // another request has done it
+				return nil // another request has already fired the timer
 			}
 			if err != nil {
 				return err
@@ -90,8 +89,8 @@ type timer struct {
 	at           int64
 }
 
-// nextTimer reads the timer that goes off next by the test clock with the id, or by
-// the sandbox's clock. Errors: ErrAbsent.
+// nextTimer returns the next timer of the test clock with the id. An empty id means the sandbox's
+// clock. It returns ErrNotFound if no timer is set.
 func nextTimer(ctx context.Context, q Querier, clock string) (timer, error) {
 	var t timer
 	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers WHERE clock = ? ORDER BY at, object, kind LIMIT 1`, clock).Scan(&t.kind, &t.object, &t.at)
@@ -104,7 +103,7 @@ func nextTimer(ctx context.Context, q Querier, clock string) (timer, error) {
 	return t, nil
 }
 
-// runTimers fires timers when they are due, until ctx ends.
+// runTimers fires due timers until ctx ends.
 func (e *Engine) runTimers(ctx context.Context) {
 	for {
 		wait := maxPause

@@ -20,15 +20,14 @@ import (
 )
 
 const (
-	// maxDeliveries is how many webhooks are sent at once.
+	// maxDeliveries is the maximum number of concurrent deliveries.
 	maxDeliveries = 8
-	// deliveryLife is how long an event is offered to a receiver that does not
-	// accept it, in real time.
+	// deliveryLife is how long a delivery is retried, in real time.
 	deliveryLife = 72 * time.Hour
 )
 
-// retryAfter is how long the sandbox waits after the n-th failure of a
-// delivery. The first waits are about as long as a service takes to start.
+// retryAfter returns the delay after the n-th failed attempt. The first delays are about as long as
+// a service takes to start.
 func retryAfter(n int) time.Duration {
 	waits := [...]time.Duration{
 		200 * time.Millisecond, time.Second, 5 * time.Second, 30 * time.Second,
@@ -37,7 +36,7 @@ func retryAfter(n int) time.Duration {
 	return waits[min(max(n, 1), len(waits))-1]
 }
 
-// queued is the delivery of an event that is in the queue.
+// queued is a delivery in the queue.
 type queued struct {
 	seq      int64
 	event    string
@@ -46,14 +45,14 @@ type queued struct {
 	queuedAt int64 // milliseconds, real time
 }
 
-// Delivery says how an event is sent to the receiver once.
+// Delivery is one planned delivery of an event.
 type Delivery struct {
-	Late    time.Duration // how long it is held back
-	Ordered bool          // sent after the earlier events about the same object
+	Late    time.Duration // delay before the first attempt
+	Ordered bool          // whether it waits for earlier events about the same object
 }
 
-// queueEvent queues the deliveries of an event about an object and returns to how
-// many endpoints it is sent.
+// queueEvent queues the deliveries of an event about an object. It returns the number of endpoints
+// that receive the event.
 func (st *Step) queueEvent(ctx context.Context, event, eventType, object string) (int64, error) {
 	to, err := receivers(ctx, st.Q, eventType)
 	if err != nil || len(to) == 0 {
@@ -77,12 +76,12 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	return int64(len(to)), nil
 }
 
-// AloneKey is stored in place of the object of a delivery that need not wait for
-// any other. n tells several deliveries of one event apart.
+// AloneKey returns the key that is stored instead of the object of a delivery that does not wait
+// for other deliveries. n distinguishes several deliveries of one event.
 func AloneKey(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
-// Resend queues an event once more for every endpoint that takes it, after the
-// earlier deliveries about the object. It returns how many deliveries that makes.
+// Resend queues an event again for all endpoints that are subscribed to it, after the earlier
+// deliveries about the object. It returns the number of queued deliveries.
 func (st *Step) Resend(ctx context.Context, event, eventType, object string) (int, error) {
 	to, err := receivers(ctx, st.Q, eventType)
 	if err != nil {
@@ -101,9 +100,8 @@ func (st *Step) Resend(ctx context.Context, event, eventType, object string) (in
 	return len(to), nil
 }
 
-// enqueue queues a delivery of an event to an endpoint: not before late has
-// passed, and not before the deliveries about the same object that were queued
-// earlier for it.
+// enqueue queues a delivery of an event to an endpoint. It is sent after the delay late, and after
+// the earlier deliveries about the same object.
 func (st *Step) enqueue(ctx context.Context, event, endpoint, object string, late time.Duration) error {
 	_, err := st.Q.ExecContext(ctx, `INSERT INTO stripe_deliveries (event, endpoint, object, attempts, queued_at, next_at) VALUES (?, ?, ?, 0, ?, ?)`,
 		event, endpoint, object, st.realNow, st.realNow+late.Milliseconds())
@@ -113,13 +111,13 @@ func (st *Step) enqueue(ctx context.Context, event, endpoint, object string, lat
 	return nil
 }
 
-// runDeliveries sends what is due, a few at a time, until ctx ends and
-// everything under way has ended.
+// runDeliveries sends due deliveries, a few at a time, until ctx ends and the deliveries in
+// progress have ended.
 func (e *Engine) runDeliveries(ctx context.Context) {
 	out := outbox{busy: map[int64]bool{}, done: make(chan attempted, maxDeliveries)}
 	defer func() {
 		out.workers.Wait()
-		// What was accepted just before the end must not be sent again.
+		// Deliveries that were accepted just before the end must not be sent again.
 		if err := e.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
 			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
 		}
@@ -139,31 +137,30 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 	}
 }
 
-// outbox has what one Run is sending. Only the goroutine that calls dispatch
-// uses busy and ended.
+// outbox tracks the deliveries of one Run. Only the goroutine that calls dispatch uses busy and
+// ended.
 type outbox struct {
-	busy    map[int64]bool // the deliveries under way, by seq
-	done    chan attempted // has room for all that are under way
+	busy    map[int64]bool // the deliveries in progress, by seq
+	done    chan attempted // has capacity for all deliveries in progress
 	ended   []attempted    // deliveries whose outcome is not stored yet
 	workers sync.WaitGroup
 }
 
-// attempted is a delivery that was tried.
+// attempted is a delivery with the outcome of an attempt.
 type attempted struct {
 	queued
 	taken bool
 }
 
-// dispatch starts sending what is due and returns how long there is nothing
-// more to do.
+// dispatch starts sending due deliveries. It returns the time until it has to run again.
 func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, error) {
 	if err := e.settleDeliveries(ctx, out); err != nil {
 		return 0, err
 	}
-	// The outcomes are stored, so whatever is due and not busy is not being sent.
+	// The outcomes are stored, so a due delivery that is not busy is not in progress.
 	now := e.cfg.RealClock.Now().UnixMilli()
 	if len(out.busy) == maxDeliveries {
-		return maxPause, nil // the first one that ends wakes the caller
+		return maxPause, nil // the first delivery that ends wakes the caller
 	}
 	due, err := e.dueDeliveries(ctx, now, maxDeliveries+len(out.busy))
 	if err != nil {
@@ -177,7 +174,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		out.workers.Go(func() {
 			if taken, whole := e.attemptDelivery(ctx, d); whole {
 				out.done <- attempted{d, taken}
-				wakeUp(e.deliver) // there is room again, and the object's next event may be due
+				wakeUp(e.deliver) // there is capacity again, and the object's next event may be due
 			}
 		})
 	}
@@ -189,10 +186,10 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 	return min(maxPause, time.Duration(next.Int64-now)*time.Millisecond), nil
 }
 
-// dueDeliveries reads what may be sent. An event waits for the first attempt at
-// every earlier one about its object, so that they arrive in order unless one
-// of them failed. The plus sign keeps SQLite from using the index on next_at
-// and sorting all that is due in order to find the first few.
+// dueDeliveries returns the deliveries that can be sent. A delivery waits for the first attempt of
+// every earlier delivery about its object, so events arrive in order unless an attempt failed. The
+// plus sign prevents SQLite from using the index on next_at, which would sort all due deliveries to
+// find the first few.
 func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]queued, error) {
 	rows, err := e.cfg.DB.QueryContext(ctx, `
 		SELECT seq, event, endpoint, attempts, queued_at FROM stripe_deliveries d
@@ -215,9 +212,8 @@ func (e *Engine) dueDeliveries(ctx context.Context, now int64, limit int) ([]que
 	return due, rows.Err()
 }
 
-// attemptDelivery sends an event once. It reports whether the receiver accepted
-// it and whether the attempt was completed: one that is aborted by the end of
-// ctx does not count, and the next Run repeats it.
+// attemptDelivery sends an event once. taken reports whether the receiver accepted it. whole is
+// false if the end of ctx aborted the attempt; the next Run then repeats it.
 func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bool) {
 	failed := e.send(ctx, d)
 	if failed != nil && ctx.Err() != nil {
@@ -230,7 +226,7 @@ func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bo
 	return failed == nil, true
 }
 
-// send posts an event; any status but a 2xx is a failure.
+// send posts an event. Any status other than 2xx is an error.
 func (e *Engine) send(ctx context.Context, d queued) error {
 	var body []byte
 	err := e.cfg.DB.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind IN ('event', 'v2.core.event') AND id = ?`, d.event).Scan(&body)
@@ -256,14 +252,14 @@ func (e *Engine) send(ctx context.Context, d queued) error {
 		return err
 	}
 	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, form.MaxBody)) // so that the connection can be reused
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, form.MaxBody)) // drain the body so that the connection can be reused
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errors.New("answered " + res.Status)
 	}
 	return nil
 }
 
-// sign returns the header that proves who sent a body and when.
+// sign returns the signature header for a body, with its timestamp.
 func sign(secret string, at time.Time, body []byte) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -272,8 +268,7 @@ func sign(secret string, at time.Time, body []byte) string {
 	return "t=" + stamp + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// settleDeliveries stores the outcomes of the attempts that have ended, all in
-// one transaction.
+// settleDeliveries stores the outcomes of all completed attempts in one transaction.
 func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	for range len(out.done) {
 		out.ended = append(out.ended, <-out.done)
@@ -299,8 +294,8 @@ func (e *Engine) settleDeliveries(ctx context.Context, out *outbox) error {
 	return nil
 }
 
-// settleDelivery removes a delivery that was accepted or has become too old, or
-// plans the next attempt.
+// settleDelivery removes a delivery that was accepted or has expired. Otherwise it schedules the
+// next attempt.
 func (st *Step) settleDelivery(ctx context.Context, d queued, taken bool) error {
 	next := st.realNow + retryAfter(d.attempts+1).Milliseconds()
 	if !taken && next <= d.queuedAt+deliveryLife.Milliseconds() {

@@ -1,3 +1,2 @@
-// Package meters has billing meters and the usage that is reported to them
-// (rules: sandbox#metered-usage).
+// Package meters implements billing meters and reported usage (rules: sandbox#metered-usage).
 package meters

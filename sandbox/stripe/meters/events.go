@@ -14,18 +14,16 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// The range of an event's timestamp, relative to now.
+// The allowed range of an event's timestamp, relative to now.
 const (
 	maxUsageAge    = 35 * 24 * time.Hour
 	maxUsageFuture = 5 * time.Minute
 )
 
-// identifierLife is how long an event's identifier is refused a second time.
-// Stripe promises no more than that.
+// identifierLife is how long a repeated identifier is refused. Stripe guarantees no longer period.
 const identifierLife = 24 * time.Hour
 
-// event is reported usage as it is answered. It is stored in a table of its
-// own, because it is only read in sums.
+// event is reported usage. It is stored in its own table, because it is only read in sums.
 type event struct {
 	Object     string            `json:"object"`
 	Created    int64             `json:"created"`
@@ -36,7 +34,7 @@ type event struct {
 	Timestamp  int64             `json:"timestamp"`
 }
 
-// CreateEvent answers POST /v1/billing/meter_events.
+// CreateEvent handles POST /v1/billing/meter_events.
 func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	e := event{
 		Object: "billing.meter_event", Created: c.Now, Timestamp: c.Now,
@@ -71,7 +69,7 @@ func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	return e, addUsage(ctx, c.Step, e)
 }
 
-// addUsage stores an event for the customer that it names.
+// addUsage stores the usage of an event's customer.
 func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	m, err := activeMeter(ctx, st, e.EventName)
 	if errors.Is(err, kernel.ErrNotFound) {
@@ -115,8 +113,8 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	return nil
 }
 
-// reportError tells of an event that was taken and cannot be counted, in a report of its
-// own; Stripe gathers those of a few minutes.
+// reportError emits a report about an event that was accepted but cannot be counted. Stripe
+// combines the errors of a few minutes in one report.
 func reportError(ctx context.Context, st *kernel.Step, m *Meter, e event, code, message string) error {
 	type object map[string]any
 	now := time.Unix(st.Now, 0).UTC()
@@ -131,9 +129,8 @@ func reportError(ctx context.Context, st *kernel.Step, m *Meter, e event, code, 
 		})
 }
 
-// value reads how much was used: a number with up to fifteen digits before the
-// point and twelve after it. A negative value corrects what was reported
-// earlier.
+// value returns the reported quantity. It has up to fifteen digits before the decimal point and up
+// to twelve after it. A negative value corrects earlier reports.
 func (m *Meter) value(payload map[string]string) (string, error) {
 	key := m.ValueSettings.EventPayloadKey
 	value, given := payload[key]

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// All are all meters.
+// All is the collection of meters.
 var All = kernel.Kind[Meter]{Name: "billing.meter", Prefix: "mtr", Label: "billing meter", Path: "/v1/billing/meters"}
 
 // The statuses of a meter.
@@ -17,15 +17,14 @@ const (
 	inactive     = "inactive"
 )
 
-// How a meter turns the events of a period into one figure.
+// The aggregation formulas of a meter.
 const (
 	formulaSum   = "sum"
 	formulaCount = "count"
 	formulaLast  = "last"
 )
 
-// Meter says which events count, for whom, and how they add up. Metered prices
-// refer to it.
+// Meter aggregates the events with a name, by customer. Metered prices refer to it.
 type Meter struct {
 	kernel.Header
 	CustomerMapping    customerMapping `json:"customer_mapping"`
@@ -56,7 +55,7 @@ type valueSettings struct {
 	EventPayloadKey string `json:"event_payload_key"`
 }
 
-// Create answers POST /v1/billing/meters.
+// Create handles POST /v1/billing/meters.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	m := Meter{
 		Header: All.Start(c.Now), Status: StatusActive, Updated: c.Now,
@@ -89,7 +88,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return m, c.Create(ctx, "billing.meter.created", m)
 }
 
-// claimEventName refuses an event name that another active meter has.
+// claimEventName refuses an event name that another active meter uses.
 func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	taken, err := activeMeter(ctx, st, name)
 	if errors.Is(err, kernel.ErrNotFound) {
@@ -101,7 +100,8 @@ func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	return err
 }
 
-// activeMeter reads the active meter for an event name. Errors: kernel.ErrAbsent.
+// activeMeter returns the active meter for an event name. It returns kernel.ErrNotFound if there is
+// no such meter.
 func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter, error) {
 	found, err := All.FindWhere(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, StatusActive)
 	if err != nil {
@@ -113,12 +113,12 @@ func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter
 	return found[0], nil
 }
 
-// Get answers GET /v1/billing/meters/{id}.
+// Get handles GET /v1/billing/meters/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
-// Update answers POST /v1/billing/meters/{id}.
+// Update handles POST /v1/billing/meters/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.updated", func(m *Meter) error {
 		c.Params.ReadShort("display_name", 250, &m.DisplayName)
@@ -126,7 +126,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
-// Deactivate answers POST /v1/billing/meters/{id}/deactivate.
+// Deactivate handles POST /v1/billing/meters/{id}/deactivate.
 func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *Meter) error {
 		if err := c.Params.CheckUnread(); err != nil {
@@ -141,7 +141,7 @@ func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
-// Reactivate answers POST /v1/billing/meters/{id}/reactivate.
+// Reactivate handles POST /v1/billing/meters/{id}/reactivate.
 func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *Meter) error {
 		if err := c.Params.CheckUnread(); err != nil {
@@ -155,8 +155,8 @@ func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	})
 }
 
-// changeMeter applies a change to the meter in the request's path and stores it
-// with an event.
+// changeMeter applies a change to the meter in the request's path, stores the meter and emits an
+// event.
 func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(*Meter) error) (any, error) {
 	m, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -172,7 +172,7 @@ func changeMeter(ctx context.Context, c *kernel.Call, event string, change func(
 	return m, c.Change(ctx, event, before, m)
 }
 
-// List answers GET /v1/billing/meters.
+// List handles GET /v1/billing/meters.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	if c.Params.Has("status") {

@@ -17,7 +17,7 @@ func meter(w *stripetest.World, formula string) string {
 	return w.Post("/v1/billing/meters", "display_name=Calls&event_name="+formula+"&default_aggregation[formula]="+formula).At("id")
 }
 
-// TestFormulas reports the same events to a meter of each formula.
+// TestFormulas reports the same events to meters with different formulas.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -30,7 +30,7 @@ func TestFormulas(t *testing.T) {
 			w.Post("/v1/billing/meter_events", fmt.Sprintf("event_name=%s&payload[stripe_customer_id]=%s&payload[value]=%s&timestamp=%d", formula, who, value, at))
 		}
 		report(today, customer, "5")         // the first second counts
-		report(today+7200, customer, "-1.5") // the latest moment, though not the latest report
+		report(today+7200, customer, "-1.5") // the latest timestamp, but not the latest report
 		report(today+3600, customer, "3.0")
 		report(today+60, customer, "2")
 		report(today-1, customer, "100") // the day before
@@ -75,7 +75,7 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	}
 }
 
-// Stripe tells a duplicate by its message alone, without a code or a parameter.
+// Stripe reports a duplicate only by its message, without a code or a parameter.
 func TestDuplicatesOfAnEvent(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -86,7 +86,7 @@ func TestDuplicatesOfAnEvent(t *testing.T) {
 	w.CheckRefused(duplicate)
 	w.Advance(day - time.Second)
 	w.CheckRefused(duplicate)
-	w.Advance(time.Second) // Stripe promises 24 hours
+	w.Advance(time.Second) // Stripe guarantees 24 hours
 	w.Post("/v1/billing/meter_events", body)
 	a, b := w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1)), w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1))
 	if a.At("identifier") == b.At("identifier") {

@@ -11,10 +11,10 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// maxSummaries is how many windows one request may cover, over all its pages.
+// maxSummaries is the maximum number of windows per request, over all its pages.
 const maxSummaries = 10_000
 
-// summary is what a customer used in a span of time.
+// summary is the usage of a customer in a time span.
 type summary struct {
 	ID              string      `json:"id"`
 	Object          string      `json:"object"`
@@ -28,8 +28,8 @@ type summary struct {
 // Head implements kernel.Object.
 func (s summary) Head() kernel.Header { return kernel.Header{ID: s.ID, Object: s.Object} }
 
-// ListSummaries answers GET /v1/billing/meters/{id}/event_summaries: one figure
-// for the whole span, or one for each of its hours or days, newest first.
+// ListSummaries handles GET /v1/billing/meters/{id}/event_summaries. It returns one summary for the
+// whole time span, or one for each hour or day, newest first.
 func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var (
@@ -82,8 +82,8 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, "/v1/billing/meters/"+m.ID+"/event_summaries", "billing meter event summary", all)
 }
 
-// summaryID derives the id of a summary from what it is about, so that pages
-// can continue after it although summaries are not stored.
+// summaryID derives the id of a summary from its contents. Summaries are not stored, so pagination
+// needs stable ids.
 func summaryID(meter, customer string, start, end int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", meter, customer, start, end))
 	return "mtrusg_test_" + hex.EncodeToString(sum[:12])

@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Usage returns what a customer has used of a meter from start up to, but not
-// including, end.
+// Usage returns the usage of a customer from start up to, but not including, end.
 func Usage(ctx context.Context, st *kernel.Step, m *Meter, customer string, start, end int64) (*big.Rat, error) {
 	rows, err := st.Q.QueryContext(ctx, `
 		SELECT value FROM stripe_meter_events

@@ -1,3 +1,3 @@
-// Package pages has what the provider's web pages share: their frame, their
-// security policy and the answer when one of them fails.
+// Package pages contains the shared parts of the provider's web pages: layout, content security
+// policy and error response.
 package pages

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
-// The pages speak the language that the session names, else the customer's, else the
-// browser's, and look like the product.
+// The pages use the language of the session, or else of the customer, or else of the browser, and
+// the brand's look.
 func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t, func(c *stripe.Config) { c.Brand = theme.Brand{Name: "Acme", Accent: "#7a1fa2"} })
@@ -50,7 +50,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 			t.Errorf("%s: Vary is %q", name, got.Header().Get("Vary"))
 		}
 	}
-	// So do the reasons why something failed.
+	// Error messages are translated, too.
 	for card, want := range map[string]string{
 		"4000 0000 0000 0002": "La carte a été refusée.", "1": "Ce numéro de carte n’est pas valide.", "": "Saisissez un numéro de carte.", "4000 0027 6000 3184": "Avez-vous demandé un paiement de 1\u202f234,50\u00a0€\u202f?",
 	} {

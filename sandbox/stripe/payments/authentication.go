@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// nextAction is what a payer has to do before a payment succeeds. Its contents
-// are for Stripe's scripts in a browser; people confirm on a hosted page.
+// nextAction is the step that a payer has to take before a payment succeeds. Its contents are for
+// Stripe's browser scripts; the sandbox uses a hosted page.
 type nextAction struct {
 	Type         string `json:"type"`
 	UseStripeSDK struct {
@@ -17,7 +17,7 @@ type nextAction struct {
 	} `json:"use_stripe_sdk"`
 }
 
-// authentication says how the payer of a charge confirmed it.
+// authentication describes how the payer of a charge was authenticated.
 type authentication struct {
 	Flow          string  `json:"authentication_flow"`
 	Indicator     *string `json:"electronic_commerce_indicator"`
@@ -28,7 +28,7 @@ type authentication struct {
 	Version       string  `json:"version"`
 }
 
-// askPayer lets a payment wait until its payer confirms it.
+// askPayer makes a payment wait for the payer's confirmation.
 func askPayer(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	pi.Status, pi.PaymentMethod, pi.LastPaymentError = StatusRequiresAction, &pm.ID, nil
 	pi.NextAction = &nextAction{Type: "use_stripe_sdk"}
@@ -36,7 +36,7 @@ func askPayer(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.Pa
 	return st.Create(ctx, "payment_intent.requires_action", pi)
 }
 
-// Confirm pays an intent whose payer has confirmed it.
+// Confirm pays an intent that the payer has confirmed.
 func Confirm(ctx context.Context, st *kernel.Step, pi *Intent) error {
 	pm, err := customers.PaymentMethods.Get(ctx, st.Q, *pi.PaymentMethod, "payment_method")
 	if err != nil {
@@ -45,8 +45,8 @@ func Confirm(ctx context.Context, st *kernel.Step, pi *Intent) error {
 	return pi.succeed(ctx, st, newCharge(pi, pm, st.Now))
 }
 
-// FailConfirmation ends the attempt to pay an intent whose payer did not confirm it.
-// Another one may follow.
+// FailConfirmation ends a payment attempt that the payer did not confirm. The intent can be paid by
+// another attempt.
 func FailConfirmation(ctx context.Context, st *kernel.Step, pi *Intent) error {
 	return pi.fail(ctx, st, customers.FailedAuthentication())
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// balance is what the merchant has earned and not been paid out. The sandbox
-// pays nothing out.
+// balance is the merchant's balance. The sandbox makes no payouts.
 type balance struct {
 	Object    string       `json:"object"`
 	Available []balanceSum `json:"available"`
@@ -22,8 +21,7 @@ type balanceSum struct {
 	SourceTypes map[string]int64 `json:"source_types"`
 }
 
-// GetBalance answers GET /v1/balance: what was charged and not refunded, by
-// currency.
+// GetBalance responds to GET /v1/balance with the charges minus the refunds, by currency.
 func GetBalance(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err

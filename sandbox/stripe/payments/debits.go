@@ -9,14 +9,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// debitTakes is how long it takes until the outcome of a debit is known, by the
-// injected clock.
+// debitTakes is the time until the outcome of a debit is known, by the injected clock.
 const debitTakes = 5 * 24 * time.Hour
 
-// TimerDebitSettles goes off when the outcome of a payment by debit is known.
+// TimerDebitSettles fires when the outcome of a debit is known.
 const TimerDebitSettles = "payment_intent.settles"
 
-// chargeDebit is a bank account as a charge shows it.
+// chargeDebit is the bank account of a charge.
 type chargeDebit struct {
 	BankCode    string    `json:"bank_code"`
 	BranchCode  string    `json:"branch_code"`
@@ -26,8 +25,7 @@ type chargeDebit struct {
 	Mandate     form.Null `json:"mandate"`
 }
 
-// startDebit starts a payment from a bank account and sets the timer for its
-// outcome.
+// startDebit starts a payment from a bank account and sets the timer for its outcome.
 func startDebit(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	ch := newCharge(pi, pm, st.Now)
 	ch.Status, ch.Paid = "pending", false

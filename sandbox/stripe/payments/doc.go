@@ -1,3 +1,3 @@
-// Package payments has payment intents, charges and refunds: one sum that is to be
-// paid, each attempt to pay it, and what is given back.
+// Package payments implements payment intents, charges and refunds. An intent is an amount to pay,
+// and a charge is one attempt to pay it.
 package payments

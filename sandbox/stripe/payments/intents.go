@@ -8,23 +8,23 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// All payment intents and charges.
+// The collections of payment intents and charges.
 var (
 	Intents = kernel.Kind[Intent]{Name: "payment_intent", Prefix: "pi", Label: "payment_intent", Path: "/v1/payment_intents"}
 	Charges = kernel.Kind[Charge]{Name: "charge", Prefix: "ch", Label: "charge", Path: "/v1/charges"}
 )
 
-// The statuses of a payment that has begun and not ended.
+// The statuses of a payment in progress.
 const (
-	// StatusProcessing is that of a debit until its outcome is known.
+	// StatusProcessing means that the outcome of a debit is not known yet.
 	StatusProcessing = "processing"
-	// StatusRequiresAction is that of a payment which its payer has to confirm.
+	// StatusRequiresAction means that the payer has to confirm the payment.
 	StatusRequiresAction = "requires_action"
 
 	requiresMethod = "requires_payment_method"
 )
 
-// Intent is one sum that is to be paid.
+// Intent is an amount to pay.
 type Intent struct {
 	kernel.Header
 	Amount               int64                   `json:"amount"`
@@ -144,8 +144,8 @@ type chargeCard struct {
 	Wallet           form.Null            `json:"wallet"`
 }
 
-// Create stores an intent for an amount in minor units of the currency. Nothing
-// is paid yet.
+// Create stores an intent for an amount in minor units of the currency. It does not start a
+// payment.
 func Create(ctx context.Context, st *kernel.Step, amount int64, code, description, customerID string) (*Intent, error) {
 	pi := &Intent{
 		Header: Intents.Start(st.Now), Amount: amount, Currency: code, Customer: customerID,
@@ -157,8 +157,8 @@ func Create(ctx context.Context, st *kernel.Step, amount int64, code, descriptio
 	return pi, st.Create(ctx, "payment_intent.created", pi)
 }
 
-// Pay tries to pay an intent and records each stage. Afterwards pi.Status says
-// whether it succeeded; a debit is then under way.
+// Pay tries to pay an intent and records each stage. pi.Status is then the result; a debit is still
+// processing.
 func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod, present customers.Presence) error {
 	if pm.Delayed() {
 		return startDebit(ctx, st, pi, pm)
@@ -190,13 +190,13 @@ func (pi *Intent) succeed(ctx context.Context, st *kernel.Step, ch *Charge) erro
 	return st.Create(ctx, "payment_intent.succeeded", pi)
 }
 
-// fail records why an intent was not paid.
+// fail records why a payment attempt failed.
 func (pi *Intent) fail(ctx context.Context, st *kernel.Step, why *customers.PaymentError) error {
 	pi.Status, pi.LastPaymentError, pi.PaymentMethod, pi.NextAction = requiresMethod, why, nil, nil
 	return st.Create(ctx, "payment_intent.payment_failed", pi)
 }
 
-// fail turns a new charge into one that the bank declined.
+// fail turns a new charge into a declined charge.
 func (ch *Charge) fail(why *customers.PaymentError) {
 	ch.Status, ch.Paid, ch.Captured, ch.AmountCaptured = "failed", false, false, 0
 	ch.FailureCode, ch.FailureMessage = &why.Code, &why.Message
@@ -205,7 +205,7 @@ func (ch *Charge) fail(why *customers.PaymentError) {
 	ch.PaymentMethodDetails.Card.AmountAuthorized = 0
 }
 
-// newCharge returns a charge that succeeded.
+// newCharge returns a successful charge.
 func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 	ch := &Charge{
 		Header: Charges.Start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
@@ -235,12 +235,12 @@ func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 	return ch
 }
 
-// GetIntent answers GET /v1/payment_intents/{id}.
+// GetIntent handles GET /v1/payment_intents/{id}.
 func GetIntent(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Intents)
 }
 
-// GetCharge answers GET /v1/charges/{id}.
+// GetCharge handles GET /v1/charges/{id}.
 func GetCharge(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Charges)
 }

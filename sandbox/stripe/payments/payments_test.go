@@ -53,7 +53,7 @@ func TestRefundsOfAPayment(t *testing.T) {
 	}
 }
 
-// TestOnlySuccessfulChargesAreRefunded tries payments that brought no money.
+// TestOnlySuccessfulChargesAreRefunded tries to refund unsuccessful payments.
 func TestOnlySuccessfulChargesAreRefunded(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

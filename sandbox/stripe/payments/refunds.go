@@ -10,10 +10,10 @@ import (
 
 var refunds = kernel.Kind[refund]{Name: "refund", Prefix: "re", Label: "refund", Path: "/v1/refunds"}
 
-// refund gives a charge back, all of it or a part.
+// refund is a full or partial refund of a charge.
 type refund struct {
 	kernel.Header
-	Livemode           *bool             `json:"livemode,omitempty"` // refunds have no livemode: this hides the header's
+	Livemode           *bool             `json:"livemode,omitempty"` // refunds have no livemode: this hides the header's field
 	Amount             int64             `json:"amount"`
 	BalanceTransaction form.Null         `json:"balance_transaction"`
 	Charge             string            `json:"charge"`
@@ -38,7 +38,7 @@ type refundDestination struct {
 	Type string `json:"type"`
 }
 
-// CreateRefund answers POST /v1/refunds.
+// CreateRefund handles POST /v1/refunds.
 func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	re := refund{Header: refunds.Start(c.Now), Status: "succeeded"}
 	p := c.Params
@@ -87,7 +87,7 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	return re, c.Change(ctx, "charge.refunded", before, ch)
 }
 
-// refundable reads the charge that a refund is for.
+// refundable returns the charge to refund.
 func refundable(ctx context.Context, st *kernel.Step, re refund) (*Charge, error) {
 	if re.PaymentIntent == "" {
 		return Charges.Get(ctx, st.Q, re.Charge, "charge")
@@ -102,12 +102,12 @@ func refundable(ctx context.Context, st *kernel.Step, re refund) (*Charge, error
 	return Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 }
 
-// GetRefund answers GET /v1/refunds/{id}.
+// GetRefund handles GET /v1/refunds/{id}.
 func GetRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, refunds)
 }
 
-// ListRefunds answers GET /v1/refunds.
+// ListRefunds handles GET /v1/refunds.
 func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "charge", "$.charge")
@@ -115,7 +115,7 @@ func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	return refunds.Page(ctx, c, f)
 }
 
-// RefundsOf reads the refunds of a charge, as charge.refunds shows them.
+// RefundsOf returns the refunds of a charge, as in charge.refunds.
 func RefundsOf(ctx context.Context, q kernel.Querier, chargeID string) (any, error) {
 	return kernel.ReadList(ctx, q, refunds, "/v1/charges/"+chargeID+"/refunds", `doc ->> '$.charge' = ?`, chargeID)
 }

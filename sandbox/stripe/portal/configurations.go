@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Configurations are the settings of the portal, of which there is one.
+// Configurations is the collection of portal configurations. It has one element.
 var Configurations = kernel.Kind[Configuration]{
 	Name: "billing_portal.configuration", Prefix: "bpc", Label: "configuration", Path: "/v1/billing_portal/configurations",
 }
@@ -16,8 +16,8 @@ var Configurations = kernel.Kind[Configuration]{
 // defaultConfiguration is the id of the only configuration.
 const defaultConfiguration = "bpc_sandbox"
 
-// Configuration says what customers can do in the portal. The sandbox's page
-// always has the same forms; the settings are for programs that read them.
+// Configuration configures the features of the portal. The sandbox's page always shows the same
+// forms; clients can read the settings.
 type Configuration struct {
 	kernel.Header
 	Active           bool              `json:"active"`
@@ -79,8 +79,8 @@ type feature struct {
 	Enabled bool `json:"enabled"`
 }
 
-// Install stores the configuration that an account has when its portal was
-// saved once, unless it is there already.
+// Install stores the default configuration, unless it exists. It corresponds to an account whose
+// portal settings have been saved.
 func Install(ctx context.Context, st *kernel.Step) error {
 	_, err := Configurations.Find(ctx, st.Q, defaultConfiguration)
 	if !errors.Is(err, kernel.ErrNotFound) {
@@ -98,12 +98,12 @@ func Install(ctx context.Context, st *kernel.Step) error {
 	return kernel.Put(ctx, st.Q, c)
 }
 
-// GetConfiguration answers GET /v1/billing_portal/configurations/{id}.
+// GetConfiguration handles GET /v1/billing_portal/configurations/{id}.
 func GetConfiguration(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Configurations)
 }
 
-// ListConfigurations answers GET /v1/billing_portal/configurations.
+// ListConfigurations handles GET /v1/billing_portal/configurations.
 func ListConfigurations(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddBool(c.Params, "active", "$.active")
@@ -111,8 +111,8 @@ func ListConfigurations(ctx context.Context, c *kernel.Call) (any, error) {
 	return Configurations.Page(ctx, c, f)
 }
 
-// UpdateConfiguration answers POST /v1/billing_portal/configurations/{id}: which
-// features are on.
+// UpdateConfiguration handles POST /v1/billing_portal/configurations/{id}. It enables or disables
+// features.
 func UpdateConfiguration(ctx context.Context, c *kernel.Call) (any, error) {
 	cfg, err := Configurations.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package portal has billing portal sessions and the hosted page on which
-// customers look after their subscriptions (rules: sandbox#portal).
+// Package portal implements billing portal sessions and the hosted page where customers manage
+// their subscriptions (rules: sandbox#portal).
 package portal

@@ -22,14 +22,14 @@ import (
 //go:embed portal.html
 var pageHTML string
 
-// Page is the hosted page on which a customer looks after subscriptions.
+// Page is the hosted page where a customer manages subscriptions.
 type Page struct {
 	engine *kernel.Engine
 	brand  theme.Brand
 	page   *template.Template
 }
 
-// NewPage returns the page of the sessions that e keeps.
+// NewPage returns the page for the sessions of e.
 func NewPage(e *kernel.Engine, b theme.Brand) *Page {
 	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
 }
@@ -39,7 +39,7 @@ type pageView struct {
 	pages.Reader
 	Title, Note   string
 	Customer      string // empty if only the title and the note are shown
-	Action        string // the target of the forms, without its last part
+	Action        string // the target of the forms, without the last path segment
 	Subscriptions []shownSubscription
 	Card          string
 	Invoices      []shownInvoice
@@ -48,11 +48,11 @@ type pageView struct {
 }
 
 type shownSubscription struct {
-	ID, FormID     string // FormID tells the forms of several subscriptions apart
+	ID, FormID     string // FormID distinguishes the forms of several subscriptions
 	Items          []shownItem
 	Status, Period string
 	Note           string
-	Running        bool // whether it can be ended and resumed
+	Running        bool // whether it can be canceled and resumed
 	Ending         bool
 }
 
@@ -62,14 +62,13 @@ type shownItem struct {
 	Price    string
 }
 
-// shownInvoice is an invoice of the list; Pay is where an open one is paid.
+// shownInvoice is a row of the invoice list. Pay is the URL of the payment page of an open invoice.
 type shownInvoice struct{ Number, Date, Amount, Status, PDF, Pay string }
 
-// errNotHere says that a form names a subscription that the customer does not
-// have.
+// errNotHere means that the subscription in a form does not belong to the customer.
 var errNotHere = errors.New("the customer has no such subscription")
 
-// Show answers GET.
+// Show handles GET.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	if err := p.engine.Settle(r.Context()); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -78,8 +77,7 @@ func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, http.StatusOK, "", "")
 }
 
-// Use returns the handler of one of the page's forms: act does what was asked
-// for, and the answer redirects to the page.
+// Use returns the handler of one of the page's forms. It calls act and then redirects to the page.
 func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Session, form formValues) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -92,7 +90,7 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 		err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 			session, _, err := findSession(ctx, st, r.PathValue("id"))
 			if errors.Is(err, kernel.ErrNotFound) {
-				return nil // the page says so
+				return nil // write renders the error
 			}
 			if err != nil || session.isExpired(st.Now) {
 				return err
@@ -122,11 +120,11 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 	}
 }
 
-// formValues returns the value of a form's field.
+// formValues returns the value of a form field.
 type formValues func(field string) string
 
-// findSession reads a session with its customer. Errors: kernel.ErrAbsent if there
-// is no session or its customer was deleted.
+// findSession returns a session and its customer. It returns kernel.ErrNotFound if the session does
+// not exist or the customer was deleted.
 func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
 	if err := st.Follow(ctx, id); err != nil {
 		return nil, nil, err
@@ -145,8 +143,7 @@ func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *cu
 	return session, cu, nil
 }
 
-// write renders what the customer has. The status is used if the page can be
-// used.
+// write renders the customer's page. The status applies if the session is valid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
 	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
@@ -184,7 +181,7 @@ func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, vie
 	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
 }
 
-// fill adds what the customer has to the view.
+// fill adds the customer's subscriptions, card and invoices to the view.
 func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Customer) error {
 	view.Customer = view.T("Customer {id}", "id", cu.ID)
 	if cu.Name != nil {
@@ -235,18 +232,18 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 	return nil
 }
 
-// shownSubscriptions returns the subscriptions that are not over, newest first,
-// or else the last one that is over.
+// shownSubscriptions returns the subscriptions that have not ended, newest first. If all have
+// ended, it returns the last one.
 func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subscription {
 	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).IsEnded)
 	if len(live) == 0 && len(all) > 0 {
 		return all[len(all)-1:]
 	}
-	slices.Reverse(live) // the newest first
+	slices.Reverse(live) // newest first
 	return live
 }
 
-// newShownSubscription describes a subscription for people.
+// newShownSubscription describes a subscription for display.
 func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
 	shown := shownSubscription{
@@ -273,7 +270,7 @@ func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, 
 	return shown
 }
 
-// localesOf are the languages that a page may have, the one that the client wants first.
+// localesOf returns the preferred languages of a page. The client's choice is first.
 func localesOf(session *Session, cu *customers.Customer) []string {
 	if session.Locale != nil {
 		return append([]string{*session.Locale}, cu.PreferredLocales...)
@@ -281,7 +278,7 @@ func localesOf(session *Session, cu *customers.Customer) []string {
 	return cu.PreferredLocales
 }
 
-// method describes a card or an account.
+// method describes a card or an account for display.
 func (view *pageView) method(pm *customers.PaymentMethod) string {
 	if pm.SepaDebit != nil {
 		return view.T("Debit of the account ending in {digits}", "digits", pm.SepaDebit.Last4)

@@ -13,7 +13,7 @@ import (
 
 const day = stripetest.Day
 
-// open returns the path of a new portal page of a customer.
+// open creates a portal session for a customer and returns the path of its page.
 func open(w *stripetest.World, customer string) string {
 	session := w.Post("/v1/billing_portal/sessions", "return_url=https%3A%2F%2Fapp.example.test%2Fbilling&customer="+customer)
 	return strings.TrimPrefix(session.At("url"), stripetest.Site)
@@ -43,7 +43,7 @@ func TestSessions(t *testing.T) {
 	)
 }
 
-// TestForms submits the forms of a page, one after the other.
+// TestForms submits the forms of a page in order.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -56,7 +56,7 @@ func TestForms(t *testing.T) {
 		name, action string
 		field, value string
 		status       int
-		says         string // the answer, or else the page afterwards
+		says         string // text of the response, or else of the page afterwards
 		events       string
 	}{
 		{"cancel", "cancel", "subscription", sub.At("id"), 303, "It ends on 1 April 2026.", "customer.subscription.updated"},
@@ -126,7 +126,7 @@ func TestAPageExpires(t *testing.T) {
 	}
 }
 
-// TestTheStatesThatAPageShows looks at a page in the states of a subscription.
+// TestTheStatesThatAPageShows checks the page for subscriptions in different states.
 func TestTheStatesThatAPageShows(t *testing.T) {
 	t.Parallel()
 	const visa, late = "pm_card_visa", "pm_card_chargeCustomerFail"
@@ -162,7 +162,8 @@ func TestTheStatesThatAPageShows(t *testing.T) {
 	}
 }
 
-// TestSeveralSubscriptionsOnOnePage shows the newest first, each with forms of its own.
+// TestSeveralSubscriptionsOnOnePage checks that the newest subscription is first, and that each has
+// its own forms.
 func TestSeveralSubscriptionsOnOnePage(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -9,14 +9,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Sessions are all portal sessions.
+// Sessions is the collection of portal sessions.
 var Sessions = kernel.Kind[Session]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
 
-// sessionLife is how long the link to the page works.
+// sessionLife is the lifetime of a session's link.
 const sessionLife = time.Hour
 
-// Session lets whoever has its link look after a customer's subscriptions for
-// some time.
+// Session gives anyone with its link access to a customer's subscriptions for a limited time.
 type Session struct {
 	kernel.Header
 	Configuration   string    `json:"configuration"`
@@ -32,10 +31,10 @@ type Session struct {
 // Path returns the path of a session's page.
 func Path(id string) string { return "/sandbox/portal/" + id }
 
-// isExpired reports whether the link no longer works.
+// isExpired reports whether the link has expired.
 func (p *Session) isExpired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
 
-// Create answers POST /v1/billing_portal/sessions.
+// Create handles POST /v1/billing_portal/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	session := Session{Header: Sessions.Start(c.Now), Configuration: defaultConfiguration}
 	session.URL = c.Site + Path(session.ID)

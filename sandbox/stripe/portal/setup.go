@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// SetupPath is the control that says whether the portal was set up.
+// SetupPath is the path of the control that sets whether the portal is configured.
 const SetupPath = kernel.OwnRoot + "/portal"
 
 type setup struct {
@@ -27,8 +27,8 @@ func ShowSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// ChangeSetup returns the handler of PUT /sandbox/stripe/portal. With false the account
-// is as one whose portal settings nobody has saved.
+// ChangeSetup returns the handler of PUT /sandbox/stripe/portal. With false, the account behaves as
+// if its portal settings had never been saved.
 func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		wanted := setup{Configured: true}
@@ -51,7 +51,7 @@ func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// needSetup refuses a session of a portal that was not set up, in Stripe's words.
+// needSetup refuses a session if the portal is not configured, with Stripe's message.
 func needSetup(ctx context.Context, c *kernel.Call) error {
 	cfg, err := Configurations.Get(ctx, c.Q, defaultConfiguration, "configuration")
 	if err == nil && !cfg.Active {

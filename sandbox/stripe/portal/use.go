@@ -9,18 +9,18 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// cardError tells people what is wrong with a card's number.
+// cardError is a message for the customer about an invalid card number.
 type cardError string
 
 func (w cardError) Error() string { return string(w) }
 
-// Cancel lets a subscription end with its period. With flexible billing the portal does
-// that by a date, and not by cancel_at_period_end.
+// Cancel schedules the end of a subscription for the end of its period. With flexible billing, the
+// portal sets cancel_at instead of cancel_at_period_end.
 func Cancel(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), true)
 }
 
-// Resume lets a subscription continue that would have ended with its period.
+// Resume removes the scheduled end of a subscription.
 func Resume(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	return setEnding(ctx, st, session, form("subscription"), false)
 }
@@ -50,8 +50,8 @@ func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string
 	return subscriptions.Save(ctx, st, before, sub)
 }
 
-// ChangeCard makes a new card the default of the customer. It pays nothing by
-// itself. A card that is declined changes nothing.
+// ChangeCard makes a new card the customer's default. It does not pay open invoices. A declined
+// card changes nothing.
 func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
 	found, problem := customers.ReadCard(form("card_number"))
 	switch {

@@ -16,15 +16,14 @@ type addedItem struct {
 	params            *form.Params
 	currency, product string
 	amount, quantity  int64
-	period            invoices.Period // zero is the current period
+	period            invoices.Period // zero means the current period
 	metadata          map[string]string
 }
 
-// maxAdded is how many of them one update can have.
+// maxAdded is the maximum number of added items per update.
 const maxAdded = 20
 
-// readAddedItems reads add_invoice_items. Of the two ways to give a price the sandbox knows
-// price_data.
+// readAddedItems reads add_invoice_items. The sandbox supports price_data but not price.
 func readAddedItems(p *form.Params, now int64) (all []addedItem) {
 	given := p.List("add_invoice_items")
 	if len(given) > maxAdded {
@@ -51,7 +50,7 @@ func readAddedItems(p *form.Params, now int64) (all []addedItem) {
 	return all
 }
 
-// readMoment reads one end of a period, which the sandbox takes as a timestamp.
+// readMoment reads the start or end of a period. The sandbox supports only timestamps.
 func readMoment(p *form.Params, key string, now int64) int64 {
 	p.Require(key)
 	at := now
@@ -63,7 +62,7 @@ func readMoment(p *form.Params, key string, now int64) int64 {
 	return at
 }
 
-// addItems makes the items that an update adds.
+// addItems creates the invoice items that an update adds.
 func (rev *revision) addItems(ctx context.Context, st *kernel.Step, sub *Subscription, added []addedItem) error {
 	for _, item := range added {
 		data := item.params.Hash("price_data")
@@ -83,7 +82,7 @@ func (rev *revision) addItems(ctx context.Context, st *kernel.Step, sub *Subscri
 		ii := &invoices.Item{
 			Header: invoices.Items.Start(st.Now), Amount: item.amount * item.quantity, Currency: sub.Currency, Customer: sub.Customer, Date: st.Now,
 			Description: product.Name, Discountable: true, Metadata: item.metadata, Period: item.period,
-			// Stripe makes a price for it, which nothing else has.
+			// Stripe creates a price for this item only.
 			Pricing:  invoices.NewPricing(catalog.Price{Header: kernel.Header{ID: form.NewID("price")}, Product: product.ID, UnitAmountDecimal: strconv.FormatInt(item.amount, 10)}),
 			Quantity: item.quantity, QuantityText: strconv.FormatInt(item.quantity, 10), TestClock: sub.TestClock,
 		}

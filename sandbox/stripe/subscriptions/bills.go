@@ -12,36 +12,35 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// bill is what an invoice of a subscription is made from.
+// bill contains the inputs of a subscription's invoice.
 type bill struct {
 	sub    *Subscription
 	cu     *customers.Customer
 	reason string
 	since  int64 // the start of the invoice's period
-	at     int64 // the moment of the invoice
-	// wait is how long the invoice stays a draft before it is finalized
-	// automatically, in seconds; 0 if the caller finalizes it.
+	at     int64 // the time of the invoice
+	// wait is the time until the draft is finalized automatically, in seconds. It is 0 if the
+	// caller finalizes the invoice.
 	wait int64
-	// held leaves the invoice a draft until somebody finalizes it.
+	// held leaves the invoice a draft until a client finalizes it.
 	held bool
 	// period adds a line for each item's current period, or for the trial.
 	period  bool
 	pending []*invoices.Item
-	// usage has the lines for what was used of metered items in the previous
-	// period.
+	// usage has the lines for the metered usage of the previous period.
 	usage []invoices.Line
 	names ProductNames
 }
 
-// isNeeded reports whether there is anything to bill. A period of metered items alone has
-// nothing before something could be used, and then Stripe makes no invoice.
+// isNeeded reports whether there is anything to bill. If all items are metered, the first period
+// has no usage to bill, and Stripe creates no invoice for it.
 func (b bill) isNeeded() bool {
 	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.Metered() })
 	return b.period && (licensed || len(b.usage) > 0) || len(b.pending) > 0 ||
 		slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
 }
 
-// ProductNames are the names of products by their ids.
+// ProductNames maps product ids to names.
 type ProductNames map[string]string
 
 // ReadProductNames adds the names of the items' products to into.
@@ -59,8 +58,8 @@ func ReadProductNames(ctx context.Context, st *kernel.Step, items []Item, into P
 	return nil
 }
 
-// draft returns the invoice without storing it. Previews and invoices both use
-// it, so that a preview shows what is billed later.
+// draft returns the invoice without storing it. Previews and invoices both use it, so that a
+// preview matches the later invoice.
 func (b bill) draft() *invoices.Invoice {
 	sub, cu := b.sub, b.cu
 	in := &invoices.Invoice{
@@ -126,9 +125,8 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 	return line
 }
 
-// issueInvoice stores a bill as a draft, marks the pending items as included
-// and sets the subscription's latest invoice. The caller stores the
-// subscription.
+// issueInvoice stores a bill as a draft, marks the pending items as invoiced and sets the
+// subscription's latest invoice. The caller stores the subscription.
 func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
 	in := b.draft()
 	if err := in.SetCustomer(ctx, st, b.cu); err != nil {
@@ -149,10 +147,9 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoi
 	return in, st.Create(ctx, "invoice.created", in)
 }
 
-// meteredLines returns the lines for what was used of a subscription's metered
-// items from start up to end, in the order of the items. Usage is paid in
-// arrears, so this is the previous period, or the part of the current one that
-// has passed. During a trial usage costs nothing and has no lines.
+// meteredLines returns the lines for the usage of a subscription's metered items between start and
+// end, in the order of the items. Usage is billed in arrears, so the span is the previous period or
+// the elapsed part of the current period. Usage during a trial is free and has no lines.
 func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start, end int64, names ProductNames) ([]invoices.Line, error) {
 	if sub.Status == StatusTrialing {
 		return nil, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// SetDefaultCard makes a payment method the default of a customer and of all
-// the customer's subscriptions, as the billing portal does.
+// SetDefaultCard makes a payment method the default of a customer and of all the customer's
+// subscriptions, as the billing portal does.
 func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer, pm *customers.PaymentMethod) error {
 	before := *cu
 	cu.InvoiceSettings.DefaultPaymentMethod = &pm.ID

@@ -13,52 +13,49 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// What happens to the rest of a period when a subscription changes during it.
+// The proration behaviors of a change during a period.
 const (
 	prorationsPending = "create_prorations" // credit and charge go on the next invoice
-	prorationsNow     = "always_invoice"    // credit and charge are invoiced at once
+	prorationsNow     = "always_invoice"    // credit and charge are invoiced immediately
 	prorationsNone    = "none"
 )
 
-// change is what a client asks of a subscription's items, billing cycle and
-// trial.
+// change is a requested change of a subscription's items, billing cycle and trial.
 type change struct {
 	items     []itemChange
 	proration string
-	date      int64 // when the proration begins
-	anchorNow bool  // a new period begins at once
+	date      int64 // start of the proration
+	anchorNow bool  // whether to start a new period now
 	trialEnd  int64 // 0 leaves the trial as it is
 	extra     []addedItem
 	params    *form.Params
 }
 
-// itemChange asks for a new price or quantity of an item, or both; for another item,
-// without an id; or for an item to be removed.
+// itemChange changes the price or quantity of an item, removes it, or adds an item if the id is
+// empty.
 type itemChange struct {
 	params   *form.Params
 	id       string
-	price    string // empty keeps it
-	quantity int64  // 0 keeps it
+	price    string // empty leaves the price unchanged
+	quantity int64  // 0 leaves the quantity unchanged
 	deleted  bool
 }
 
-// revision is what a change leads to besides the changed subscription itself.
+// revision is the result of a change, apart from the changed subscription itself.
 type revision struct {
 	prorations []*invoices.Item
-	// restarted says that a new period began, which is billed at once.
+	// restarted means that a new period began, which is billed immediately.
 	restarted bool
-	// now says that an invoice is due at once.
+	// now means that an invoice is due immediately.
 	now bool
-	// since is when the previous period began.
+	// since is the start of the previous period.
 	since int64
-	// usage has the lines for what was used of metered items in the period that
-	// was cut short.
+	// usage has the lines for the metered usage in the period that was cut short.
 	usage []invoices.Line
 	names ProductNames
 }
 
-// readChange reads the parameters that an update and its preview have in
-// common.
+// readChange reads the parameters that an update and its preview have in common.
 func readChange(p *form.Params, now int64) change {
 	ch := change{params: p, proration: prorationsPending, date: now}
 	for _, given := range p.List("items") {
@@ -108,13 +105,13 @@ func (ch *change) readTrialEnd(p *form.Params, now int64) {
 	}
 }
 
-// isEmpty reports whether the change has no effect on what is billed.
+// isEmpty reports whether the change has no effect on billing.
 func (ch change) isEmpty() bool {
 	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0 && len(ch.extra) == 0
 }
 
-// revise changes a subscription as asked and returns what that leads to. It
-// stores nothing: an update applies the result, a preview shows it.
+// revise applies a change to a subscription and returns the resulting revision. It stores nothing:
+// an update applies the revision, a preview shows it.
 func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) (*revision, error) {
 	was := sub.Clone()
 	old := was.Items.Data
@@ -123,7 +120,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 	if err := ch.check(sub); err != nil {
 		return nil, err
 	}
-	for _, removing := range []bool{false, true} { // last, so that there is always an item
+	for _, removing := range []bool{false, true} { // remove items last, so that the subscription is never empty
 		for _, w := range ch.items {
 			if w.deleted != removing {
 				continue
@@ -161,7 +158,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 		}
 	}
 	rev.now = rev.restarted || ch.proration == prorationsNow && len(rev.prorations) > 0
-	// In the flexible billing mode they make no invoice by themselves
+	// In the flexible billing mode, added items alone cause no invoice
 	// (https://docs.stripe.com/billing/subscriptions/billing-mode/compare#invoice-one-time-charges).
 	if err := rev.addItems(ctx, st, sub, ch.extra); err != nil {
 		return nil, err
@@ -222,8 +219,8 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 	return w.checkAmount(*item, sub)
 }
 
-// addItem adds an item, whose period is that of the others. A metered one bills what
-// is used from now on.
+// addItem adds an item with the current period of the subscription. A metered item bills usage from
+// now on.
 func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
 	pr, err := w.findPrice(ctx, st, sub)
 	if err != nil {
@@ -246,7 +243,7 @@ func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChan
 	return w.checkAmount(item, sub)
 }
 
-// findPrice reads the price that an item is to have.
+// findPrice returns the new price of an item.
 func (w itemChange) findPrice(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
 	param := w.params.Name("price")
 	pr, _, err := catalog.FindSellable(ctx, st, w.price, param)
@@ -273,10 +270,9 @@ func oneInterval(sub *Subscription, ch change) error {
 	return nil
 }
 
-// restart begins a new period if the change asks for one or implies one: by
-// another interval, by a price for what was free or the reverse, and by the
-// start or the end of a trial. It reports whether a new period began. Moving
-// the end of a trial only moves the end of the current period.
+// restart starts a new period if the change requests or implies it. A new interval implies it, and
+// so does a switch between free and paid and the start or end of a trial. restart reports whether a
+// new period began. Moving the end of a trial only moves the end of the current period.
 func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	trialing := sub.Status == StatusTrialing
 	switch {
@@ -302,12 +298,13 @@ func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	return true
 }
 
-// isFree reports whether the items cost nothing and never will.
+// isFree reports whether the items are free and not metered.
 func isFree(items []Item) bool {
 	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
 }
 
-// sameLicensed reports whether only metered items differ, which are paid in arrears.
+// sameLicensed reports whether the non-metered items are the same. Metered items are billed in
+// arrears.
 func sameLicensed(old, is []Item) bool {
 	var prices [2][]string
 	for i, items := range [][]Item{old, is} {
@@ -320,9 +317,8 @@ func sameLicensed(old, is []Item) bool {
 	return slices.Equal(prices[0], prices[1])
 }
 
-// prorate credits the rest of each old item's period that no longer applies.
-// Unless a new period is billed anyway, it also charges that rest for the item
-// that replaces it.
+// prorate credits the unused part of each changed or removed item's period. If no new period is
+// billed, it also charges that part for the new item.
 func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	for _, was := range old {
 		is := sub.item(was.ID)
@@ -342,8 +338,7 @@ func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 	}
 }
 
-// add adds a credit or a charge for the rest of an item's period, unless it is
-// zero.
+// add adds a credit or a charge for the rest of an item's period, unless it is zero.
 func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
 	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
 		rev.prorations = append(rev.prorations, ii)

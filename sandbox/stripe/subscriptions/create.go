@@ -12,19 +12,16 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerIncompleteExpires goes off when the first payment of a subscription has
-// been missing for too long.
+// TimerIncompleteExpires fires when the first payment of a subscription is overdue.
 const TimerIncompleteExpires = "subscription.incomplete_expires"
 
-// incompleteLife is how long a subscription waits for its first payment, in
-// seconds.
+// incompleteLife is how long a subscription waits for its first payment, in seconds.
 const incompleteLife = int64(23 * time.Hour / time.Second)
 
-// defaultIncomplete is the payment behavior that does not try the first
-// payment.
+// defaultIncomplete is the payment behavior that does not attempt the first payment.
 const defaultIncomplete = "default_incomplete"
 
-// Create answers POST /v1/subscriptions: a subscription without a checkout.
+// Create handles POST /v1/subscriptions. It creates a subscription without a checkout session.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID string
@@ -68,8 +65,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, Begin(ctx, c.Step, sub)
 }
 
-// startBilling makes the first invoice of a subscription while the buyer is
-// absent. The subscription is incomplete until the invoice is paid.
+// startBilling creates the first invoice of a subscription while the buyer is absent. The
+// subscription is incomplete until the invoice is paid.
 func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer, behavior string) error {
 	in, err := FirstInvoice(ctx, st, sub, cu)
 	if errors.Is(err, ErrNothingToBill) {
@@ -89,8 +86,7 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	return err
 }
 
-// IncompleteExpires gives up a subscription whose first payment was not made in
-// time.
+// IncompleteExpires expires a subscription whose first payment was not made in time.
 func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != StatusIncomplete {

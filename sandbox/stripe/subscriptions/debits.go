@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// SettleDebit returns the action that settles a debit, with its invoice and
-// subscription. It then calls tell with the invoice and the event for a
-// checkout session, in case the invoice belongs to one.
+// SettleDebit returns the action that settles a debit and updates its invoice and subscription. It
+// then calls tell with the invoice and the name of the checkout session's event, because the
+// invoice may belong to a checkout session.
 func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
 		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
@@ -47,7 +47,7 @@ func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.In
 	}
 }
 
-// debitSucceeds records a debit that succeeded and ends its invoice.
+// debitSucceeds records a successful debit and marks its invoice as paid.
 func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, payment *invoices.Payment, in *invoices.Invoice, sub *Subscription) error {
 	ch.Status, ch.Paid = "succeeded", true
 	if err := st.Create(ctx, "charge.succeeded", ch); err != nil {
@@ -63,7 +63,7 @@ func debitSucceeds(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch
 	return paymentSucceeded(ctx, st, sub)
 }
 
-// debitFails records a debit that failed.
+// debitFails records a failed debit.
 func debitFails(ctx context.Context, st *kernel.Step, pi *payments.Intent, ch *payments.Charge, in *invoices.Invoice, sub *Subscription) error {
 	code, message := "insufficient_funds", "The customer's account has insufficient funds to cover this payment."
 	ch.Status, ch.Captured, ch.AmountCaptured = "failed", false, 0

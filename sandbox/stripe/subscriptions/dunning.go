@@ -10,25 +10,24 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
 )
 
-// retryDays is how many days pass after each failure of an invoice's payment
-// before the next attempt. After the last attempt the dunning settings decide.
+// retryDays returns the number of days before each retry of a failed payment. If the last attempt
+// fails, the dunning settings apply.
 func retryDays() []int64 { return []int64{3, 5, 7} }
 
-// dunningOutcomes are the statuses that a subscription can get when the last
-// attempt has failed.
+// dunningOutcomes returns the possible statuses of a subscription after the last failed attempt.
 func dunningOutcomes() []string {
 	return []string{StatusCanceled, StatusUnpaid, StatusPastDue}
 }
 
 var dunningRecords = kernel.Kind[dunning]{Name: "sandbox.dunning"}
 
-// dunning is the setting for subscriptions that are not paid.
+// dunning is the setting for unpaid subscriptions.
 type dunning struct {
 	kernel.Header
 	Outcome string `json:"outcome"`
 }
 
-// readDunning reads the setting; canceled is the default.
+// readDunning reads the setting. The default outcome is canceled.
 func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	kept, err := dunningRecords.Find(ctx, st.Q, dunningRecords.Name)
 	if errors.Is(err, kernel.ErrNotFound) {
@@ -40,8 +39,7 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	return *kept, nil
 }
 
-// FinalizeDue finalizes and collects an invoice once it has been a draft for
-// long enough.
+// FinalizeDue finalizes and collects a draft when its timer fires.
 func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.StatusDraft {
@@ -50,7 +48,7 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	return settleInvoiceDue(ctx, st, in)
 }
 
-// RetryDue tries again to collect an invoice.
+// RetryDue retries the collection of an invoice.
 func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.StatusOpen {
@@ -60,8 +58,8 @@ func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	return settleInvoiceDue(ctx, st, in)
 }
 
-// settleInvoiceDue collects an invoice and stores its subscription, unless a
-// debit for it is pending.
+// settleInvoiceDue collects an invoice and stores its subscription, unless a debit for it is
+// pending.
 func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
 	if status, err := invoices.PaymentStatus(ctx, st, in); err != nil || status == payments.StatusProcessing {
 		return err
@@ -77,8 +75,8 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 	return Save(ctx, st, before, sub)
 }
 
-// paymentFailed records that an open invoice could not be paid and plans the
-// next attempt. It changes the subscription's status; the caller stores it.
+// paymentFailed records the failed payment of an open invoice and schedules the next attempt. It
+// changes the subscription's status; the caller stores it.
 func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, why *customers.PaymentError) error {
 	last, err := planRetry(ctx, st, sub, in)
 	if err != nil {
@@ -96,8 +94,7 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	return endDunning(ctx, st, sub)
 }
 
-// storeFailure stores an invoice that could not be paid, with the events about
-// that.
+// storeFailure stores an invoice whose payment failed and emits the events.
 func storeFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, why *customers.PaymentError) error {
 	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
@@ -114,13 +111,13 @@ func storeFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, wh
 	return st.Emit(ctx, "invoice.payment_failed", in, nil)
 }
 
-// planRetry sets the time of the next attempt, unless it is already set. It
-// reports whether this was the last attempt.
+// planRetry sets the time of the next attempt, unless it is already set. It reports whether this
+// was the last attempt.
 func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (last bool, err error) {
 	planned, days := in.NextPaymentAttempt, retryDays()
 	switch {
 	case planned != nil && *planned > st.Now:
-		return false, nil // this was an attempt by hand
+		return false, nil // this was a manual attempt
 	case !in.AutoAdvance || !sub.IsRunning():
 		return false, nil
 	case in.AttemptCount > int64(len(days)):
@@ -132,8 +129,7 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invo
 	return false, st.SetTimer(ctx, invoices.TimerRetries, in.ID, next)
 }
 
-// endDunning changes the subscription as the settings say, once the last
-// attempt has failed.
+// endDunning applies the dunning settings to the subscription after the last failed attempt.
 func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	settings, err := readDunning(ctx, st)
 	if err != nil || sub.Status != StatusPastDue {

@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Cancel answers DELETE /v1/subscriptions/{id}: it ends a subscription at once.
-// prorate credits the rest of the period; invoice_now bills that credit, what
-// is pending and what was used.
+// Cancel handles DELETE /v1/subscriptions/{id}. It cancels a subscription immediately. prorate
+// credits the rest of the period. invoice_now bills that credit, the pending items and the metered
+// usage.
 func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -36,7 +36,7 @@ func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, Save(ctx, c.Step, before, sub)
 }
 
-// billRemainder credits and bills what is left of a subscription that ends now.
+// billRemainder credits and bills the remainder of a subscription that ends now.
 func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, prorate, invoiceNow bool) error {
 	rev := &revision{names: ProductNames{}}
 	rev.since, _ = sub.Period()
@@ -61,9 +61,8 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 	return applyRevision(ctx, st, sub, sub, rev, allowIncomplete)
 }
 
-// Resume answers POST /v1/subscriptions/{id}/resume: it begins a new period of
-// a paused subscription and bills it at once. If the payment fails, the
-// subscription becomes past due.
+// Resume handles POST /v1/subscriptions/{id}/resume. It starts a new period of a paused
+// subscription and bills it immediately. If the payment fails, the subscription becomes past due.
 func Resume(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {

@@ -14,8 +14,7 @@ const DunningPath = kernel.OwnRoot + "/dunning"
 
 // dunningSettings is the body of the control.
 type dunningSettings struct {
-	// Outcome is the status of a subscription after the last attempt has
-	// failed.
+	// Outcome is the status of a subscription after the last failed attempt.
 	Outcome string `json:"outcome"`
 }
 
@@ -31,8 +30,8 @@ func ShowDunning(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// ChangeDunning returns the handler of PUT /sandbox/stripe/dunning. The setting
-// applies to attempts that fail from now on.
+// ChangeDunning returns the handler of PUT /sandbox/stripe/dunning. The setting applies to attempts
+// that fail from now on.
 func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		settings := dunningSettings{Outcome: StatusCanceled}
@@ -43,7 +42,7 @@ func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 			kernel.RefuseControl(w, map[string]string{"outcome": "The outcome must be one of " + strings.Join(dunningOutcomes(), ", ") + "."})
 			return
 		}
-		err := e.Settle(r.Context()) // what was due before goes by the old setting
+		err := e.Settle(r.Context()) // attempts that are already due use the old setting
 		if err == nil {
 			err = e.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error {
 				id := kernel.Header{ID: dunningRecords.Name, Object: dunningRecords.Name, Created: st.Now}

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// invoiceOf reads the invoice in the request's path, and its subscription.
+// invoiceOf returns the invoice in the request's path and its subscription.
 func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
 	in, err := invoices.All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -19,8 +19,8 @@ func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscri
 	return in, sub, err
 }
 
-// FinalizeInvoice answers POST /v1/invoices/{id}/finalize: a draft is finalized
-// early. If it is collected automatically, then an hour later.
+// FinalizeInvoice handles POST /v1/invoices/{id}/finalize. It finalizes a draft early. If automatic
+// collection is on, the invoice is collected an hour later.
 func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
@@ -52,9 +52,8 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, Save(ctx, c.Step, before, sub)
 }
 
-// PayInvoice answers POST /v1/invoices/{id}/pay: an invoice is collected now,
-// with the subscription's payment method or a given one. A declined payment
-// answers 402 and is recorded nevertheless.
+// PayInvoice handles POST /v1/invoices/{id}/pay. It collects an invoice now, with the given payment
+// method or else the subscription's. A declined payment returns 402 but is recorded.
 func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err != nil {
@@ -90,8 +89,8 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, nil
 }
 
-// VoidInvoice answers POST /v1/invoices/{id}/void: an open invoice is
-// withdrawn, and what it took from the customer's balance is given back.
+// VoidInvoice handles POST /v1/invoices/{id}/void. It voids an open invoice and restores the
+// customer's balance.
 func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -106,9 +105,8 @@ func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.StatusVoid)
 }
 
-// DeleteInvoice answers DELETE /v1/invoices/{id}, always with a refusal: only
-// drafts that bill no subscription can be deleted, and all invoices of the
-// sandbox bill one.
+// DeleteInvoice handles DELETE /v1/invoices/{id} and always refuses the request. Only drafts
+// without a subscription can be deleted, and all invoices of the sandbox have a subscription.
 func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -123,8 +121,8 @@ func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
 }
 
-// MarkUncollectible answers POST /v1/invoices/{id}/mark_uncollectible: an open
-// invoice is no longer expected to be paid.
+// MarkUncollectible handles POST /v1/invoices/{id}/mark_uncollectible. It writes off an open
+// invoice.
 func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
@@ -139,8 +137,8 @@ func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.StatusUncollectible)
 }
 
-// closeUnpaid ends an invoice without a payment. A subscription that waited for
-// the payment becomes active, or expires if it was the first one.
+// closeUnpaid closes an invoice without a payment. If the subscription was waiting for the payment,
+// it becomes active, or expires if this was the first payment.
 func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
 	before := sub.Clone()
 	if status == invoices.StatusVoid && sub.waitsFor(in) {

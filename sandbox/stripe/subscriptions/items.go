@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// ListItems answers GET /v1/subscription_items. A subscription itself shows its first ten
-// items only.
+// ListItems handles GET /v1/subscription_items. A subscription itself contains only its first ten
+// items.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var id string
 	c.Params.Require("subscription")
@@ -23,7 +23,7 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.SlicePage(c, itemKind.Path, itemKind.Label, sub.Items.Data)
 }
 
-// GetItem answers GET /v1/subscription_items/{id}.
+// GetItem handles GET /v1/subscription_items/{id}.
 func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err

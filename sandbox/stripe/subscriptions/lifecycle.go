@@ -8,13 +8,13 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// Why a subscription was canceled.
+// The reasons for a cancellation.
 const (
 	canceledByRequest = "cancellation_requested"
 	canceledByFailure = "payment_failed"
 )
 
-// cancel ends a subscription at once. The reason may be empty.
+// cancel ends a subscription immediately. The reason can be empty.
 func (sub *Subscription) cancel(reason string, now int64) {
 	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = StatusCanceled, &now, false, nil
 	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
@@ -35,8 +35,8 @@ func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	return announceTrialEnd(ctx, st, sub)
 }
 
-// Save stores a subscription that was changed from before, with the events
-// about the change, and sets or stops its timers.
+// Save stores a changed subscription, emits the events about the change, and sets or stops its
+// timers. before is the subscription before the change.
 func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
 	if sub.IsEnded() {
 		if err := dropPending(ctx, st, sub); err != nil {
@@ -65,8 +65,7 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 	return setTimers(ctx, st, sub)
 }
 
-// setTimers sets the timers that the subscription's state requires and stops
-// all others.
+// setTimers sets the timers that the subscription's state requires and stops all others.
 func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := setPendingTimer(ctx, st, sub); err != nil {
 		return err
@@ -106,8 +105,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	return nil
 }
 
-// stopCollecting stops all automatic attempts to collect a subscription's
-// drafts and open invoices.
+// stopCollecting stops the automatic collection of a subscription's drafts and open invoices.
 func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	left, err := invoices.All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
@@ -129,7 +127,7 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) err
 	return nil
 }
 
-// EndAll cancels all subscriptions of a customer at once.
+// EndAll cancels all subscriptions of a customer immediately.
 func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
 	running, err := All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// usageStart says from when on an item bills usage, where that is not the start of
-// the period: it was added, or got another metered price. It has the id of its item
-// and is shown to nobody.
+// usageStart is the time from which an item bills usage, if it differs from the start of the period
+// because the item was added or its metered price was changed. It is stored under the id of the
+// item and is internal to the sandbox.
 type usageStart struct {
 	kernel.Header
 	From int64 `json:"from"`
@@ -19,7 +19,7 @@ type usageStart struct {
 
 var usageStarts = kernel.Kind[usageStart]{Name: "sandbox.usage_start"}
 
-// keepUsageStarts stores from when on the items that were changed bill usage.
+// keepUsageStarts stores the usage starts of the changed items.
 func (sub *Subscription) keepUsageStarts(ctx context.Context, st *kernel.Step) error {
 	for _, item := range sub.Items.Data {
 		if item.usageFrom == 0 {
@@ -33,8 +33,7 @@ func (sub *Subscription) keepUsageStarts(ctx context.Context, st *kernel.Step) e
 	return nil
 }
 
-// usageSince returns from when on an item bills usage, in a period that begins at
-// start.
+// usageSince returns the time from which an item bills usage in a period that begins at start.
 func usageSince(ctx context.Context, st *kernel.Step, item Item, start int64) (int64, error) {
 	kept, err := usageStarts.Find(ctx, st.Q, item.ID)
 	switch {
@@ -46,9 +45,9 @@ func usageSince(ctx context.Context, st *kernel.Step, item Item, start int64) (i
 	return max(start, item.usageFrom), nil
 }
 
-// billLeft bills what was used at the metered prices that a change takes away, unless
-// it asks for no prorations: as Stripe does with billing_mode=flexible, which all
-// subscriptions of the sandbox have.
+// billLeft bills the usage of the metered prices that a change removes, unless the change disables
+// prorations. Stripe does so with billing_mode=flexible, which all subscriptions of the sandbox
+// have.
 func (rev *revision) billLeft(ctx context.Context, st *kernel.Step, was, sub *Subscription) error {
 	for _, item := range was.Items.Data {
 		if is := sub.item(item.ID); !item.Price.Metered() || is != nil && is.Price.ID == item.Price.ID {
@@ -72,7 +71,7 @@ func (rev *revision) billLeft(ctx context.Context, st *kernel.Step, was, sub *Su
 	return nil
 }
 
-// item returns the item with an id, nil where there is none.
+// item returns the item with the id, or nil.
 func (sub *Subscription) item(id string) *Item {
 	for i := range sub.Items.Data {
 		if sub.Items.Data[i].ID == id {
@@ -82,8 +81,8 @@ func (sub *Subscription) item(id string) *Item {
 	return nil
 }
 
-// meteredLine returns the line for what was used of a metered item from start, or
-// from when on the item bills usage, up to end.
+// meteredLine returns the line for the usage of a metered item until end. It begins at start, or
+// later if the item bills usage from a later time.
 func meteredLine(ctx context.Context, st *kernel.Step, sub *Subscription, item Item, start, end int64, names ProductNames) (invoices.Line, error) {
 	name := names[item.Price.Product]
 	line := newInvoiceLine(sub, item, name)
@@ -96,7 +95,7 @@ func meteredLine(ctx context.Context, st *kernel.Step, sub *Subscription, item I
 	return line, err
 }
 
-// checkItems refuses what is no set of items: none, too many, or two with one price.
+// checkItems requires 1 to maxItems items with distinct prices.
 func (sub *Subscription) checkItems(ch change) error {
 	prices := map[string]bool{}
 	for _, item := range sub.Items.Data {

@@ -10,16 +10,15 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// settleInvoice finalizes an invoice of a subscription if it is a draft, and
-// tries to pay it with the subscription's payment method while the buyer is
-// absent. It returns why the payment was refused, or nil. It changes the
-// subscription's status; the caller stores it.
+// settleInvoice finalizes a subscription's invoice if it is a draft, and tries to pay it with the
+// subscription's payment method while the buyer is absent. It returns the reason if the payment was
+// refused, or nil. It changes the subscription's status; the caller stores it.
 func settleInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) (refused *customers.PaymentError, err error) {
 	return settleInvoiceWith(ctx, st, sub, in, nil, customers.BuyerAbsent)
 }
 
-// settleInvoiceWith is settleInvoice with the customer's payment method card;
-// nil is the subscription's. present says whether the buyer is there.
+// settleInvoiceWith is like settleInvoice but uses the payment method card. If card is nil, it uses
+// the subscription's payment method.
 func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
 	if in.Status == invoices.StatusDraft {
 		if err := invoices.Finalize(ctx, st, in); err != nil {
@@ -41,8 +40,7 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 	return refused, recordOutcome(ctx, st, sub, in, refused)
 }
 
-// recordOutcome changes a subscription after an attempt to pay an invoice of it.
-// The caller stores it.
+// recordOutcome updates a subscription after an attempt to pay its invoice. The caller stores it.
 func recordOutcome(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, refused *customers.PaymentError) error {
 	switch {
 	case refused != nil && sub.waitsFor(in):
@@ -52,15 +50,15 @@ func recordOutcome(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	case sub.waitsFor(in):
 		return applyPending(ctx, st, sub)
 	case in.Status != invoices.StatusPaid && sub.Status == StatusIncomplete:
-		sub.Status = StatusActive // a debit is under way
+		sub.Status = StatusActive // a debit is processing
 		return nil
 	}
 	return paymentSucceeded(ctx, st, sub)
 }
 
-// Authenticate ends the wait for the payer of an invoice, who confirmed or
-// refused. It returns why the invoice is not paid, or nil. Errors:
-// kernel.ErrAbsent if nobody waits.
+// Authenticate records whether the payer of an invoice confirmed the payment. It returns the reason
+// why the invoice is not paid, or nil. It returns kernel.ErrNotFound if the payment does not wait
+// for a confirmation.
 func Authenticate(ctx context.Context, st *kernel.Step, in *invoices.Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
 	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
@@ -76,8 +74,8 @@ func Authenticate(ctx context.Context, st *kernel.Step, in *invoices.Invoice, co
 	return refused, Save(ctx, st, before, sub)
 }
 
-// PayWith tries to pay an open invoice with a payment method while its owner is
-// present. It returns why the invoice is not paid, or nil.
+// PayWith tries to pay an open invoice with a payment method while the buyer is present. It returns
+// the reason why the invoice is not paid, or nil.
 func PayWith(ctx context.Context, st *kernel.Step, in *invoices.Invoice, pm string) (refused *customers.PaymentError, err error) {
 	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
 	if err != nil {
@@ -90,18 +88,17 @@ func PayWith(ctx context.Context, st *kernel.Step, in *invoices.Invoice, pm stri
 	return refused, Save(ctx, st, before, sub)
 }
 
-// errNoCard says that neither a subscription nor its customer has a payment
-// method.
+// errNoCard means that neither the subscription nor its customer has a payment method.
 var errNoCard = errors.New("there is no payment method")
 
-// defaultCard reads what a subscription is paid with: its own payment method or
-// else its customer's. Errors: errNoCard.
+// defaultCard returns the payment method of a subscription, or else of its customer. It returns
+// errNoCard if both are missing.
 func defaultCard(ctx context.Context, st *kernel.Step, sub *Subscription) (*customers.PaymentMethod, error) {
 	return cardFor(ctx, st, sub, sub.DefaultPaymentMethod)
 }
 
-// cardFor reads the payment method with the id, or what a subscription is paid
-// with if id is nil. Errors: errNoCard.
+// cardFor returns the payment method with the id. If id is nil, it returns the subscription's
+// payment method, or else the customer's. It returns errNoCard if both are missing.
 func cardFor(ctx context.Context, st *kernel.Step, sub *Subscription, id *string) (*customers.PaymentMethod, error) {
 	if id == nil {
 		id = sub.DefaultPaymentMethod
@@ -119,8 +116,8 @@ func cardFor(ctx context.Context, st *kernel.Step, sub *Subscription, id *string
 	return customers.PaymentMethods.Get(ctx, st.Q, *id, "default_payment_method")
 }
 
-// paymentSucceeded makes a subscription that waited for a payment active,
-// unless its latest invoice is open. The caller stores it.
+// paymentSucceeded activates a subscription that was waiting for a payment, unless its latest
+// invoice is open. The caller stores it.
 func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	switch sub.Status {
 	case StatusIncomplete, StatusPastDue, StatusUnpaid:
@@ -137,8 +134,8 @@ func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) e
 	return nil
 }
 
-// latestFinalized reads the newest invoice of a subscription that is not a
-// draft. Errors: kernel.ErrAbsent.
+// latestFinalized returns the newest invoice of a subscription that is not a draft. It returns
+// kernel.ErrNotFound if all invoices are drafts.
 func latestFinalized(ctx context.Context, st *kernel.Step, sub *Subscription) (*invoices.Invoice, error) {
 	all, err := invoices.All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)

@@ -11,36 +11,32 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerPendingExpires goes off when a change has waited too long for its
-// payment. At the end of a period it comes before the renewal, because timers of
-// one moment go off in the order of their names.
+// TimerPendingExpires fires when the payment of a pending update is overdue. At the end of a period
+// it fires before the renewal, because timers with the same time fire in the order of their names.
 const TimerPendingExpires = "subscription.pending_update_expires"
 
-// pendingLife is how long a change waits at most, in seconds.
+// pendingLife is the maximum lifetime of a pending update, in seconds.
 const pendingLife = int64(23 * time.Hour / time.Second)
 
-// pendingUpdate is a change that takes effect once the latest invoice of its
-// subscription is paid. Until then the subscription goes on as if nobody had
-// asked for it.
+// pendingUpdate is a change that takes effect when the latest invoice of the subscription is paid.
+// Until then the subscription continues unchanged.
 type pendingUpdate struct {
-	BillingCycleAnchor *int64    `json:"billing_cycle_anchor"` // null unless it moves
+	BillingCycleAnchor *int64    `json:"billing_cycle_anchor"` // null if unchanged
 	ExpiresAt          int64     `json:"expires_at"`
 	SubscriptionItems  []Item    `json:"subscription_items"`
-	TrialEnd           *int64    `json:"trial_end"` // null unless it moves
+	TrialEnd           *int64    `json:"trial_end"` // null if unchanged
 	TrialFromPlan      form.Null `json:"trial_from_plan"`
 
-	atOnce bool // nobody has been told about it yet
+	atOnce bool // no event about it has been sent yet
 }
 
-// waitsFor reports whether the invoice is the one that a change of the
-// subscription waits for.
+// waitsFor reports whether the pending update of the subscription waits for this invoice.
 func (sub *Subscription) waitsFor(in *invoices.Invoice) bool {
 	return sub.PendingUpdate != nil && sub.LatestInvoice != nil && *sub.LatestInvoice == in.ID
 }
 
-// canWait refuses a change that cannot wait for its payment: one with other
-// parameters than those of the period and the items, or of a subscription that is
-// paid by debits.
+// canWait refuses a change that cannot be a pending update. Only parameters of the period and the
+// items are supported, and only subscriptions that are not paid by bank debit.
 func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscription) error {
 	for _, key := range p.Keys() {
 		if !slices.Contains([]string{
@@ -60,8 +56,8 @@ func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscrip
 	return err
 }
 
-// collectOrWait collects the invoice of a change. If that fails, sub becomes
-// again what it was before, and the change waits for the invoice.
+// collectOrWait collects the invoice of a change. If the payment fails, it restores sub and makes
+// the change a pending update.
 func collectOrWait(ctx context.Context, st *kernel.Step, before, sub *Subscription, in *invoices.Invoice) error {
 	wanted := sub.Clone()
 	_, end := before.Period()
@@ -78,8 +74,8 @@ func collectOrWait(ctx context.Context, st *kernel.Step, before, sub *Subscripti
 	return err
 }
 
-// applyPending makes the change that waited for an invoice which is now paid.
-// The caller stores the subscription.
+// applyPending applies the pending update after its invoice is paid. The caller stores the
+// subscription.
 func applyPending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	update := sub.PendingUpdate
 	start, end := update.SubscriptionItems[0].CurrentPeriodStart, update.SubscriptionItems[0].CurrentPeriodEnd
@@ -104,8 +100,8 @@ func applyPending(ctx context.Context, st *kernel.Step, sub *Subscription) error
 	return st.Emit(ctx, "customer.subscription.pending_update_applied", sub, nil)
 }
 
-// dropPending ends the wait of a change, if one waits: it is never made, and its
-// invoice is voided. The caller stores the subscription.
+// dropPending discards the pending update, if there is one, and voids its invoice. The caller
+// stores the subscription.
 func dropPending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.PendingUpdate == nil {
 		return nil
@@ -117,7 +113,7 @@ func dropPending(ctx context.Context, st *kernel.Step, sub *Subscription) error 
 	return dropPendingOf(ctx, st, sub, in)
 }
 
-// dropPendingOf is dropPending for a change that waits for the invoice.
+// dropPendingOf discards the pending update that waits for the invoice.
 func dropPendingOf(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
 	if err := invoices.Close(ctx, st, in, invoices.StatusVoid); err != nil {
 		return err
@@ -126,7 +122,7 @@ func dropPendingOf(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	return st.Emit(ctx, "customer.subscription.pending_update_expired", sub, nil)
 }
 
-// PendingExpires ends the wait of a change whose payment did not come in time.
+// PendingExpires discards a pending update whose payment was not made in time.
 func PendingExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.PendingUpdate == nil {
@@ -139,7 +135,7 @@ func PendingExpires(ctx context.Context, st *kernel.Step, id string) error {
 	return Save(ctx, st, before, sub)
 }
 
-// timePending sets the timer of a change that waits, or stops it.
+// timePending sets or stops the timer of the pending update.
 func timePending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.PendingUpdate == nil {
 		return st.StopTimer(ctx, TimerPendingExpires, sub.ID)

@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerPendingItems goes off when what is pending is invoiced before the period ends.
+// TimerPendingItems fires when pending items are invoiced before the end of the period.
 const TimerPendingItems = "subscription.pending_items"
 
 // pendingInterval is how often pending items are invoiced.
@@ -37,8 +37,8 @@ func readPendingInterval(p *form.Params, into **pendingInterval) {
 	*into = &i
 }
 
-// planPending sets when pending items are invoiced next: at the next boundary of their
-// interval, counted from the anchor of the billing cycle.
+// planPending sets when pending items are invoiced next: at the next boundary of their interval,
+// counted from the billing cycle anchor.
 func (sub *Subscription) planPending(now int64) {
 	sub.NextPendingInvoice = nil
 	if sub.PendingInterval == nil || !sub.IsRunning() {
@@ -49,8 +49,8 @@ func (sub *Subscription) planPending(now int64) {
 	sub.NextPendingInvoice = &next
 }
 
-// setPendingTimer sets the timer for pending items. What is pending at the end of a
-// period is on the invoice of the next one.
+// setPendingTimer sets the timer for pending items. Items that are pending at the end of a period
+// go on the invoice of the next period.
 func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if _, end := sub.duePeriod(); sub.NextPendingInvoice != nil && *sub.NextPendingInvoice < end {
 		return st.SetTimer(ctx, TimerPendingItems, sub.ID, *sub.NextPendingInvoice)
@@ -58,8 +58,8 @@ func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) er
 	return st.StopTimer(ctx, TimerPendingItems, sub.ID)
 }
 
-// InvoicePending invoices what is pending for a subscription, if anything is. While a
-// change waits for its invoice, nothing else is invoiced.
+// InvoicePending invoices the pending items of a subscription, if there are any. It does nothing
+// during a pending update.
 func InvoicePending(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() || sub.PendingUpdate != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// What is pending is invoiced at the boundaries of its interval, between renewals.
+// Pending items are invoiced at the boundaries of their interval, between renewals.
 func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -40,7 +40,7 @@ func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	w.Advance(time.Hour)
 	w.Get("/v1/invoices/"+count("an hour later", 2)[0]).CheckValues(t, "the invoice", "status", "paid")
 
-	// A credit is paid out to the balance; without the interval things wait.
+	// A credit goes to the balance. Without the interval, items stay pending.
 	quantity("1")
 	w.Clock.Set(w.Clock.Now().AddDate(0, 1, 0))
 	w.Advance(time.Hour)
@@ -62,7 +62,7 @@ func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	)
 }
 
-// What is pending when a period ends is on the invoice of the next one.
+// Items that are pending when a period ends are on the invoice of the next period.
 func TestPendingItemsAtARenewal(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

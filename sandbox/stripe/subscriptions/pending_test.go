@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 )
 
-// waiting is a subscription of two items' worth 1000 a month whose change to three of
-// them waits, with the parameters that asked for it.
+// waiting returns a subscription that costs 1000 per unit and month, with a pending update to three
+// units. change contains the parameters of the update, without the quantity.
 func waiting(w *stripetest.World) (sub stripetest.Object, path, change string) {
 	sub = w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_visa")
 	path = "/v1/subscriptions/" + sub.At("id")
@@ -19,7 +19,7 @@ func waiting(w *stripetest.World) (sub stripetest.Object, path, change string) {
 	return w.Post(path, change+"3"), path, change
 }
 
-// TestWhatAWaitingChangeLeavesAlone changes other things while one waits.
+// TestWhatAWaitingChangeLeavesAlone changes other things during a pending update.
 func TestWhatAWaitingChangeLeavesAlone(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -38,14 +38,14 @@ func TestWhatAWaitingChangeLeavesAlone(t *testing.T) {
 	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "nothing was owed", "balance", "0", "delinquent", "false")
 }
 
-// TestAWaitingChangeUsesCredit pays a part from the customer's balance, which comes
-// back when the change lapses.
+// TestAWaitingChangeUsesCredit pays a part from the customer's balance, which is restored when the
+// pending update expires.
 func TestAWaitingChangeUsesCredit(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	sub := w.Subscribe(w.Price(3000, "eur", "month"), "pm_card_visa", "items[0][quantity]=4")
 	path, item := "/v1/subscriptions/"+sub.At("id"), "&items[0][id]="+sub.At("items.data.0.id")+"&items[0][quantity]="
-	w.Post(path, "proration_behavior=always_invoice"+item+"3") // becomes credit of 3000
+	w.Post(path, "proration_behavior=always_invoice"+item+"3") // becomes a credit of 3000
 	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "credit", "balance", "-3000")
 	card := w.Post("/v1/payment_methods/pm_card_authenticationRequired/attach", "customer="+sub.At("customer")).At("id")
 	w.Post(path, "default_payment_method="+card)
@@ -54,13 +54,13 @@ func TestAWaitingChangeUsesCredit(t *testing.T) {
 	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "meanwhile", "balance", "0")
 	w.Advance(24 * time.Hour)
 	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "afterwards", "balance", "-3000")
-	// What the credit covers is made at once, whatever card there is.
+	// A change that the credit covers is applied immediately, with any card.
 	done := w.Post(path, "payment_behavior=pending_if_incomplete&proration_behavior=always_invoice"+item+"4")
 	done.CheckValues(t, "covered", "pending_update", "null", "items.data.0.quantity", "4")
 }
 
-// TestChangesThatNeedNotWait are made at once: those without an invoice, and those
-// whose invoice is not above zero.
+// TestChangesThatNeedNotWait checks that changes without an invoice, and changes whose invoice is
+// not above zero, are applied immediately.
 func TestChangesThatNeedNotWait(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

@@ -11,10 +11,9 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// PreviewInvoice answers POST /v1/invoices/create_preview: the next invoice of
-// a subscription, as it is or as a change would make it. It uses the same
-// functions as changes and renewals, so that it shows what is then billed, and
-// stores nothing.
+// PreviewInvoice handles POST /v1/invoices/create_preview. It returns the next invoice of a
+// subscription, with or without a change. It stores nothing. It uses the same functions as changes
+// and renewals, so that the preview matches the later invoice.
 func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
 	var customerID, subscriptionID string
@@ -54,8 +53,8 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	return b.draft().Preview(), nil
 }
 
-// previewedSubscription reads the subscription that a preview is about: the one
-// with the id, or else the one of the customer that is billed next.
+// previewedSubscription returns the subscription to preview: the one with the id, or else the
+// customer's next subscription to be billed.
 func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
 	if customerID != "" {
 		if _, err := customers.FindLive(ctx, st, customerID, "customer"); err != nil {
@@ -86,9 +85,8 @@ func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id 
 	return next, nil
 }
 
-// nextBill returns the next bill after a revision: due at once, or at the end
-// of the period.
-// extra are further items, as if they were pending.
+// nextBill returns the next bill after a revision. It is due immediately or at the end of the
+// period. extra are additional items, which are treated as pending.
 func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, extra []*invoices.Item) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {
@@ -121,7 +119,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	return b, nil
 }
 
-// noUpcomingInvoice returns the refusal of a preview if nothing will be billed.
+// noUpcomingInvoice returns the error for a preview if nothing will be billed.
 func noUpcomingInvoice(customerID string) *form.Error {
 	e := form.Refuse("", "invoice_upcoming_none", "No upcoming invoices for customer: %s", customerID)
 	e.Status = http.StatusNotFound

@@ -20,8 +20,8 @@ const (
 	charged = 1
 )
 
-// newProration credits or charges the rest of an item's current period,
-// beginning at from; nil if that is zero.
+// newProration credits or charges the rest of an item's current period, beginning at from. It
+// returns nil if the amount is zero.
 func newProration(sub *Subscription, item Item, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
 	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
@@ -47,7 +47,7 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 	return ii
 }
 
-// FindPayer reads who pays for a subscription, which must not be over.
+// FindPayer returns the payer of a subscription. It refuses a subscription that has ended.
 func FindPayer(ctx context.Context, st *kernel.Step, id string) (invoices.Payer, error) {
 	sub, err := All.Get(ctx, st.Q, id, "subscription")
 	if err == nil && sub.IsEnded() {
@@ -59,14 +59,14 @@ func FindPayer(ctx context.Context, st *kernel.Step, id string) (invoices.Payer,
 	return invoices.Payer{Customer: sub.Customer, Currency: sub.Currency, TestClock: sub.TestClock}, nil
 }
 
-// perUnit returns the amount of one unit, with up to twelve decimals.
+// perUnit returns the amount per unit, with up to twelve decimals.
 func perUnit(amount, quantity int64) string {
 	each := big.NewRat(amount, max(quantity, 1)).FloatString(12)
 	return strings.TrimSuffix(strings.TrimRight(each, "0"), ".")
 }
 
-// pendingItems reads the items that the next invoice of a subscription will
-// include, oldest first.
+// pendingItems returns the items that the next invoice of a subscription will include, oldest
+// first.
 func pendingItems(ctx context.Context, st *kernel.Step, sub *Subscription) ([]*invoices.Item, error) {
 	return invoices.Items.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// LineItem is one price of a purchase, as it was when the purchase was made. It
-// has the form of a checkout session's line item.
+// LineItem is one price of a purchase, as of the time of the purchase. It has the form of a
+// checkout session's line item.
 type LineItem struct {
 	ID             string        `json:"id"`
 	Object         string        `json:"object"`
@@ -23,7 +23,7 @@ type LineItem struct {
 	Currency       string        `json:"currency"`
 	Description    string        `json:"description"`
 	Price          catalog.Price `json:"price"`
-	Quantity       int64         `json:"quantity,omitempty"` // none for a metered price
+	Quantity       int64         `json:"quantity,omitempty"` // omitted for a metered price
 	AdjustableQty  form.Null     `json:"adjustable_quantity"`
 	Metadata       form.Null     `json:"metadata"`
 }
@@ -31,26 +31,26 @@ type LineItem struct {
 // Head implements kernel.Object.
 func (i LineItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
 
-// Purchase is what a client wants a new subscription to have.
+// Purchase describes a new subscription.
 type Purchase struct {
 	Items        []LineItem        `json:"items"`
 	Description  *string           `json:"description"`
 	Metadata     map[string]string `json:"metadata"`
 	TrialDays    int64             `json:"trial_days"`
-	WhenNoMethod string            `json:"when_no_method"` // what happens when a trial ends without a payment method
-	// PendingInterval is how often pending items are invoiced; nil leaves them for renewals.
+	WhenNoMethod string            `json:"when_no_method"` // the behavior when a trial ends without a payment method
+	// PendingInterval is how often pending items are invoiced. If it is nil, they are invoiced at
+	// renewals.
 	PendingInterval *pendingInterval `json:"pending_interval"`
 }
 
-// WantedItem is an item of a purchase as the client asked for it.
+// WantedItem is a requested item of a purchase.
 type WantedItem struct {
 	params   *form.Params
 	price    string
-	quantity int64 // 0 for none
+	quantity int64 // 0 if not given
 }
 
-// Read reads the parameters that a checkout session and a subscription without
-// one have in common.
+// Read reads the parameters that subscriptions with and without a checkout session have in common.
 func (o *Purchase) Read(p *form.Params) {
 	p.Metadata(&o.Metadata)
 	p.ReadClearable("description", &o.Description)
@@ -76,8 +76,8 @@ func ReadItems(p *form.Params, key string) []WantedItem {
 	return wanted
 }
 
-// PriceItems looks up the prices of the items. It refuses prices in different
-// currencies or with different intervals. With a trial the amounts are zero.
+// PriceItems looks up the prices of the items. It refuses prices with different currencies or
+// intervals. With a trial, the amounts are zero.
 func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial bool) ([]LineItem, error) {
 	items := make([]LineItem, 0, len(wanted))
 	for _, w := range wanted {
@@ -111,7 +111,7 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 	return items, nil
 }
 
-// checkQuantity refuses a quantity for a metered price, and a missing one for any other.
+// checkQuantity refuses a quantity for a metered price, and requires it for any other price.
 func (w WantedItem) checkQuantity(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
@@ -123,8 +123,8 @@ func (w WantedItem) checkQuantity(pr *catalog.Price) error {
 	return nil
 }
 
-// CheckCurrency refuses a currency if the customer has subscriptions or a
-// balance in another one.
+// CheckCurrency refuses a currency if the customer has subscriptions or a balance in another
+// currency.
 func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
 	others, err := All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
@@ -140,12 +140,12 @@ func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 	return nil
 }
 
-// ErrNothingToBill says that a subscription has no first invoice: all its items are
+// ErrNothingToBill means that a subscription has no first invoice because all its items are
 // metered.
 var ErrNothingToBill = errors.New("there is nothing to bill")
 
-// FirstInvoice makes and finalizes the first invoice of a subscription. Errors:
-// ErrNothingToBill.
+// FirstInvoice creates and finalizes the first invoice of a subscription. It returns
+// ErrNothingToBill if all items are metered.
 func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
 	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {

@@ -8,17 +8,16 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerPeriodEnds goes off at the end of a subscription's current period.
+// TimerPeriodEnds fires at the end of a subscription's current period.
 const TimerPeriodEnds = "subscription.period_ends"
 
 // draftLife is how long the invoice of a renewal stays a draft, in seconds.
 const draftLife = 60 * 60
 
-// renewal begins the next period of a subscription and returns its bill: the
-// period ahead, what is pending, and what was used of metered items in the
-// period that is over. A trial ends by that. If the subscription ends with its
-// period, only what is pending and used is billed. It stores nothing: a renewal
-// applies the result, a preview shows it.
+// renewal starts the next period of a subscription and returns its bill: the new period, the
+// pending items and the metered usage of the previous period. It ends a trial. If the subscription
+// ends with the period, the bill contains only the pending items and the usage. renewal stores
+// nothing: PeriodEnds applies the result, a preview shows it.
 func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
 	since, at := sub.duePeriod()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
@@ -34,7 +33,7 @@ func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Ite
 	return b
 }
 
-// PeriodEnds renews a subscription, or ends it if that was asked for.
+// PeriodEnds renews a subscription, or ends it if a cancellation is scheduled.
 func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() {
@@ -59,7 +58,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 		if err != nil {
 			return err
 		}
-		if !b.period { // the last invoice is collected now, because nothing does so later
+		if !b.period { // collect the last invoice now, because no timer will
 			if _, err := settleInvoice(ctx, st, sub, in); err != nil {
 				return err
 			}
@@ -72,7 +71,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	return Save(ctx, st, before, sub)
 }
 
-// renewalBill begins the next period of a subscription and returns its bill.
+// renewalBill starts the next period of a subscription and returns its bill.
 func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill, error) {
 	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// All are all subscriptions; itemKind names their items.
+// All is the collection of subscriptions. itemKind describes their items.
 var (
 	All      = kernel.Kind[Subscription]{Name: "subscription", Prefix: "sub", Label: "subscription", Path: "/v1/subscriptions"}
 	itemKind = kernel.Kind[Item]{Name: "subscription_item", Prefix: "si", Label: "subscription item", Path: "/v1/subscription_items"}
@@ -29,7 +29,7 @@ const (
 	StatusUnpaid            = "unpaid"
 )
 
-// Subscription is what a customer pays for periodically.
+// Subscription is a recurring purchase of a customer.
 type Subscription struct {
 	kernel.Header
 	Application           form.Null         `json:"application"`
@@ -86,11 +86,11 @@ type Item struct {
 	Discounts          form.None         `json:"discounts"`
 	Metadata           map[string]string `json:"metadata"`
 	Price              catalog.Price     `json:"price"`
-	Quantity           int64             `json:"quantity,omitempty"` // none for a metered price
+	Quantity           int64             `json:"quantity,omitempty"` // omitted for a metered price
 	Subscription       string            `json:"subscription"`
 	TaxRates           form.None         `json:"tax_rates"`
 
-	usageFrom int64 // when a change made it bill usage; 0 for no such change
+	usageFrom int64 // the time of the change from which it bills usage; 0 if unchanged
 }
 
 // Head implements kernel.Object.
@@ -98,14 +98,14 @@ func (i Item) Head() kernel.Header {
 	return kernel.Header{ID: i.ID, Object: i.Object, Created: i.Created}
 }
 
-// Clone returns a copy that later changes to the subscription do not affect.
+// Clone returns a copy that shares no items with the subscription.
 func (sub *Subscription) Clone() *Subscription {
 	was := *sub
 	was.Items.Data = slices.Clone(sub.Items.Data)
 	return &was
 }
 
-// amount returns what the item costs for one period, in minor units.
+// amount returns the price of the item for one period, in minor units.
 func (i Item) amount() int64 { return form.Times(i.Price.UnitAmountDecimal, i.Quantity) }
 
 // newCycle returns the billing cycle of a recurring price.
@@ -113,20 +113,18 @@ func newCycle(anchor int64, p catalog.Price) billing.Cycle {
 	return billing.Cycle{Anchor: anchor, Every: billing.Interval{Unit: p.Recurring.Interval, Count: p.Recurring.IntervalCount}}
 }
 
-// cycle returns the subscription's billing cycle. All its prices have the same
-// interval.
+// cycle returns the subscription's billing cycle. All its prices have the same interval.
 func (sub *Subscription) cycle() billing.Cycle {
 	return newCycle(sub.BillingCycleAnchor, sub.Items.Data[0].Price)
 }
 
-// Period returns the current period, which all items share, in seconds since
-// the epoch.
+// Period returns the current period, which all items share, in seconds since the epoch.
 func (sub *Subscription) Period() (start, end int64) {
 	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
 }
 
-// duePeriod returns the current period as far as it is billed: until it is over, or until
-// the subscription ends within it.
+// duePeriod returns the billed part of the current period. It ends early if the subscription ends
+// within the period.
 func (sub *Subscription) duePeriod() (start, end int64) {
 	start, end = sub.Period()
 	if sub.CancelAt != nil {
@@ -135,7 +133,7 @@ func (sub *Subscription) duePeriod() (start, end int64) {
 	return start, end
 }
 
-// isEnding reports whether the subscription ends with its current period or within it.
+// isEnding reports whether the subscription ends with or within its current period.
 func (sub *Subscription) isEnding() bool {
 	_, end := sub.Period()
 	return sub.CancelAt != nil && *sub.CancelAt <= end
@@ -151,7 +149,7 @@ func (sub *Subscription) setPeriod(start, end int64) {
 	}
 }
 
-// IsRunning reports whether the subscription has periods that follow each other.
+// IsRunning reports whether the subscription is renewed at the end of its period.
 func (sub *Subscription) IsRunning() bool {
 	switch sub.Status {
 	case StatusActive, StatusPastDue, StatusTrialing, StatusUnpaid:
@@ -160,7 +158,7 @@ func (sub *Subscription) IsRunning() bool {
 	return false
 }
 
-// IsEnded reports whether the subscription is over for good.
+// IsEnded reports whether the subscription has ended permanently.
 func (sub *Subscription) IsEnded() bool {
 	return sub.Status == StatusCanceled || sub.Status == StatusIncompleteExpired
 }
@@ -204,8 +202,8 @@ type trialSettings struct {
 	} `json:"end_behavior"`
 }
 
-// New returns the subscription of a purchase. Its first period lasts until the
-// trial ends, or for one interval of its prices.
+// New returns the subscription of a purchase. Its first period lasts until the trial ends, or for
+// one interval of its prices.
 func New(customerID string, o Purchase, now int64) *Subscription {
 	sub := &Subscription{
 		Header: All.Start(now), BillingCycleAnchor: now, StartDate: now,
@@ -235,12 +233,12 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 	return sub
 }
 
-// Get answers GET /v1/subscriptions/{id}.
+// Get handles GET /v1/subscriptions/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, All)
 }
 
-// List answers GET /v1/subscriptions.
+// List handles GET /v1/subscriptions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
@@ -263,8 +261,8 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	return All.Page(ctx, c, f)
 }
 
-// ListOfCustomer reads the subscriptions of a customer that are not canceled, as
-// customer.subscriptions shows them.
+// ListOfCustomer returns the subscriptions of a customer that are not canceled, as in
+// customer.subscriptions.
 func ListOfCustomer(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
 	return kernel.ReadList(ctx, q, All, "/v1/customers/"+customerID+"/subscriptions",
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, customerID)

@@ -14,10 +14,11 @@ import (
 
 const day = stripetest.Day
 
-// at is a moment in seconds, as parameters have it.
+// at formats a time as a parameter, in seconds.
 func at(when time.Time) string { return strconv.FormatInt(when.Unix(), 10) }
 
-// TestTransitions begins with a subscription and lets something happen to it.
+// TestTransitions creates a subscription, applies an action to it and checks the resulting status
+// and events.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	const visa, late, none = "pm_card_visa", "pm_card_chargeCustomerFail", ""
@@ -42,7 +43,7 @@ func TestTransitions(t *testing.T) {
 		begins             string
 		then               func(*stripetest.World, stripetest.Object)
 		ends               string
-		events             string // that subscriptions emitted meanwhile, without their common prefix and joined by +
+		events             string // emitted by subscriptions during the action, without their common prefix and joined by +
 	}{
 		{"trial ends with a card", visa, trial, "trialing", wait(7 * day), "active", "trial_will_end+updated"},
 		{"trial ends a second early", visa, trial, "trialing", wait(7*day - time.Second), "trialing", "trial_will_end"},
@@ -105,8 +106,8 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestProrationsAtTheBounds changes a price of 31.00 to one of 62.00, so that a day of
-// March costs 1.00 and then 2.00.
+// TestProrationsAtTheBounds changes a price of 31.00 to a price of 62.00, so that a day in March
+// costs 1.00 before and 2.00 after.
 func TestProrationsAtTheBounds(t *testing.T) {
 	t.Parallel()
 	leap := time.Date(2028, time.February, 1, 0, 0, 0, 0, time.UTC)
@@ -148,7 +149,7 @@ func TestProrationsAtTheBounds(t *testing.T) {
 	}
 }
 
-// TestProrationDates asks for a proration of another moment than now.
+// TestProrationDates requests a proration at a time other than now.
 func TestProrationDates(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -166,7 +167,7 @@ func TestProrationDates(t *testing.T) {
 	}{
 		{"start", at(stripetest.Start), "3100"},
 		{"now", at(w.Clock.Now()), "1600"},
-		{"end", at(end), "null"}, // nothing is left to bill at once, so that the renewal is shown
+		{"end", at(end), "null"}, // nothing to bill immediately, so the preview shows the renewal
 	} {
 		preview := w.Post("/v1/invoices/create_preview", strings.NewReplacer("items", "subscription_details[items]", "proration_date", "subscription_details[proration_date]").Replace(change+c.date)+
 			"&subscription="+sub.At("id")+"&subscription_details[proration_behavior]=always_invoice")
@@ -180,8 +181,8 @@ func TestProrationDates(t *testing.T) {
 	w.Get("/v1/invoices?limit=1").CheckValues(t, "billed", "data.0.total", "3100", "data.0.status", "paid", "data.0.period_start", at(stripetest.Start))
 }
 
-// TestPeriodsAtTheEndsOfMonths begins on a 31st: a shorter month ends on its last day, and
-// the next one is not affected.
+// TestPeriodsAtTheEndsOfMonths starts on a 31st. The period ends on the last day of a shorter
+// month, and later months are not affected.
 func TestPeriodsAtTheEndsOfMonths(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -283,7 +284,7 @@ func TestUpdateRefusals(t *testing.T) {
 		stripetest.Refusal{Name: "resume with another anchor", Method: "POST", Path: "/v1/subscriptions/" + active.At("id") + "/resume", Body: "billing_cycle_anchor=unchanged", Param: "billing_cycle_anchor"},
 		stripetest.Refusal{Name: "list by status", Method: "GET", Path: "/v1/subscriptions?status=odd", Param: "status"},
 	)
-	// What an ended subscription still accepts.
+	// Changes that an ended subscription still accepts.
 	w.Post("/v1/subscriptions/"+ended.At("id"), "metadata[a]=b&cancellation_details[feedback]=unused&cancellation_details[comment]=bye").
 		CheckValues(t, "ended", "status", "canceled", "metadata.a", "b", "cancellation_details.feedback", "unused", "cancellation_details.comment", "bye")
 	w.Post("/v1/subscriptions/"+ended.At("id"), "cancellation_details[feedback]=&cancellation_details[comment]=").
@@ -319,7 +320,7 @@ func TestPreviewRefusals(t *testing.T) {
 	}
 }
 
-// TestCancelNow bills what is left: the rest of the period is credit.
+// TestCancelNow checks that the rest of the period is credited.
 func TestCancelNow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,14 +8,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerTrialWillEnd goes off three days before a trial ends.
+// TimerTrialWillEnd fires three days before a trial ends.
 const TimerTrialWillEnd = "subscription.trial_will_end"
 
-// trialNotice is how long before the end of a trial the event about it is sent,
-// in seconds. For a shorter trial it is sent at once.
+// trialNotice is how long before the end of a trial its event is sent, in seconds. For a shorter
+// trial, the event is sent immediately.
 const trialNotice = 3 * 24 * 60 * 60
 
-// What happens to a subscription whose trial ends without a payment method.
+// The behaviors when a trial ends without a payment method.
 const (
 	MissingMethodInvoice = "create_invoice"
 	missingMethodCancel  = "cancel"
@@ -35,8 +35,8 @@ func readTrialSettings(p *form.Params, into *string) {
 	}
 }
 
-// announceTrialEnd plans the event about the end of a trial, or sends it if the
-// trial ends soon.
+// announceTrialEnd schedules the event about the end of a trial, or sends it if the trial ends
+// soon.
 func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.Status != StatusTrialing {
 		return nil
@@ -59,9 +59,8 @@ func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
-// endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
-// there is no payment method and the subscription asks for that. It reports
-// whether it did.
+// endTrialWithoutCard cancels or pauses a subscription at the end of its trial, if it has no
+// payment method and its trial settings require that. It reports whether it did.
 func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription) (bool, error) {
 	if _, err := defaultCard(ctx, st, sub); !errors.Is(err, errNoCard) {
 		return false, err

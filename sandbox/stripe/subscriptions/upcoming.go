@@ -7,15 +7,15 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerUpcoming goes off some days before the end of a subscription's period.
+// TimerUpcoming fires some days before the end of a subscription's period.
 const TimerUpcoming = "subscription.upcoming"
 
-// upcomingNotice is how long before the end of a period its next invoice is
-// announced, in seconds. Shorter periods are not announced.
+// upcomingNotice is how long before the end of a period its next invoice is announced, in seconds.
+// Shorter periods are not announced.
 const upcomingNotice = 7 * 24 * 60 * 60
 
-// announceRenewal sets the timer for a period that ends at end. A change in the
-// last days of a period does not announce its invoice again.
+// announceRenewal sets the timer for a period that ends at end. A change in the last days of a
+// period does not announce the invoice again.
 func announceRenewal(ctx context.Context, st *kernel.Step, sub *Subscription, end int64) error {
 	if at := end - upcomingNotice; at > st.Now {
 		return st.SetTimer(ctx, TimerUpcoming, sub.ID, at)
@@ -23,8 +23,7 @@ func announceRenewal(ctx context.Context, st *kernel.Step, sub *Subscription, en
 	return st.StopTimer(ctx, TimerUpcoming, sub.ID)
 }
 
-// AnnounceInvoice sends the event about a subscription's next invoice, if there
-// will be one.
+// AnnounceInvoice sends the event about a subscription's next invoice, if there will be one.
 func AnnounceInvoice(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() {

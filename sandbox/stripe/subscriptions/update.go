@@ -9,14 +9,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// What happens to a change whose payment fails.
+// The payment behaviors: the effect of a failed payment on a change.
 const (
-	allowIncomplete     = "allow_incomplete"      // it takes effect, the invoice stays open
-	errorIfIncomplete   = "error_if_incomplete"   // it is refused
-	pendingIfIncomplete = "pending_if_incomplete" // it waits until the invoice is paid
+	allowIncomplete     = "allow_incomplete"      // the change takes effect, the invoice stays open
+	errorIfIncomplete   = "error_if_incomplete"   // the change is refused
+	pendingIfIncomplete = "pending_if_incomplete" // the change waits until the invoice is paid
 )
 
-// Update answers POST /v1/subscriptions/{id}.
+// Update handles POST /v1/subscriptions/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	sub, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {
@@ -75,8 +75,8 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, nil
 }
 
-// makeChange revises a subscription and bills what that makes due at once. It takes
-// the place of a change that waits. The caller stores the subscription.
+// makeChange revises a subscription and bills immediate charges. It replaces a pending update. The
+// caller stores the subscription.
 func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch change, behavior string) error {
 	if !ch.isEmpty() {
 		if err := dropPending(ctx, st, sub); err != nil {
@@ -94,9 +94,8 @@ func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch chan
 	return applyRevision(ctx, st, before, sub, rev, behavior)
 }
 
-// applyRevision stores the prorations of a revision and bills what is due at
-// once. behavior says what happens if the payment fails. before is the
-// subscription as it was.
+// applyRevision stores the prorations of a revision and bills immediate charges. behavior
+// determines the effect of a failed payment. before is the subscription before the change.
 func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscription, rev *revision, behavior string) error {
 	for _, item := range rev.prorations {
 		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
@@ -132,7 +131,7 @@ func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscripti
 	return err
 }
 
-// newBill returns the bill of what a revision makes due at once.
+// newBill returns the bill for the immediate charges of a revision.
 func (rev *revision) newBill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
@@ -140,8 +139,7 @@ func (rev *revision) newBill(sub *Subscription, cu *customers.Customer, pending 
 	}
 }
 
-// ScheduleEnd sets or clears the time of the end after CancelAtPeriodEnd was
-// changed.
+// ScheduleEnd sets or clears the end date after CancelAtPeriodEnd was changed.
 func (sub *Subscription) ScheduleEnd(now int64) {
 	if !sub.CancelAtPeriodEnd {
 		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
@@ -152,8 +150,8 @@ func (sub *Subscription) ScheduleEnd(now int64) {
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
 }
 
-// EndAt sets the date of the end, nil for none, as the portal and the parameter
-// cancel_at do: cancel_at_period_end stays as it is.
+// EndAt sets the end date, or clears it if date is nil, as the portal and the parameter cancel_at
+// do. It does not change CancelAtPeriodEnd.
 func (sub *Subscription) EndAt(date *int64, now int64) {
 	if date == nil {
 		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
@@ -163,7 +161,7 @@ func (sub *Subscription) EndAt(date *int64, now int64) {
 	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = date, &now, &reason
 }
 
-// readEnd reads the parameter cancel_at, nil where it is cleared or not given.
+// readEnd reads the parameter cancel_at. It returns nil if the parameter is cleared or missing.
 func readEnd(p *form.Params, now int64) *int64 {
 	if !p.Has("cancel_at") {
 		return nil
@@ -180,7 +178,7 @@ func readEnd(p *form.Params, now int64) *int64 {
 	return &date
 }
 
-// readSettings reads the parameters that change no period and no item.
+// readSettings reads the parameters that do not affect periods and items.
 func (sub *Subscription) readSettings(p *form.Params) {
 	p.Metadata(&sub.Metadata)
 	p.ReadClearable("description", &sub.Description)

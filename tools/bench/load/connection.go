@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// connection is the connection of one caller.
+// connection is the connection of a caller.
 type connection struct {
 	Caller
 	of     *group
@@ -56,8 +56,8 @@ var (
 	lastChunk = []byte("\r\n0\r\n\r\n")
 )
 
-// read reads what has come; status is 0 while the answer is not complete. The body
-// of an answer in chunks still has their sizes in between.
+// read reads available data. status is 0 until the response is complete. The body of a chunked
+// response still contains the chunk sizes.
 func (c *connection) read() (status int, body []byte, err error) {
 	for {
 		if len(c.in) == cap(c.in) {
@@ -85,7 +85,7 @@ func (c *connection) read() (status int, body []byte, err error) {
 	}
 }
 
-// complete reports whether the answer whose header ends at end has come in full.
+// complete reports whether the response, whose header ends at end, has been received completely.
 func (c *connection) complete(end int) bool {
 	header := c.in[:end+2]
 	if i := bytes.Index(header, lengthKey); i >= 0 {

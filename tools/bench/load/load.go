@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package load sends requests to a server over many connections and counts the answers. One
-// goroutine asks the kernel which connections can be read, so that the load takes as little
-// of the machine as it can.
+// Package load sends requests to a server over many connections and counts the responses. A single
+// goroutine polls the connections with epoll, so that the load generator uses as little of the
+// machine as possible.
 package load
 
 import (
@@ -16,44 +16,42 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// WarmUp is how long a load runs before it is counted.
+// WarmUp is how long a load runs before responses are counted.
 const WarmUp = 500 * time.Millisecond
 
-// drainTime is how long the load waits for the last answers.
+// drainTime is how long the load waits for the last responses.
 const drainTime = 30 * time.Second
 
-// Caller makes the requests of one connection, one after the other.
+// Caller creates the requests of one connection, one at a time.
 type Caller struct {
-	// Next returns the bytes of the next request; they are sent before it is
-	// called again.
+	// Next returns the bytes of the next request. They are sent before Next is called again.
 	Next func() []byte
-	// Answered gets the body of each answer, and its error ends the load; nil where
-	// the status is enough.
+	// Answered is called with the body of each response. Its error ends the load. It can be nil.
 	Answered func(body []byte) error
 }
 
-// Work is what some of the connections do.
+// Work is the load of a group of connections.
 type Work struct {
 	Callers []Caller
-	Want    int // the status of a right answer
-	// Rate is how many requests a second are sent at most, over all connections; 0 sends
-	// each as soon as the one before is answered. The rate is kept on average: what was
-	// late is sent as soon as a connection is free.
+	Want    int // the expected status
+	// Rate is the maximum number of requests per second, over all connections. 0 means that each
+	// request is sent after the previous response. The rate is an average: late requests are sent
+	// as soon as a connection is idle.
 	Rate float64
 }
 
-// Result is what was measured of one Work.
+// Result is the measurement of one Work.
 type Result struct {
 	Want      int
 	Elapsed   time.Duration
 	Statuses  map[int]int
-	Latencies []uint32 // of the answers with the wanted status, in microseconds, sorted
+	Latencies []uint32 // of responses with the expected status, in microseconds, sorted
 }
 
-// Rate returns the answers with the wanted status per second.
+// Rate returns the number of responses with the expected status per second.
 func (r Result) Rate() float64 { return float64(len(r.Latencies)) / r.Elapsed.Seconds() }
 
-// Quantile returns a latency in milliseconds.
+// Quantile returns a latency quantile in milliseconds.
 func (r Result) Quantile(q float64) float64 {
 	if len(r.Latencies) == 0 {
 		return 0
@@ -61,7 +59,7 @@ func (r Result) Quantile(q float64) float64 {
 	return float64(r.Latencies[int(q*float64(len(r.Latencies)-1))]) / 1000
 }
 
-// OtherStatuses returns how many answers had another status than the wanted one.
+// OtherStatuses returns the number of responses with an unexpected status.
 func (r Result) OtherStatuses() int {
 	n := 0
 	for status, count := range r.Statuses {
@@ -72,30 +70,30 @@ func (r Result) OtherStatuses() int {
 	return n
 }
 
-// group is a Work while it runs.
+// group is a running Work.
 type group struct {
 	Work
 	result Result
-	idle   []*connection // that wait for their turn; always empty without a rate
+	idle   []*connection // waiting for the next request; always empty without a rate
 	begin  time.Time
 	sent   int
 }
 
-// nextDue returns when the next request is sent if a connection is idle.
+// nextDue returns the time of the next request.
 func (g *group) nextDue() time.Time {
 	return g.begin.Add(time.Duration(float64(g.sent) / g.Rate * float64(time.Second)))
 }
 
-// loader is a load while it runs.
+// loader is a running load.
 type loader struct {
 	epoll       int
 	connections map[int32]*connection // by file descriptor
 	groups      []*group
 	unanswered  int
-	from, until time.Time // answers count between them
+	from, until time.Time // the interval in which responses are counted
 }
 
-// Run does all works at the same time for d, and returns what was measured of each.
+// Run runs all works concurrently for d and returns their results.
 func Run(address netip.AddrPort, d time.Duration, works ...Work) (results []Result, err error) {
 	l := &loader{connections: map[int32]*connection{}}
 	if l.epoll, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
@@ -148,8 +146,7 @@ func (l *loader) close() error {
 	return err
 }
 
-// drive reads answers and sends requests until the time is over and everything is
-// answered.
+// drive reads responses and sends requests until the time is over and all requests are answered.
 func (l *loader) drive() error {
 	events := make([]syscall.EpollEvent, len(l.connections))
 	at := l.from.Add(-WarmUp)
@@ -174,7 +171,7 @@ func (l *loader) drive() error {
 	return nil
 }
 
-// waitMillis returns for how many milliseconds there is nothing to send.
+// waitMillis returns the time until the next request is due, in milliseconds.
 func (l *loader) waitMillis(at time.Time) int {
 	wait := time.Second
 	for _, g := range l.groups {
@@ -185,7 +182,7 @@ func (l *loader) waitMillis(at time.Time) int {
 	return int(max(0, (wait+time.Millisecond-1)/time.Millisecond))
 }
 
-// sendDue sends what is due on idle connections.
+// sendDue sends due requests on idle connections.
 func (l *loader) sendDue(at time.Time) error {
 	for _, g := range l.groups {
 		for len(g.idle) > 0 && !at.After(l.until) && !g.nextDue().After(at) {
@@ -199,8 +196,8 @@ func (l *loader) sendDue(at time.Time) error {
 	return nil
 }
 
-// readAnswer reads what has come for a connection. If that completes an answer, it is counted,
-// and the connection goes on.
+// readAnswer reads available data of a connection. When the response is complete, it counts the
+// response and continues with the next request.
 func (l *loader) readAnswer(c *connection, at time.Time) error {
 	status, body, err := c.read()
 	if err != nil || status == 0 {
@@ -223,8 +220,8 @@ func (l *loader) readAnswer(c *connection, at time.Time) error {
 	return l.sendNext(c, at)
 }
 
-// sendNext sends the next request of a connection, or lets it wait until one is due, unless the
-// time is over.
+// sendNext sends the next request of a connection, or marks the connection as idle if the rate is
+// limited. It does nothing after the end of the load.
 func (l *loader) sendNext(c *connection, at time.Time) error {
 	switch {
 	case at.After(l.until):

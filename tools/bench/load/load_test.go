@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// served is a server that keeps what it was sent, and answers each third
-// request with 409.
+// served is a server that records requests and responds to every third request with 409.
 type served struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -40,7 +39,7 @@ func serve(t *testing.T) (*served, netip.AddrPort) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, strings.Repeat("x", n%5000))
 		if n%2 == 0 {
-			w.(http.Flusher).Flush() // an answer in chunks
+			w.(http.Flusher).Flush() // a chunked response
 			_, _ = io.WriteString(w, "more")
 		}
 	}))
@@ -48,7 +47,7 @@ func serve(t *testing.T) (*served, netip.AddrPort) {
 	return s, netip.MustParseAddrPort(strings.TrimPrefix(s.URL, "http://"))
 }
 
-// posts returns a caller that sends a number of its own with each request.
+// posts returns a caller whose requests have unique numbers.
 func posts(connection int) Caller {
 	n := 0
 	return Caller{Next: func() []byte {
@@ -57,8 +56,8 @@ func posts(connection int) Caller {
 	}}
 }
 
-// Each request of each connection is sent once, and answers with another status than the
-// wanted one are told apart.
+// Each request of each connection is sent once, and responses with an unexpected status are counted
+// separately.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t)
@@ -87,8 +86,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Beside work that goes on as fast as it is answered, other work keeps its rate, and each has
-// its own figures.
+// Rate-limited work keeps its rate next to unlimited work, and each has its own results.
 func TestRunAtARate(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t)
@@ -107,7 +105,7 @@ func TestRunAtARate(t *testing.T) {
 			sent++
 		}
 	}
-	// It began with the time that does not count, and a busy machine sends less.
+	// It started with the warm-up, and a busy machine sends fewer requests.
 	if most := rate*(time.Second+WarmUp).Seconds() + 1; float64(sent) > most || float64(sent) < most/2 {
 		t.Errorf("%d requests of %d a second", sent, rate)
 	}
@@ -119,7 +117,7 @@ func TestRunAtARate(t *testing.T) {
 	}
 }
 
-// A server that goes away ends the load with an error, not with figures.
+// If the server is unavailable, the load returns an error, not results.
 func TestRunOnNobody(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t)
@@ -129,7 +127,7 @@ func TestRunOnNobody(t *testing.T) {
 	}
 }
 
-// What a caller finds wrong with an answer ends the load.
+// An error of Answered ends the load.
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t)

@@ -1,4 +1,4 @@
-// Package report prints the figures of the benchmark beside what was promised.
+// Package report prints the results of the benchmark and compares them with the targets.
 package report
 
 import (
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Row is a kind of work at a number of connections; rates are per second,
-// latencies in milliseconds, CPU and DatabaseCPU are the service's and PostgreSQL's
-// microseconds for each.
+// Row is the result of a kind of work with a number of connections. Rates are per second and
+// latencies in milliseconds. CPU and DatabaseCPU are the CPU times of the service and of PostgreSQL
+// per response, in microseconds.
 type Row struct {
 	Database    string  `json:"database"`
 	Work        string  `json:"work"`
@@ -30,17 +30,17 @@ type Row struct {
 	Ratio       float64 `json:"ratio,omitempty"`
 	WantRate    float64 `json:"want_rate,omitempty"`
 	WantP99     float64 `json:"want_p99_ms,omitempty"`
-	// Mixed says that other work goes on beside this, at a rate that is told. Beside is which
-	// share of it was done, the least of all rounds.
+	// Mixed means that background work ran at a fixed rate. BackgroundShare is the share of it that
+	// was completed, the minimum over all rounds.
 	Mixed           bool    `json:"mixed,omitempty"`
 	BackgroundShare float64 `json:"beside,omitempty"`
 	Missed          bool    `json:"missed"`
 }
 
-// minBackgroundShare is which share of the work beside it makes a load a mixed one.
+// minBackgroundShare is the minimum share of completed background work in a valid mixed load.
 const minBackgroundShare = 0.9
 
-// Number is a single number and the highest that it should be.
+// Number is a single value with its upper limit.
 type Number struct {
 	Database string  `json:"database"`
 	Name     string  `json:"name"`
@@ -50,7 +50,7 @@ type Number struct {
 	Missed   bool    `json:"missed"`
 }
 
-// Report prints figures as they come and keeps them.
+// Report prints results immediately and collects them.
 type Report struct {
 	out     io.Writer
 	CPUs    int      `json:"cpus"`
@@ -70,13 +70,13 @@ func New(out io.Writer) *Report {
 
 func (r *Report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
 
-// Say prints a remark about something that is not measured.
+// Say prints a remark about a skipped measurement.
 func (r *Report) Say(format string, args ...any) {
 	r.LeftOut = append(r.LeftOut, fmt.Sprintf(format, args...))
 	r.print(format+"\n", args...)
 }
 
-// Row prints a line, with what was met and missed.
+// Row prints a row and whether it met the targets.
 func (r *Report) Row(w Row) {
 	var notes []string
 	verdict := func(met bool, format string, args ...any) {
@@ -93,7 +93,7 @@ func (r *Report) Row(w Row) {
 	if w.LimitCPU > 0 {
 		notes = append(notes, fmt.Sprintf("at %.0f µs", w.LimitCPU))
 	}
-	// The promises are for many connections at once.
+	// The targets are for many concurrent connections.
 	if w.Connections >= 16 {
 		if w.WantRate > 0 {
 			verdict(w.Rate >= w.WantRate, "want %s/s", thousands(w.WantRate))
@@ -113,7 +113,7 @@ func (r *Report) Row(w Row) {
 		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, w.DatabaseCPU, strings.Join(notes, "; "))
 }
 
-// PrintNumber prints a single number.
+// PrintNumber prints a single value and whether it met its limit.
 func (r *Report) PrintNumber(database, name string, value float64, unit string, atMost float64) {
 	f := Number{database, name, value, unit, atMost, value > atMost}
 	r.Figures = append(r.Figures, f)
@@ -124,7 +124,7 @@ func (r *Report) PrintNumber(database, name string, value float64, unit string, 
 	r.print("%-8s %-25s %9.0f %s; want at most %.0f %s\n", database, name, value, unit, atMost, word)
 }
 
-// Write stores the figures as JSON, if there is a file for them.
+// Write writes the results as JSON, unless file is empty.
 func (r *Report) Write(file string) error {
 	if file == "" {
 		return nil
@@ -136,7 +136,7 @@ func (r *Report) Write(file string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o600)
 }
 
-// thousands writes a number as 12,345.
+// thousands formats a number as 12,345.
 func thousands(v float64) string {
 	digits := strconv.FormatFloat(v, 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A line says what was promised and missed; the promises are for many connections.
+// A row shows which targets were met. The targets apply only to many connections.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	promised := Row{
@@ -44,7 +44,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// The file has what was printed.
+// The file contains the printed results.
 func TestReportFile(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -75,8 +75,8 @@ type PutAvatarParams struct {
 	CreatedAt   time.Time
 }
 
-// The update changes nothing. It locks a picture that is stored already, so that
-// nobody deletes it before a user refers to it.
+// The update changes nothing. It locks an existing picture, so that it is not deleted before the
+// user refers to it.
 func (q *Queries) PutAvatar(ctx context.Context, arg PutAvatarParams) error {
 	_, err := q.db.ExecContext(ctx, putAvatar,
 		arg.Hash,

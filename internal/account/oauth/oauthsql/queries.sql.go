@@ -203,8 +203,8 @@ type TakeOAuthFlowRow struct {
 	Nonce    string
 }
 
-// When a state comes back twice, only one of the two finds the flow. A state that
-// comes from another browser or provider does not delete it.
+// If a state comes back twice, only one of the two finds the flow. A state from another browser or
+// provider does not delete the flow.
 func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (TakeOAuthFlowRow, error) {
 	row := q.db.QueryRowContext(ctx, takeOAuthFlow,
 		arg.StateHash,

@@ -75,8 +75,8 @@ type CredentialsRow struct {
 	ExpiresAt  time.Time
 }
 
-// What may authenticate a user, the oldest first, with what has expired: it tells when its
-// login was used.
+// The unrevoked credentials of a user, oldest first. Expired credentials are included, because they
+// determine when their login was last used.
 func (q *Queries) Credentials(ctx context.Context, arg CredentialsParams) ([]CredentialsRow, error) {
 	rows, err := q.db.QueryContext(ctx, credentials, arg.UserID, arg.Now)
 	if err != nil {
@@ -167,7 +167,7 @@ const deleteInvitationsTo = `-- name: DeleteInvitationsTo :exec
 DELETE FROM invitations WHERE email = $1 AND status <> 'pending'
 `
 
-// Those that wait are for whoever has the address.
+// Pending invitations remain valid for the next owner of the address.
 func (q *Queries) DeleteInvitationsTo(ctx context.Context, email string) error {
 	_, err := q.db.ExecContext(ctx, deleteInvitationsTo, email)
 	return err
@@ -306,7 +306,7 @@ type KeptEntriesRow struct {
 	CreatedAt  time.Time
 }
 
-// A page of what a user has changed, the oldest first, after an entry.
+// A page of the audit entries of a user, oldest first, after a given entry.
 func (q *Queries) KeptEntries(ctx context.Context, arg KeptEntriesParams) ([]KeptEntriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, keptEntries,
 		arg.ActorID,
@@ -593,7 +593,7 @@ type KeptSentRow struct {
 	CreatedAt time.Time
 }
 
-// A page of the invitations that a user has sent, the oldest first, after one of them.
+// A page of the invitations that a user has sent, oldest first, after a given invitation.
 func (q *Queries) KeptSent(ctx context.Context, arg KeptSentParams) ([]KeptSentRow, error) {
 	rows, err := q.db.QueryContext(ctx, keptSent,
 		arg.InviterID,

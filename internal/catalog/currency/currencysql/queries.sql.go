@@ -83,7 +83,7 @@ const lockCurrency = `-- name: LockCurrency :one
 SELECT code, name, symbol, minor_units, is_active, created_at, updated_at FROM currencies WHERE code = $1 FOR UPDATE
 `
 
-// The foreign keys make whoever stores an amount in the currency wait.
+// The lock blocks concurrent inserts of amounts in the currency through their foreign keys.
 func (q *Queries) LockCurrency(ctx context.Context, code string) (Currency, error) {
 	row := q.db.QueryRowContext(ctx, lockCurrency, code)
 	var i Currency

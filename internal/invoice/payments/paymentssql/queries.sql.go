@@ -70,7 +70,7 @@ type CreditorRow struct {
 	PreferredCurrency string
 }
 
-// The customer whose balance is a tenant's credit, and the currency of a balance of zero.
+// The customer whose balance is the tenant's credit, and the currency of a zero balance.
 func (q *Queries) Creditor(ctx context.Context, id uuid.UUID) (CreditorRow, error) {
 	row := q.db.QueryRowContext(ctx, creditor, id)
 	var i CreditorRow
@@ -161,8 +161,8 @@ type NoteStateParams struct {
 	Final         bool
 }
 
-// A final state is not left for one that was read before it, nor is an attempt for an
-// earlier one. The moment of a failure stays what it was when it was read first.
+// A final status is not overwritten by an older reading, nor an attempt by an earlier one.
+// failed_at keeps the time of the first reading of a failure.
 func (q *Queries) NoteState(ctx context.Context, arg NoteStateParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, noteState,
 		arg.Status,
@@ -273,7 +273,7 @@ type SumsRow struct {
 	Refunded int64
 }
 
-// Drafts are no invoices yet, and of what was never read nothing is known.
+// Excludes drafts, and invoices that were never read.
 func (q *Queries) Sums(ctx context.Context, tenantID uuid.UUID) ([]SumsRow, error) {
 	rows, err := q.db.QueryContext(ctx, sums, tenantID)
 	if err != nil {

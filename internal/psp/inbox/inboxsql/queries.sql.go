@@ -152,7 +152,7 @@ SELECT waits.received_at FROM (
 ORDER BY waits.received_at LIMIT 1
 `
 
-// Of as many as are counted, in the order of an index that has only those that wait.
+// The oldest of the counted events, in the order of a partial index on unhandled events.
 func (q *Queries) OldestWaiting(ctx context.Context, most int32) (time.Time, error) {
 	row := q.db.QueryRowContext(ctx, oldestWaiting, most)
 	var received_at time.Time

@@ -22,7 +22,7 @@ func TestAdminSubscriptions(t *testing.T) {
 		}
 		s.Call("GET", base, o.Token, nil).Want(403)
 		s.Call("GET", "/api/v1/admin/tenants/01990000-0000-7000-8000-000000000000/subscriptions", token, nil).Want(404)
-		// Another tenant's subscription is not found, a broken body comes after that.
+		// Another tenant's subscription is not found. This is checked before the body is validated.
 		s.Call("POST", "/api/v1/admin/tenants/"+other.Tenant+"/subscriptions/"+id+"/cancel", token, map[string]any{"immediately": "yes"}).Want(404)
 		s.Call("POST", base+"/"+id+"/cancel", token, map[string]any{"immediately": "yes"}).Want(422)
 		s.Call("POST", base+"/"+id+"/cancel", token, map[string]any{"reason": strings.Repeat("x", 501)}).Want(422)

@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// followed waits until the seats of all teams have been followed.
+// followed waits until the seats of all teams are synced.
 func followed(s *apptest.Server) {
 	s.T.Helper()
 	apptest.Eventually(s.T, "the end of all jobs about seats", func() bool {
@@ -16,7 +16,7 @@ func followed(s *apptest.Server) {
 	s.AwaitNotifications()
 }
 
-// Seats that were bought beyond the members stay until a change or a departure.
+// Extra seats that were bought stay until a change of plan or a departure.
 func TestBoughtSeatsStay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -51,14 +51,14 @@ func TestBoughtSeatsStay(t *testing.T) {
 		jean := join("jean")
 		has("a change buys more", 3, 4)
 
-		// A departure counts however late the provider is told, and whoever joins.
+		// A departure counts even if the provider is updated late and another member joins.
 		s.Chaos(apptest.ChaosProviderDown)
 		leave(edith)
 		mary := join("mary")
 		s.Chaos(nil)
 		has("a departure and a join", 3, 3)
 
-		// What is bought after a departure stays.
+		// Seats that are bought after a departure stay.
 		s.Chaos(apptest.ChaosProviderDown)
 		leave(jean)
 		s.Chaos(nil)
@@ -67,7 +67,7 @@ func TestBoughtSeatsStay(t *testing.T) {
 		leave(mary)
 		has("the last departure", 1, 1)
 
-		// No seats are free, rather than fewer than none.
+		// The number of available seats is 0, not negative.
 		s.ChangePlan(o, "crew", nil).Want(200)
 		join("ida")
 		join("joan")
@@ -76,7 +76,7 @@ func TestBoughtSeatsStay(t *testing.T) {
 	})
 }
 
-// Seats that are added to a subscription with a long cycle are invoiced every month.
+// Seats that are added to a subscription with a long cycle are invoiced monthly.
 func TestAddedSeatsAreInvoicedMonthly(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -96,7 +96,7 @@ func TestAddedSeatsAreInvoicedMonthly(t *testing.T) {
 		steady.Buy(s.PlanID(steady.Owner, "steady"), "EUR", apptest.Card(apptest.CardPays))
 		monthly(steady.Owner, nil)
 
-		// One that is older is invoiced so from its next change of seats on.
+		// An older subscription is invoiced monthly from its next change of seats.
 		older := s.NewCustomer("older")
 		older.OpenCheckout(plan, "EUR").Want(200)
 		customer := older.ProviderObjects(older.Owner, "customer")[0].Str("id")
@@ -120,7 +120,7 @@ func TestAddedSeatsAreInvoicedMonthly(t *testing.T) {
 			s.Invoices(c.Owner, 2)
 			all := c.ProviderObjects(c.Owner, "invoice")
 			added := all[len(all)-1].WantAt("billing_reason", "automatic_pending_invoice_item_invoice").WantAt("status", "paid")
-			// A day costs 100: 355 of them were left.
+			// A day costs 100, and 355 days were left.
 			if total := added.At("total").(float64); total < 35400 || total > 35500 {
 				t.Errorf("%s: the seat costs %v", c.Email, total)
 			}

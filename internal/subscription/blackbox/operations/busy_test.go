@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Another plan does not take a scheduled end back: the subscription ends with the
-// period that it then has, unless it is resumed.
+// A change of plan does not undo a scheduled end. The subscription ends with its new period, unless
+// it is resumed.
 func TestScheduledEndAcrossAChange(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -31,7 +31,7 @@ func TestScheduledEndAcrossAChange(t *testing.T) {
 		if err != nil || end.Before(s.Now().Add(360*apptest.Day)) {
 			t.Fatalf("the period ends at %v, %v", end, err)
 		}
-		// Not with the period that it had when the end was asked for.
+		// It does not end with the period that it had when the end was scheduled.
 		advanceAndLogIn(s, &o, "ada@example.com", (40 * apptest.Day).String())
 		s.AwaitProvider()
 		s.Subscription(o).WantAt("data.status", "active").WantAt("data.cancel_at_period_end", true)
@@ -39,13 +39,13 @@ func TestScheduledEndAcrossAChange(t *testing.T) {
 	})
 }
 
-// asked is a request about a subscription that waits for its answer.
+// asked is a pending request about a subscription.
 type asked struct {
 	s        *apptest.Server
 	answered chan *http.Response
 }
 
-// asks makes a request and does not wait for its answer.
+// asks sends a request without waiting for the response.
 func asks(s *apptest.Server, o apptest.Owner, path string, body any) asked {
 	s.T.Helper()
 	request, a := s.NewRequest("POST", o.Path("/subscription")+path, o.Token, body), asked{s, make(chan *http.Response, 1)}
@@ -59,20 +59,20 @@ func asks(s *apptest.Server, o apptest.Owner, path string, body any) asked {
 	return a
 }
 
-// read waits for the answer.
+// read waits for the response.
 func (a asked) read() apptest.Reply {
 	answer := <-a.answered
 	return a.s.Read(answer.Request, answer)
 }
 
-// While somebody works on a subscription others wait, and not for ever.
+// While one request changes a subscription, others wait, but not forever.
 func TestBusySubscription(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
 		s.AwaitNotifications()
-		// An operation that is under way elsewhere.
+		// An operation that is in progress elsewhere.
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
 		w.Tamper(nil)
@@ -85,7 +85,7 @@ func TestBusySubscription(t *testing.T) {
 		} {
 			waiting = append(waiting, asks(s, o, path, body).read)
 		}
-		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4m"}).Want(200) // which is not waited for
+		s.Call("POST", "/sandbox/clock", "", apptest.Object{"advance": "4m"}).Want(200) // does not wait
 		for _, read := range waiting {
 			read().WantRefused(409, "subscription_busy")
 		}
@@ -97,8 +97,8 @@ func TestBusySubscription(t *testing.T) {
 	})
 }
 
-// An operation that is under way is not given up because the service's time is moved:
-// how long it may take is real time.
+// Moving the service's clock does not abandon an operation in progress: its lease runs on real
+// time.
 func TestOperationWhileTimeIsMoved(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {

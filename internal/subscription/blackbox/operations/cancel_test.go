@@ -11,7 +11,7 @@ func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)
-		// Without a subscription it is 404, whatever the body says.
+		// Without a subscription the response is 404, even if the body is invalid.
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, map[string]any{"reason": 7}).Want(404)
 		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).Want(404)
 		s.BuyPlan(o, "starter")
@@ -40,7 +40,7 @@ func TestCancelAndResume(t *testing.T) {
 		if e := s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200); len(e.At("data").([]any)) == 0 {
 			t.Error("access ended before the period")
 		}
-		// Once more, without saying why: it still ends, for the reason given first.
+		// A second cancellation without a reason keeps the first reason.
 		if a := s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).Want(200); a.At("data.cancellation_reason") != reason {
 			t.Errorf("again: %s", a.Text)
 		}
@@ -71,8 +71,8 @@ func TestCancelAndResume(t *testing.T) {
 	})
 }
 
-// A failure of the provider changes nothing here; of an attempt that was answered
-// by a broken connection, the repetition is the same write.
+// A failure of the provider changes nothing here. After a broken connection, a retry sends the same
+// write.
 func TestCancelWhenTheProviderFails(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -90,8 +90,8 @@ func TestCancelWhenTheProviderFails(t *testing.T) {
 		if a.At("data.cancel_at_period_end") != true || a.At("data.cancellation_reason") != "why" {
 			t.Errorf("repeated: %s", a.Text)
 		}
-		// The attempt takes effect without an answer, and another action follows: it
-		// goes by what is true.
+		// The attempt takes effect but its response is lost. The next action is based on the true
+		// state.
 		s.Chaos(map[string]any{"api": map[string]any{"fail_after": 1, "status": 0}})
 		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(502, "psp_error")
 		s.Chaos(nil)

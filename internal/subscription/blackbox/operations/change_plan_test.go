@@ -10,7 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// advanceAndLogIn moves time on and logs the owner in again, whose token may have expired.
+// advanceAndLogIn advances the clock and logs the owner in again, because the token may have
+// expired.
 func advanceAndLogIn(s *apptest.Server, o *apptest.Owner, email, by string) {
 	s.T.Helper()
 	s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": by}).Want(200)
@@ -18,7 +19,7 @@ func advanceAndLogIn(s *apptest.Server, o *apptest.Owner, email, by string) {
 		Want(200).Str("accessToken")
 }
 
-// wantAmounts fails the test unless credit, charge and net fit together; it returns net.
+// wantAmounts fails the test unless net is charge minus credit. It returns net.
 func wantAmounts(a apptest.Reply) float64 {
 	a.T.Helper()
 	credit, charge, net := a.Want(200).At("data.credit.cents").(float64), a.At("data.charge.cents").(float64), a.At("data.net.cents").(float64)
@@ -43,7 +44,7 @@ func TestPreviewChange(t *testing.T) {
 		s.Call("GET", o.Path("/subscription/preview-change?quantity=0&new_plan_id=")+s.PlanID(o, "team"), o.Token, nil).WantInvalid("quantity")
 		s.PreviewChange(o, "starter", 0).WantRefused(422, "plan_change_error")
 
-		// Half of the period later, half of both plans.
+		// After half of the period, half of both prices is prorated.
 		advanceAndLogIn(s, &o, "ada@example.com", "360h")
 		a := s.PreviewChange(o, "pro", 0)
 		net := wantAmounts(a)
@@ -65,39 +66,39 @@ func TestPreviewChange(t *testing.T) {
 		if want := 3000 * left / total; net < want-2 || net > want+2 {
 			t.Errorf("net is %v, want about %v", net, want)
 		}
-		// Another interval begins at once, and is paid in full.
+		// Another interval begins immediately and is charged in full.
 		yearly := s.PreviewChange(o, "pro-yearly", 0)
 		wantAmounts(yearly)
 		if yearly.At("data.charge.cents") != 49000.0 || yearly.At("data.credit.cents") != a.At("data.credit.cents") {
 			t.Errorf("yearly: %s, monthly: %s", yearly.Text, a.Text)
 		}
-		// What costs less is a credit.
+		// A cheaper plan results in a credit.
 		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net >= 0 {
 			t.Errorf("to the free plan: %v", net)
 		}
-		// Seats: as many as members, or as many as asked for.
+		// Seats: the number of members, or the requested number.
 		one, three := s.PreviewChange(o, "team", 0), s.PreviewChange(o, "team", 3)
 		wantAmounts(one)
 		wantAmounts(three)
 		if one.At("data.charge.cents").(float64)*3-three.At("data.charge.cents").(float64) > 2 {
 			t.Errorf("one seat: %s, three: %s", one.Text, three.Text)
 		}
-		// Nothing of all that has changed anything.
+		// The previews have changed nothing.
 		if got := s.Subscription(o); got.At("data.plan.name") != "Starter" || len(s.ProviderObjects(o, "invoice")) != 1 {
 			t.Errorf("after previews: %s", got.Text)
 		}
-		// Whoever may read the subscription may read what another plan would cost.
+		// Any member who can read the subscription can preview a change.
 		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
 		s.Call("GET", o.Path("/subscription/preview-change?new_plan_id=")+s.PlanID(o, "pro"), member, nil).Want(200)
 		s.Call("GET", o.Path("/subscription/preview-change?quantity=1&new_plan_id=")+s.PlanID(o, "team"), o.Token, nil).WantInvalid("quantity")
 	})
 }
 
-// What a preview has shown is what is charged, to the cent, for a while after it.
+// For some time, a change charges exactly the previewed amounts.
 func TestChangeCostsWhatWasShown(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		s.AddPlan("huge", "flat", "month", 40_000_000, 0, nil) // 15 cents a second
+		s.AddPlan("huge", "flat", "month", 40_000_000, 0, nil) // 15 cents per second
 		s.AddPlan("huger", "flat", "month", 95_000_000, 0, nil)
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
@@ -121,7 +122,7 @@ func TestChangeCostsWhatWasShown(t *testing.T) {
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
 			t.Errorf("%d changes in the trail", n)
 		}
-		// Later than that it costs what it costs then.
+		// After that, the current amounts are charged.
 		shown = wantAmounts(s.PreviewChange(o, "huger", 0))
 		advanceAndLogIn(s, &o, "ada@example.com", "16m")
 		s.ChangePlan(o, "huger", nil).Want(200)
@@ -142,7 +143,7 @@ func TestChangePlan(t *testing.T) {
 		member, _ := s.Join(o, "Grace", "grace@example.com", "member")
 		s.Call("POST", o.Path("/subscription/change-plan"), member, map[string]any{"new_plan_id": s.PlanID(o, "team")}).Want(403)
 
-		// To a seat plan: as many seats as members, unless more are asked for.
+		// To a seat plan: as many seats as members, unless more are requested.
 		s.ChangePlan(o, "team", map[string]any{"quantity": 1}).WantInvalid("quantity")
 		a := s.ChangePlan(o, "team", nil).Want(200)
 		for at, want := range map[string]any{
@@ -182,7 +183,7 @@ func TestChangePlanRefusals(t *testing.T) {
 		s.ChangePlan(o, "team", map[string]any{"quantity": 0}).WantInvalid("quantity")
 		s.ChangePlan(o, "team", map[string]any{"success_url": "/ok"}).WantInvalid("success_url")
 		s.ChangePlan(o, "starter", nil).WantRefused(422, "plan_change_error")
-		// What is used counts against the target.
+		// Usage counts against the quotas of the new plan.
 		s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": 500}).Want(201)
 		s.Join(o, "Grace", "grace@example.com", "member")
 		a := s.ChangePlan(o, "tiny", nil)
@@ -190,7 +191,7 @@ func TestChangePlanRefusals(t *testing.T) {
 		if !strings.Contains(a.Text, `"violations":[{"feature_code":"api-calls","current_usage":500,"plan_limit":100},{"feature_code":"team-members","current_usage":2,"plan_limit":1}]`) {
 			t.Errorf("violations: %s", a.Text)
 		}
-		// Billing details are needed here as well.
+		// A change requires billing details, too.
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"city": nil, "country": nil}).Want(200)
 		a = s.ChangePlan(o, "team", nil)
 		a.WantRefused(422, "billing_not_ready")
@@ -202,7 +203,7 @@ func TestChangePlanRefusals(t *testing.T) {
 			t.Errorf("after refusals: %s", a.Text)
 		}
 
-		// The currency stays: other has none but EUR.
+		// The currency stays the same, and the plan other has only EUR.
 		usd := s.Register("usd@example.com", true)
 		page := s.Call("POST", usd.Path("/checkout"), usd.Token, map[string]any{
 			"plan_id": s.PlanID(usd, "starter"), "currency": "USD", "success_url": "https://a.example/", "cancel_url": "https://a.example/",
@@ -214,8 +215,8 @@ func TestChangePlanRefusals(t *testing.T) {
 	})
 }
 
-// A payment that is declined changes nothing, here and there; and a new attempt is
-// one.
+// A declined payment changes nothing, neither here nor at the provider. A new attempt is a new
+// write.
 func TestChangeDeclined(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -239,7 +240,7 @@ func TestChangeDeclined(t *testing.T) {
 	})
 }
 
-// A change whose answer is lost, and that is made again, is made once.
+// A change whose response is lost and that is retried is made once.
 func TestChangeOfUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for name, chaos := range map[string]map[string]any{
@@ -251,7 +252,7 @@ func TestChangeOfUnknownOutcome(t *testing.T) {
 				s.AddPlan("pro", "flat", "month", 4900, 0, nil)
 				o := s.Register("ada@example.com", true)
 				s.BuyPlan(o, "starter")
-				// The provider's price is made before, by a preview.
+				// A preview creates the provider's price first.
 				shown := wantAmounts(s.PreviewChange(o, "pro", 0))
 				s.Chaos(map[string]any{"api": chaos, "webhooks": map[string]any{"drop": 1}})
 				s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
@@ -275,8 +276,8 @@ func TestChangeOfUnknownOutcome(t *testing.T) {
 	}
 }
 
-// Of changes at the same time each is made whole and after the other, none twice:
-// what was invoiced is what was answered.
+// Concurrent changes are made completely, one after another, and none twice. The invoices match the
+// responses.
 func TestChangesAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -321,8 +322,8 @@ func TestChangesAtTheSameTime(t *testing.T) {
 	})
 }
 
-// A status that allows no change refuses a change by name; for everything else
-// there is no running subscription.
+// A status that allows no change is rejected with an error code. Other operations find no running
+// subscription.
 func TestChangeByStatus(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -357,8 +358,8 @@ func TestChangeByStatus(t *testing.T) {
 	})
 }
 
-// A subscription that is over at the provider, which has not told yet, is found to be so
-// when a change is prepared: nothing is shown or changed by a state that is past.
+// If a subscription is over at the provider but no notification has arrived, a change detects that.
+// It does not use the outdated state.
 func TestChangeOfWhatIsOver(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -379,8 +380,8 @@ func TestChangeOfWhatIsOver(t *testing.T) {
 	})
 }
 
-// Within a trial that the subscription ends with, a change costs nothing, and nothing is
-// billed later.
+// During a trial that the subscription ends with, a change costs nothing, and nothing is billed
+// later.
 func TestPreviewBeforeTheEndWithATrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// Whoever changes from a paid plan to one of another product begins its trial, once: the
-// rest of the paid period is credited, as the preview shows, and the new plan is paid
-// from the end of the trial on, with that credit first.
+// A change from a paid plan to a plan of another product starts its trial, once. The rest of the
+// paid period is credited, as the preview shows. The new plan is charged from the end of the trial,
+// after that credit is used.
 func TestAChangeToAnotherProductBeginsItsTrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -46,8 +46,8 @@ func TestAChangeToAnotherProductBeginsItsTrial(t *testing.T) {
 		c.WantStatus("active")
 		invoices := s.ProviderObjects(c.Owner, "invoice")
 		invoices[len(invoices)-1].WantAt("total", 5000.0).WantAt("amount_paid", 5000+net)
-		// Neither there and back, nor another plan of the product, nor one whose end is
-		// scheduled begins another.
+		// Switching back and forth, another plan of the same product, and a subscription with a
+		// scheduled end start no other trial.
 		for _, plan := range []string{"paid", "tried", "years"} {
 			c.ChangePlan(c.Owner, plan, nil).Want(200).WantAt("data.subscription.status", "active")
 			s.Advance(apptest.Day)

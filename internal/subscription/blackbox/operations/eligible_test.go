@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Who is invited while a change is prepared has a seat: the change to a plan with fewer
-// seats than that is refused.
+// An invitation that is sent while a change is prepared takes a seat. So the change to a plan with
+// too few seats is rejected.
 func TestInvitationWhileAChangeIsPrepared(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -51,8 +51,8 @@ func TestInvitationWhileAChangeIsPrepared(t *testing.T) {
 	})
 }
 
-// Who is invited while the provider is being asked gets no seat above what the new plan
-// has: whatever the order, the team fits the plan that it ends up with.
+// An invitation that is sent during the call to the provider cannot exceed the seats of the new
+// plan. In any order, the team fits the resulting plan.
 func TestInvitationsWhileTheProviderIsAsked(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -87,7 +87,7 @@ func TestInvitationsWhileTheProviderIsAsked(t *testing.T) {
 			t.Errorf("the invitations are %v", got)
 		}
 
-		// All at once.
+		// All requests concurrently.
 		for round := range dbtest.Rounds(3, 20) {
 			c := s.NewCustomer(fmt.Sprintf("busy%d", round))
 			o = c.Owner

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// endInPortal has a customer end the subscription in the provider's portal.
+// endInPortal cancels the subscription in the provider's portal.
 func endInPortal(c *apptest.Customer) {
 	c.T.Helper()
 	page := c.Call("POST", c.Path("/docs/billing/portal"), c.Token, nil).Want(200).Str("data.url")
@@ -17,7 +17,7 @@ func endInPortal(c *apptest.Customer) {
 	c.AwaitNotifications()
 }
 
-// wantGoesOn fails the test unless no end is scheduled, here and at the provider.
+// wantGoesOn fails the test if an end is scheduled, here or at the provider.
 func wantGoesOn(c *apptest.Customer, shown apptest.Reply) {
 	c.T.Helper()
 	wantAll(shown.Want(200), map[string]any{
@@ -26,8 +26,7 @@ func wantGoesOn(c *apptest.Customer, shown apptest.Reply) {
 	wantAll(c.ProviderObjects(c.Owner, "subscription")[0], map[string]any{"cancel_at": nil, "cancel_at_period_end": false})
 }
 
-// Every way in which the provider schedules an end shows as one with its date, and
-// resume clears the one that is set.
+// An end that the provider schedules in any way is shown with its date, and resume clears it.
 func TestScheduledEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -57,13 +56,13 @@ func TestScheduledEnds(t *testing.T) {
 		wantEnds(later.UTC().Format("2006-01-02T15:04:05.000000Z"), false)
 		s.Advance(35 * apptest.Day)
 		c.WantStatus("active")
-		// To end it earlier takes the date's place.
+		// Canceling for an earlier time replaces the date.
 		s.Cancel(c.Owner, false).Want(200)
 		wantEnds(s.Subscription(c.Owner).At("data.current_period_end"), true)
 		wantGoesOn(c, s.Resume(c.Owner))
 
-		// Scheduled in the portal and told by no notification yet, after it was
-		// scheduled here: the answer to the resumption shows the other way.
+		// After a cancellation here, an end is scheduled in the portal, and no notification has
+		// reported it yet. The response to the resumption reveals it.
 		s.Cancel(c.Owner, false).Want(200)
 		s.AwaitNotifications()
 		s.Chaos(apptest.Object{"webhooks": apptest.Object{"drop": 1}})
@@ -72,7 +71,7 @@ func TestScheduledEnds(t *testing.T) {
 		wantGoesOn(c, s.Resume(c.Owner))
 		s.Chaos(nil)
 
-		// A date within the period ends it on that day.
+		// A date within the period ends the subscription on that day.
 		s.AtProvider("POST", "/subscriptions/"+remote, "cancel_at", strconv.FormatInt(s.Now().Add(3*apptest.Day).Unix(), 10))
 		s.AwaitProvider()
 		s.Advance(4 * apptest.Day)
@@ -80,7 +79,7 @@ func TestScheduledEnds(t *testing.T) {
 	})
 }
 
-// Cancel now bills what waited for the next invoice, and gives no unused time back.
+// An immediate cancellation bills the pending items and does not refund unused time.
 func TestCancelNowBillsWhatIsOwed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,7 +121,7 @@ func TestCancelNowBillsWhatIsOwed(t *testing.T) {
 				if len(made) != 1 || made[0].At("status") != "paid" {
 					t.Fatalf("%d final invoices: %+v", len(made), made)
 				}
-				// All but the seconds that have passed: two seats more, or one less.
+				// The full amount except for the elapsed seconds: two seats more, or one less.
 				total := made[0].At("total").(float64)
 				if tt.left && (total > -2990 || total < -3000 || balance != total) || !tt.left && (total < 5990 || total > 6000 || balance != 0) {
 					t.Errorf("the final invoice is of %v, the balance %v", total, balance)

@@ -7,7 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// pending returns what waits for the buyer's next invoice: its sum, and of how many items.
+// pending returns the sum and the number of the items that are pending for the buyer's next
+// invoice.
 func (b buyer) pending() (sum float64, n int) {
 	b.T.Helper()
 	for _, item := range b.ProviderObjects(b.Owner, "invoiceitem") {
@@ -23,7 +24,8 @@ func (b buyer) drop() apptest.Reply {
 	return b.Call("DELETE", b.Path("/subscription/pending-change"), b.Token, nil)
 }
 
-// buysAndWaits returns a buyer whose items wait on the invoice of a pending change, and their sum.
+// buysAndWaits returns a buyer whose pending items are on the invoice of a pending change, and
+// their sum.
 func buysAndWaits(s *apptest.Server, name string) (b buyer, sum float64) {
 	s.T.Helper()
 	b = buysWith(s, name, "crew", apptest.Confirmation(apptest.CardConfirms))
@@ -36,15 +38,15 @@ func buysAndWaits(s *apptest.Server, name string) (b buyer, sum float64) {
 	return b, sum
 }
 
-// wantPending waits until items of a sum wait for the buyer's next invoice.
+// wantPending waits until n items with the sum are pending for the buyer's next invoice.
 func (b buyer) wantPending(sum float64, n int) {
 	b.T.Helper()
 	b.AwaitNotifications()
 	apptest.Eventually(b.T, "the items", func() bool { got, items := b.pending(); return got == sum && items == n })
 }
 
-// The items that waited for the next invoice go on the invoice of a pending change. When that
-// change is not made, however it ends, they wait again, once.
+// The invoice of a pending change takes over the pending items. If that change is not made, the
+// items become pending again, once, no matter how the change ends.
 func TestItemsSurviveADroppedChange(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -71,7 +73,7 @@ func TestItemsSurviveADroppedChange(t *testing.T) {
 				b.wantPending(sum, 2)
 			})
 		}
-		t.Run("lapsed", func(*testing.T) { // with a notification of it, and without one
+		t.Run("lapsed", func(*testing.T) { // with and without a notification
 			notified, sum := buysAndWaits(s, "lapsed")
 			missed, missedSum := buysAndWaits(s, "lapsed-in-silence")
 			s.Chaos(apptest.ChaosNoWebhooks)
@@ -85,13 +87,13 @@ func TestItemsSurviveADroppedChange(t *testing.T) {
 	})
 }
 
-// A change that is made in place of a pending one bills the items, once.
+// A change that replaces a pending one bills the items, once.
 func TestItemsAreBilledWithAnotherChange(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("crew", "seat", "month", 3000, 0, nil)
 		s.AddPlan("max", "flat", "month", 90000, 0, nil)
-		t.Run("replaced", func(t *testing.T) { // its preview has the items, and is charged
+		t.Run("replaced", func(t *testing.T) { // the preview includes the items, and is charged
 			b, sum := buysAndWaits(s, "replaced")
 			shown, before := b.sees("free", 0), len(b.invoices())
 			if shown.pending != sum {
@@ -103,13 +105,13 @@ func TestItemsAreBilledWithAnotherChange(t *testing.T) {
 				t.Errorf("%d invoices for the change", n-before)
 			}
 		})
-		t.Run("canceled at once", func(*testing.T) { // the final invoice has what is owed
+		t.Run("canceled at once", func(*testing.T) { // the final invoice bills them
 			b, sum := buysAndWaits(s, "canceled-now")
 			before := len(b.invoices())
 			s.Cancel(b.Owner, true).Want(200)
 			b.charged(before, amounts{credit: 3000, charge: 3000 + sum, net: sum})
 		})
-		t.Run("confirmed", func(t *testing.T) { // the lines have the text that they always have
+		t.Run("confirmed", func(t *testing.T) { // the lines keep their usual description
 			b, sum := buysAndWaits(s, "confirmed")
 			b.drop().Want(204)
 			b.wantPending(sum, 2)

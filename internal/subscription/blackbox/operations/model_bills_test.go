@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// account is the model of a tenant's money: what it has subscribed to and what it was
-// billed, computed from prices and the calendar alone, with exact fractions. It knows
-// neither the service nor the provider.
+// account is the model of a tenant's money: its subscription and its bills. It is computed only
+// from prices and the calendar, with exact fractions, independently of the service and the
+// provider.
 type account struct {
 	plan     offered
 	status   string // "" without a subscription
-	unit     int64  // what a seat, or the plan, costs for a period: the price at the time of the purchase
+	unit     int64  // the price of a seat or of the plan for a period, at the time of the purchase
 	quantity int64
-	anchor   time.Time // periods are counted from here
+	anchor   time.Time // the start of the first period
 	start    time.Time // of the current period
 	end      time.Time
 	trial    bool // the current period is a trial
-	ends     bool // with its period
+	ends     bool // at the end of its period
 
 	step    int64     // the smallest amount of the currency, in minor units
-	away    bool      // the card pays without its owner
-	pending []int64   // changes of seats that wait for the next invoice
-	waits   time.Time // since when
-	credit  int64     // what the provider owes the tenant
-	bills   []bill    // all that are not void, the oldest first
+	away    bool      // the card pays without confirmation
+	pending []int64   // changes of seats that are pending for the next invoice
+	waits   time.Time // when the first of them was made
+	credit  int64     // the customer's credit
+	bills   []bill    // all that are not void, oldest first
 }
 
 // bill is an invoice of the model.
@@ -34,8 +34,8 @@ type bill struct {
 	Status string
 }
 
-// boundary is the end of the n-th period after an anchor. A month without the anchor's
-// day ends on its last day.
+// boundary returns the end of the n-th period after an anchor. In a month without the anchor's day,
+// it is the last day.
 func boundary(anchor time.Time, cycle string, n int) time.Time {
 	if cycle == "weekly" {
 		return anchor.AddDate(0, 0, 7*n)
@@ -46,8 +46,8 @@ func boundary(anchor time.Time, cycle string, n int) time.Time {
 	return time.Date(y, m+time.Month(months), min(d, last), anchor.Hour(), anchor.Minute(), anchor.Second(), 0, time.UTC)
 }
 
-// share is the part of a price that falls on the rest of the current period, rounded
-// to what the currency can pay, half away from zero.
+// share returns the prorated part of a price for the rest of the current period, rounded to the
+// step of the currency, half away from zero.
 func (a *account) share(price int64, at time.Time) int64 {
 	whole, rest := int64(a.end.Sub(a.start)/time.Second), int64(a.end.Sub(at)/time.Second)
 	steps := new(big.Rat).SetFrac(big.NewInt(price*rest), big.NewInt(whole*a.step))
@@ -55,11 +55,11 @@ func (a *account) share(price int64, at time.Time) int64 {
 	return new(big.Int).Quo(steps.Num(), steps.Denom()).Int64() * a.step
 }
 
-// price is what the current plan costs for a whole period.
+// price returns the price of the current plan for a whole period.
 func (a *account) price() int64 { return a.unit * a.quantity }
 
-// cost is what a change to a plan at a moment is credited and charged. pending is what
-// of it was waiting before.
+// cost returns the credit and the charge of a change of plan at the given time. pending is the part
+// of them that was already pending.
 func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, charge, pending int64) {
 	for _, p := range a.pending {
 		credit, charge, pending = credit-min(p, 0), charge+max(p, 0), pending+p
@@ -71,18 +71,18 @@ func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, 
 	if to.cycle == a.plan.cycle {
 		return credit, charge + a.share(unit*quantity, at), pending
 	}
-	return credit, charge + unit*quantity, pending // a new period begins, and is paid in full
+	return credit, charge + unit*quantity, pending // a new period begins and is charged in full
 }
 
-// pays reports whether the card can pay what a change costs, which is nothing where
-// there is credit enough.
+// pays reports whether the card can pay for a change. That is always so if the credit is
+// sufficient.
 func (a *account) pays(to offered, unit, quantity int64, at time.Time) bool {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	return a.away || charge-credit <= a.credit
 }
 
-// change makes the change that cost has computed, and bills it as paid. Another cycle
-// begins when the change is made, which may be later than the moment it was computed for.
+// change makes the change that cost has computed and bills it as paid. A new cycle begins when the
+// change is made, which can be later than the time it was computed for.
 func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
@@ -97,7 +97,7 @@ func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	a.pending = nil
 }
 
-// seats changes the quantity; the difference waits for the next invoice.
+// seats changes the quantity. The difference is pending for the next invoice.
 func (a *account) seats(quantity int64, at time.Time) {
 	if !a.trial {
 		if len(a.pending) == 0 {
@@ -108,7 +108,7 @@ func (a *account) seats(quantity int64, at time.Time) {
 	a.quantity = quantity
 }
 
-// buy begins a subscription at a moment. trial is how many days it is free.
+// buy starts a subscription. trial is the length of its trial in days.
 func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial int) {
 	*a = account{
 		step: a.step, away: a.away, credit: a.credit, bills: a.bills,
@@ -123,8 +123,8 @@ func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial in
 	a.bill(a.price(), true)
 }
 
-// monthly is when what waits is billed before the period ends: every month, where the
-// cycle is longer. Zero means with the period.
+// monthly returns when pending changes are billed before the end of the period: monthly if the
+// cycle is longer. Zero means at the end of the period.
 func (a *account) monthly() time.Time {
 	if len(a.pending) == 0 || a.plan.cycle != "quarterly" && a.plan.cycle != "yearly" {
 		return time.Time{}
@@ -139,7 +139,7 @@ func (a *account) monthly() time.Time {
 	}
 }
 
-// pass lets time go by up to a moment: periods end, and the next ones are billed.
+// pass advances the model to now: periods end, and the next ones are billed.
 func (a *account) pass(now time.Time) {
 	for a.status != "" && !a.end.After(now) || !a.monthly().IsZero() && !a.monthly().After(now) {
 		if !a.monthly().IsZero() {
@@ -175,7 +175,7 @@ func (a *account) pass(now time.Time) {
 	}
 }
 
-// settled is told that all that was owed is paid.
+// settled marks all bills as paid.
 func (a *account) settled() {
 	for i := range a.bills {
 		a.bills[i].Status = "paid"
@@ -185,12 +185,12 @@ func (a *account) settled() {
 	}
 }
 
-// owes reports whether there is a bill that is not paid.
+// owes reports whether there is an unpaid bill.
 func (a *account) owes() bool {
 	return slices.ContainsFunc(a.bills, func(b bill) bool { return b.Status == "open" })
 }
 
-// endNow ends the subscription and bills what waits.
+// endNow ends the subscription and bills pending changes.
 func (a *account) endNow() {
 	if len(a.pending) > 0 {
 		a.billPending()
@@ -207,8 +207,8 @@ func (a *account) billPending() (paid bool) {
 	return a.bill(total, a.away)
 }
 
-// bill makes an invoice and reports whether it is paid: from the credit first, the rest
-// by the card if that pays. An invoice below zero becomes credit.
+// bill creates an invoice and reports whether it is paid: from the credit first, and the rest by
+// card if the card pays. A negative invoice becomes credit.
 func (a *account) bill(total int64, pays bool) (paid bool) {
 	paid = pays || total <= a.credit
 	status := map[bool]string{true: "paid", false: "open"}[paid]

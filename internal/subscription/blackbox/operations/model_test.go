@@ -14,26 +14,26 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// life is a tenant that lives through random events, beside the model of its money.
+// life is a tenant that goes through random events, together with the model of its money.
 type life struct {
 	*apptest.Customer
 	*market
 	t        *testing.T
 	draw     *rand.Rand
-	currency int // which of modelCurrencies
+	currency int // index into modelCurrencies
 	members  []string
-	tried    bool   // whether it had the product's trial
-	card     string // the one at the provider
+	tried    bool   // whether it had a trial of the product
+	card     string // the card at the provider
 	money    account
-	told     []string // what happened, for a failure
+	told     []string // a log of the events, printed on failure
 }
 
-// market is what lives buy: plans with prices that change.
+// market holds the plans that tenants buy, whose prices change.
 type market struct {
 	admin  apptest.CatalogAdmin
 	ids    map[string]string
 	prices map[string][3]int
-	count  map[string]int // how often something happened
+	count  map[string]int // how often each event happened
 }
 
 var modelCurrencies = [3]struct {
@@ -41,11 +41,10 @@ var modelCurrencies = [3]struct {
 	step int64
 }{{"EUR", 1}, {"JPY", 1}, {"KWD", 10}}
 
-// Whatever tenants do, they are billed what a model computes that knows prices and the
-// calendar alone, to the smallest unit: purchases with and without trial, other plans,
-// cycles and seats, cancellations and new purchases, price changes between a look and
-// the purchase, cards that fail and credit. What a preview shows is what is charged,
-// without exception.
+// Tenants are billed what a model computes from prices and the calendar alone, to the smallest
+// unit. The events are purchases with and without a trial, changes of plan, cycle and seats,
+// cancellations and new purchases, price changes between a preview and the purchase, failing cards,
+// and credit. Every preview equals the amount that is charged.
 func TestMoneyIsThatOfTheModel(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -89,7 +88,7 @@ func TestMoneyIsThatOfTheModel(t *testing.T) {
 	})
 }
 
-// settle lets time go by until no renewal's invoice is a draft any more, and compares.
+// settle advances the clock until no renewal invoice is a draft, and compares.
 func (m *market) settle(s *apptest.Server, lives []*life, d time.Duration) {
 	s.T.Helper()
 	s.Advance(d)
@@ -110,7 +109,7 @@ func (m *market) settle(s *apptest.Server, lives []*life, d time.Duration) {
 	}
 }
 
-// live lets one random event happen.
+// live runs one random event.
 func (l *life) live() {
 	defer func() {
 		if l.t.Failed() {
@@ -133,7 +132,7 @@ func (l *life) note(event, text string, args ...any) {
 	l.told = append(l.told, fmt.Sprintf(text, args...))
 }
 
-// pricesOf are the prices of a plan by currency.
+// pricesOf returns the prices of a plan by currency.
 func (m *market) pricesOf(slug string) map[string]int {
 	prices := map[string]int{}
 	for i, c := range modelCurrencies {
@@ -144,7 +143,7 @@ func (m *market) pricesOf(slug string) map[string]int {
 
 func (l *life) unit(slug string) int64 { return int64(l.prices[slug][l.currency]) }
 
-// pick draws a plan other than one, with a quantity that has room for the team.
+// pick draws a plan other than the given one, with a quantity that covers the team.
 func (l *life) pick(other string) (offered, int64) {
 	plans := slices.DeleteFunc(slices.Clone(sold), func(p offered) bool { return p.slug == other })
 	p := plans[l.draw.IntN(len(plans))]
@@ -154,7 +153,7 @@ func (l *life) pick(other string) (offered, int64) {
 	return p, 1
 }
 
-// buy subscribes, where there is no subscription.
+// buy subscribes a tenant without a subscription.
 func (l *life) buy() {
 	p, quantity := l.pick("")
 	trial := p.trial
@@ -181,13 +180,13 @@ func (l *life) buy() {
 	l.agrees("bought " + p.slug)
 }
 
-// startedAt is when the newest subscription began.
+// startedAt returns when the newest subscription began.
 func (l *life) startedAt() time.Time {
 	subs := l.ProviderObjects(l.Owner, "subscription")
 	return unix(subs[len(subs)-1], "created")
 }
 
-// unix reads a time of the provider's.
+// unix returns a time field of a provider object.
 func unix(a apptest.Reply, path string) time.Time {
 	a.T.Helper()
 	seconds, ok := a.At(path).(float64)
@@ -197,7 +196,7 @@ func unix(a apptest.Reply, path string) time.Time {
 	return time.Unix(int64(seconds), 0).UTC()
 }
 
-// promise is what a preview shows.
+// promise holds the amounts of a preview.
 type promise struct{ Credit, Charge, Pending int64 }
 
 func promiseOf(a apptest.Reply, at string) promise {
@@ -205,9 +204,8 @@ func promiseOf(a apptest.Reply, at string) promise {
 	return promise{cents(".credit.cents"), cents(".charge.cents"), cents(".breakdown.pending.cents")}
 }
 
-// change looks at what another plan costs, and takes it. Sometimes something comes in
-// between that makes it cost something else: then nothing is charged but what the
-// refusal shows.
+// change previews another plan and changes to it. Sometimes the cost changes in between. Then the
+// request is rejected, and only the amounts in the error are charged.
 func (l *life) change() {
 	p, quantity := l.pick(l.money.plan.slug)
 	ask := func() apptest.Reply {
@@ -242,9 +240,9 @@ func (l *life) change() {
 	l.agrees("changed to " + p.slug)
 }
 
-// unpaid goes on after a change that the card does not pay by itself, and reports
-// whether it is made: a card that is refused changes nothing. One whose owner has to
-// confirm makes it wait, until that is done or it is dropped.
+// unpaid continues after a change that the card does not pay immediately, and reports whether the
+// change is made. A declined card changes nothing. A card that requires confirmation makes the
+// change pending until it is confirmed or dropped.
 func (l *life) unpaid(asked apptest.Reply) (made bool) {
 	l.t.Helper()
 	if l.card == apptest.CardFailsAtRenewal {
@@ -268,7 +266,7 @@ func (l *life) unpaid(asked apptest.Reply) (made bool) {
 	return true
 }
 
-// mend pays what is owed, with another card where the present one is refused.
+// mend pays the owed invoices, with another card if the present one is declined.
 func (l *life) mend() {
 	if l.card == apptest.CardFailsAtRenewal {
 		l.ReplaceCard(apptest.CardPays)
@@ -280,7 +278,7 @@ func (l *life) mend() {
 	for _, open := range list.At("data").([]any) {
 		in := open.(apptest.Object)
 		paid := l.Call("POST", l.Path("/invoices/"+in["id"].(string)+"/pay"), l.Token, nil)
-		// An earlier subscription's invoice is paid by the card that subscription had.
+		// An invoice of an earlier subscription is paid with the card of that subscription.
 		earlier := in["subscription_id"] != present
 		if l.card == apptest.CardConfirms && !earlier || earlier && paid.Status == 422 {
 			paid.WantRefused(422, "payment_failed")
@@ -305,7 +303,7 @@ func (l *life) drawCard() {
 	l.setCard([]string{apptest.CardPays, apptest.CardPays, apptest.CardFailsAtRenewal, apptest.CardConfirms}[l.draw.IntN(4)])
 }
 
-// replaceCard gives another card.
+// replaceCard replaces the card.
 func (l *life) replaceCard() {
 	l.drawCard()
 	l.ReplaceCard(l.card)
@@ -313,7 +311,7 @@ func (l *life) replaceCard() {
 	l.agrees("another card")
 }
 
-// promised returns the second for which the model's amounts are those that were shown.
+// promised returns the time, in seconds, for which the model computes the previewed amounts.
 func (l *life) promised(shown promise, p offered, quantity int64, from time.Time) time.Time {
 	l.t.Helper()
 	var got promise
@@ -344,10 +342,10 @@ func (l *life) reprice(slug string) {
 	l.note("price", "%s has new prices", slug)
 }
 
-// price changes the price of the plan that the tenant has: it keeps the old one.
+// price changes the price of the tenant's plan. The tenant keeps the old price.
 func (l *life) price() { l.reprice(l.money.plan.slug) }
 
-// team lets somebody join or leave.
+// team makes a member join or leave.
 func (l *life) team() {
 	before := l.money.quantity
 	if len(l.members) > 1 && l.draw.IntN(2) == 0 {
@@ -365,7 +363,7 @@ func (l *life) team() {
 	l.seats(before, max(before, int64(len(l.members))))
 }
 
-// seats expects the provider to follow the team.
+// seats expects the provider's quantity to follow the team.
 func (l *life) seats(before, after int64) {
 	if l.money.plan.kind != "seat" || before == after {
 		l.agrees("team")
@@ -373,7 +371,7 @@ func (l *life) seats(before, after int64) {
 	}
 	apptest.Eventually(l.t, "the seats", func() bool { return l.Subscription(l.Owner).At("data.quantity") == float64(after) })
 	l.AwaitNotifications()
-	var at time.Time // in a trial nothing is prorated
+	var at time.Time // prorations do not exist in a trial
 	if made := l.ProviderObjects(l.Owner, "invoiceitem"); !l.money.trial {
 		at = unix(made[len(made)-1], "period.start")
 	}
@@ -381,7 +379,7 @@ func (l *life) seats(before, after int64) {
 	l.agrees("seats")
 }
 
-// cancel lets the subscription end with its period, or takes that back.
+// cancel schedules or unschedules the end of the subscription with its period.
 func (l *life) cancel() {
 	if l.money.ends {
 		l.Call("POST", l.Path("/subscription/resume"), l.Token, nil).Want(200)
@@ -395,7 +393,7 @@ func (l *life) cancel() {
 	l.agrees("canceled or resumed")
 }
 
-// cancelNow ends the subscription.
+// cancelNow ends the subscription immediately.
 func (l *life) cancelNow() {
 	l.Call("POST", l.Path("/subscription/cancel"), l.Token, apptest.Object{"immediately": true}).Want(200)
 	l.AwaitNotifications()

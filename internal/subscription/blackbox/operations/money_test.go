@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// addCurrency adds a currency to those that plans can be sold in.
+// addCurrency adds a currency in which plans can be sold.
 func addCurrency(s *apptest.Server, code string, minorUnits int) {
 	s.T.Helper()
 	_, err := s.DB().Conn(s.T.Context()).ExecContext(s.T.Context(),
@@ -21,16 +21,16 @@ func addCurrency(s *apptest.Server, code string, minorUnits int) {
 	}
 }
 
-// Amounts have as many decimals as their currency has here. The provider counts some
-// currencies otherwise, and takes only some amounts: what is sold is converted, and what
-// cannot be charged is refused with the nearest amounts that can.
+// Amounts have as many decimals as their currency has here. The provider counts some currencies
+// differently and accepts only certain amounts. Sold amounts are converted, and an amount that
+// cannot be charged is rejected with the nearest chargeable amounts.
 func TestMoneyInUnitsOfTheProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.CatalogAdmin()
 		product := k.CreateProduct("money")
-		// A currency with too few decimals here would be charged amounts that cannot be
-		// written here.
+		// In a currency with too few decimals here, the charged amounts could not be represented
+		// here.
 		addCurrency(s, "SEK", 0)
 		plan := k.CreatePricedPlan(product, "kronor", map[string]int{"SEK": 90})
 		s.NewCustomer("buys-kronor").OpenCheckout(plan, "SEK").WantRefused(422, "psp_amount_unsupported")
@@ -51,9 +51,9 @@ type moneyCase struct {
 	currency   string
 	minorUnits int
 	low, high  int     // prices of two plans
-	step       float64 // what all amounts are multiples of
-	there      float64 // the provider's amounts, as a multiple of ours
-	refused    int     // a price that cannot be charged; 0 where there is none
+	step       float64 // all amounts are multiples of it
+	there      float64 // the provider's amount for one unit here
+	refused    int     // a price that cannot be charged, or 0
 	possible   string
 }
 
@@ -91,7 +91,7 @@ func (c moneyCase) run(t *testing.T, s *apptest.Server, product string) {
 	c.wantInvoice(l, float64(c.high))
 }
 
-// wantCosts fails the test unless the subscription costs exactly that, here and at the
+// wantCosts fails the test unless the subscription has exactly this price, here and at the
 // provider.
 func (c moneyCase) wantCosts(l *apptest.Customer, minor int) {
 	l.T.Helper()
@@ -100,8 +100,8 @@ func (c moneyCase) wantCosts(l *apptest.Customer, minor int) {
 	there[len(there)-1].WantAt("items.data.0.price.unit_amount", float64(minor)*c.there)
 }
 
-// wantInvoice fails the test unless the last invoice is paid and comes to an amount,
-// here and at the provider.
+// wantInvoice fails the test unless the last invoice is paid and has this amount, here and at the
+// provider.
 func (c moneyCase) wantInvoice(l *apptest.Customer, minor float64) {
 	l.T.Helper()
 	invoices := l.ProviderObjects(l.Owner, "invoice")

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A tenant that owes for its period can change its plan, but gets nothing back for
-// time that it has not paid for, and no access before it has paid.
+// A tenant that owes for its period can change its plan. It gets no credit for unpaid time, and no
+// access before it has paid.
 func TestChangeWhileOverdue(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -28,7 +28,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 			s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
 		}
 		stays("Starter")
-		// More is paid at once, or nothing happens.
+		// A dearer plan is paid immediately, or the change is not made.
 		wantAmounts(s.PreviewChange(o, "pro", 0))
 		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
 		stays("Starter")
@@ -41,8 +41,8 @@ func TestChangeWhileOverdue(t *testing.T) {
 		s.AwaitNotifications()
 		s.Subscription(o).WantAt("data.status", "active").WantAt("data.plan.name", "mini").WantAt("data.price_cents", 900.0)
 
-		// What costs nothing begins at once, as it would for anybody; what is owed
-		// stays so.
+		// A change that costs nothing takes effect immediately, as for any tenant. The owed amount
+		// stays owed.
 		o = k.Names["eve"]
 		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net != 0 {
 			t.Errorf("the free plan comes to %v", net)
@@ -57,8 +57,8 @@ func TestChangeWhileOverdue(t *testing.T) {
 	})
 }
 
-// A change that makes an invoice would make the subscription active once that is paid. So
-// what is owed is paid first, or nothing happens.
+// The paid invoice of a change would make the subscription active. So the owed invoices are paid
+// first, or nothing happens.
 func TestChangePaysWhatIsOwed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -83,7 +83,8 @@ func TestChangePaysWhatIsOwed(t *testing.T) {
 			b.ReplaceCard(apptest.CardPays)
 			b.WantStatus("past_due")
 			shown := b.sees(plan, 0)
-			// Nothing of the open invoice is credited, and all that is charged is shown.
+			// Nothing of the open invoice is credited, and the preview shows everything that is
+			// charged.
 			s.ChangePlan(b.Owner, plan, nil).Want(200).WantAt("data.action", "updated")
 			made := b.invoices()[before:]
 			if len(made) != 1 || shown.credit != 0 || shown.net != made[0].At("total").(float64)+1900 {

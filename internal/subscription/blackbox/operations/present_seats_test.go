@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// More seats than the plan's quota of team members are never sold.
+// Seats beyond the plan's quota of team members are never sold.
 func TestSeatsAboveTheQuota(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -42,12 +42,12 @@ func TestSeatsAboveTheQuota(t *testing.T) {
 			}
 		}
 		s.Subscription(c.Owner).WantAt("data.quantity", 5.0).WantAt("data.plan.id", s.PlanID(c.Owner, "crew"))
-		// Without a quantity, a smaller plan keeps as many seats as it can have.
+		// Without a quantity, a smaller plan gets as many of the present seats as it allows.
 		s.ChangePlan(c.Owner, "small", nil).Want(200).WantAt("data.subscription.quantity", 2.0)
 	})
 }
 
-// The number of seats of the present plan changes at once, at the price of the subscription.
+// The seats of the present plan can be changed immediately, at the price of the subscription.
 func TestSeatsOfThePresentPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -57,7 +57,7 @@ func TestSeatsOfThePresentPlan(t *testing.T) {
 		crew := s.PlanID(c.Owner, "crew")
 		s.Advance(15 * apptest.Day)
 		c.LogInAgain()
-		// The plan is dearer, and no longer sold, since the subscription began.
+		// Since the subscription began, the plan has become dearer and is no longer sold.
 		apptest.Exec(t, s.DB(), `UPDATE plan_prices SET price_cents = 9900, psp_price_id = NULL WHERE plan_id = $1`, crew)
 		apptest.Exec(t, s.DB(), `UPDATE plans SET is_active = false WHERE id = $1`, crew)
 		change := func(quantity int) apptest.Reply {
@@ -83,7 +83,7 @@ func TestSeatsOfThePresentPlan(t *testing.T) {
 		}
 		s.Join(c.Owner, "Grace", "grace@example.com", "member")
 		change(1).Want(422)
-		// Fewer seats give a credit, which the next bill uses.
+		// Fewer seats result in a credit, which the next bill uses.
 		p = preview(2).Want(200).WantAt("data.next_amount.cents", 6000.0).WantAt("data.due_now.cents", 0.0)
 		if credit := -p.At("data.net.cents").(float64); credit <= 0 || p.At("data.next_due.cents") != 6000-credit {
 			t.Errorf("two seats less: %v", p.At("data"))
@@ -111,7 +111,7 @@ func TestSeatsOfThePresentPlanWait(t *testing.T) {
 	})
 }
 
-// A preview shows the regular bill that follows the change, not the present period's.
+// A preview shows the next regular bill after the change, not the one of the present period.
 func TestNextRegularBill(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -149,13 +149,14 @@ func TestNextRegularBill(t *testing.T) {
 		end, _ = time.Parse(time.RFC3339, s.Subscription(c.Owner).Str("data.current_period_end"))
 		near("the period of the free plan", end, next)
 
-		// The credit of the change to the free plan pays first.
+		// The credit of the change to the free plan is used first.
 		p = s.PreviewChange(c.Owner, "starter", 0).Want(200)
 		near("from free to a month", at(p), s.Now().AddDate(0, 1, 0))
 		net := p.At("data.net.cents")
 		p.WantAt("data.balance_applied.cents", net).WantAt("data.due_now.cents", 0.0).WantAt("data.next_due.cents", 0.0)
 
-		// A trial begins where the tenant had none of the product, and is no longer shown after.
+		// A trial starts if the tenant had no trial of the product. Afterwards it is no longer
+		// offered.
 		offered := func(o apptest.Owner) any {
 			for _, plan := range s.Call("GET", o.Path("/plans"), o.Token, nil).Want(200).At("data").([]any) {
 				if plan := plan.(map[string]any); plan["slug"] == "taster" {
@@ -180,7 +181,7 @@ func TestNextRegularBill(t *testing.T) {
 			t.Errorf("%v trial days are shown to a subscriber of the product", days)
 		}
 
-		// A subscription that is scheduled to end has no next bill.
+		// A subscription with a scheduled end has no next bill.
 		s.Cancel(cancels.Owner, false).Want(200)
 		s.AddPlan("pro", "flat", "month", 2900, 0, nil)
 		s.PreviewChange(cancels.Owner, "pro", 0).Want(200).WantAt("data.next_billing_at", nil).WantAt("data.next_amount.cents", 0.0)

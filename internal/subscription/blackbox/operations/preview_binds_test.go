@@ -11,29 +11,29 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// amounts has the amounts of a preview, by their names.
+// amounts holds the amounts of a preview.
 type amounts struct{ credit, charge, net, pending float64 }
 
-// amountsAt reads the amounts of a preview, which is data or preview of an answer.
+// amountsAt reads the amounts of a preview, which is at data or preview in the response.
 func amountsAt(a apptest.Reply, at string) amounts {
 	a.T.Helper()
 	cents := func(name string) float64 { return a.At(at + "." + name + ".cents").(float64) }
 	return amounts{cents("credit"), cents("charge"), cents("net"), cents("breakdown.pending")}
 }
 
-// setPrice sets the price of a plan in EUR, past the service.
+// setPrice sets the EUR price of a plan directly in the database.
 func setPrice(s *apptest.Server, slug string, cents int) {
 	s.T.Helper()
 	apptest.Exec(s.T, s.DB(), `UPDATE plan_prices SET price_cents = $1, psp_price_id = NULL
 		WHERE currency = 'EUR' AND plan_id = (SELECT id FROM plans WHERE slug = $2)`, cents, slug)
 }
 
-// buyer is a tenant whose last invoice is looked at.
+// buyer is a tenant whose last invoice is checked.
 type buyer struct{ *apptest.Customer }
 
 func (b buyer) invoices() []apptest.Reply { return b.ProviderObjects(b.Owner, "invoice") }
 
-// changes asks for another plan and wants it at a cost to the cent.
+// changes changes the plan and expects exactly these amounts.
 func (b buyer) changes(slug string, more apptest.Object, want amounts) {
 	b.T.Helper()
 	before := len(b.invoices())
@@ -41,7 +41,7 @@ func (b buyer) changes(slug string, more apptest.Object, want amounts) {
 	b.charged(before, want)
 }
 
-// charged wants one more invoice than there were, of these amounts.
+// charged expects exactly one new invoice, with these amounts.
 func (b buyer) charged(before int, want amounts) {
 	b.T.Helper()
 	made := b.invoices()[before:]
@@ -61,8 +61,8 @@ func (b buyer) charged(before int, want amounts) {
 	}
 }
 
-// outdated wants the change refused because of other amounts, without any effect, and
-// returns the new ones.
+// outdated expects the change to be rejected without effect because the amounts have changed, and
+// returns the new amounts.
 func (b buyer) outdated(slug string, more apptest.Object, shown amounts) amounts {
 	b.T.Helper()
 	before, plan := len(b.invoices()), b.Subscription(b.Owner).At("data.plan.id")
@@ -85,7 +85,7 @@ func (b buyer) sees(slug string, quantity int) amounts {
 	return amountsAt(a, "data")
 }
 
-// joins has somebody join, and waits until the seats are billed.
+// joins adds a member and waits until the seat is billed.
 func (b buyer) joins(name string, seats float64) {
 	b.T.Helper()
 	b.Join(b.Owner, name, name+"@example.com", "member")
@@ -93,8 +93,8 @@ func (b buyer) joins(name string, seats float64) {
 	b.AwaitNotifications()
 }
 
-// newShop adds the plans of the tests of previews, and returns a function that makes a tenant
-// with one of them.
+// newShop adds the plans of the preview tests. It returns a function that creates a tenant with one
+// of them.
 func newShop(s *apptest.Server) func(name, slug string) buyer {
 	s.AddPlan("pro", "flat", "month", 4900, 0, nil)
 	s.AddPlan("max", "flat", "month", 90000, 0, nil)
@@ -108,7 +108,7 @@ func newShop(s *apptest.Server) func(name, slug string) buyer {
 	}
 }
 
-// The amount of the last preview is charged, or the change is not made.
+// A change charges the amounts of the last preview, or it is not made.
 func TestPreviewBinds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -130,7 +130,7 @@ func TestPreviewBinds(t *testing.T) {
 			if shown.pending < 2990 || shown.pending > 3000 || shown.credit < 6000 || shown.net != shown.charge-shown.credit {
 				t.Errorf("one more seat for the rest of the period: %+v", shown)
 			}
-			// Somebody else joins, in the very second perhaps.
+			// Another member joins, possibly within the same second.
 			b.joins("pending2", 3)
 			now := b.outdated("max", nil, shown)
 			if now.pending < 5980 || now.pending > 6000 {
@@ -161,7 +161,7 @@ func TestPreviewBinds(t *testing.T) {
 	})
 }
 
-// A preview binds for a quarter of an hour, to every user of the tenant, within its period.
+// A preview is binding for 15 minutes, for every user of the tenant, and within its period.
 func TestPreviewBindsForItsTime(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -206,8 +206,8 @@ func TestPreviewBindsForItsTime(t *testing.T) {
 	})
 }
 
-// While the team changes, a change of plan is charged as it was shown or not made, on
-// whatever side of the seats it comes.
+// While the team changes, a change of plan charges the previewed amounts or is not made, whether it
+// comes before or after the change of seats.
 func TestPreviewBindsWhileTheTeamChanges(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -230,7 +230,7 @@ func TestPreviewBindsWhileTheTeamChanges(t *testing.T) {
 				changed = s.Call("POST", b.Path("/subscription/change-plan"), b.Token, apptest.Object{"new_plan_id": plan})
 			})
 			wg.Wait()
-			for changed.Status == http.StatusConflict { // once for the member, once for the seat
+			for changed.Status == http.StatusConflict { // at most once for the member and once for the seat
 				refused++
 				changed.WantRefused(409, "preview_outdated")
 				shown = amountsAt(changed, "preview")

@@ -14,26 +14,26 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// failing is a provider that fails three calls of ten: one before it took effect,
-// one after it, and one by never answering although it happened.
+// failing is a provider that fails three calls out of ten: one before it takes effect, one after
+// it, and one by a timeout although it took effect.
 var failing = apptest.Object{"api": apptest.Object{"fail_before": 0.1, "fail_after": 0.1, "timeout_after": 0.1, "timeout_ms": 50}, "seed": 7}
 
-// customer is a tenant that changes its mind all the time.
+// customer is a tenant that constantly changes its subscription.
 type customer struct {
 	*apptest.Customer
 	chance *rand.Rand
-	// What was done, by the action of the trail; what the subscription is now.
+	// The number of actions by audit action, and the present state of the subscription.
 	done   map[string]int
 	plan   string
 	ending bool
-	team   []int64 // members besides the owner
-	guests []guest // who may join
+	team   []int64 // members other than the owner
+	guests []guest // users who can join
 }
 
-// guest is somebody who was invited: a login and the invitation.
+// guest is an invited user: a login token and the invitation.
 type guest struct{ token, invitation string }
 
-// invites prepares people who may join, before there is trouble.
+// invites prepares users who can join, before the provider fails.
 func (c *customer) invites(n int) {
 	c.T.Helper()
 	for i := range n {
@@ -44,8 +44,7 @@ func (c *customer) invites(n int) {
 	}
 }
 
-// insist repeats a request, as a client does that is told 502, until it is
-// answered.
+// insist repeats a request until it is answered, as a client does after a 502.
 func (c *customer) insist(method, path string, body any) apptest.Reply {
 	c.T.Helper()
 	var a apptest.Reply
@@ -59,7 +58,7 @@ func (c *customer) insist(method, path string, body any) apptest.Reply {
 	return a
 }
 
-// act does one thing that the subscription allows.
+// act performs one action that the subscription allows.
 func (c *customer) act() {
 	c.T.Helper()
 	switch n := c.chance.IntN(10); {
@@ -94,10 +93,9 @@ func (c *customer) act() {
 	}
 }
 
-// A provider that fails three calls of ten, even after they took effect, loses
-// nothing and doubles nothing, if its callers repeat what they were told has
-// failed. And nobody waits for it who does not need it: other routes are as fast
-// as with the same work on a provider that is well.
+// If a provider fails three calls out of ten, even after they took effect, nothing is lost or
+// duplicated as long as callers retry the failed requests. Routes that do not need the provider are
+// not slowed down: they are as fast as under the same load with a healthy provider.
 func TestFailingProvider(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -113,11 +111,11 @@ func TestFailingProvider(t *testing.T) {
 			}
 			customers[i].invites(dbtest.Rounds(1, 4))
 		}
-		// In the long form 200 operations are done in each round, 1,200 of them while the
-		// provider fails.
+		// In the long form, each round performs 200 operations, 1,200 of them while the provider
+		// fails.
 		things := dbtest.Rounds(3, 10)
 		s.Chaos(failing)
-		paced(customers, things) // among them the checkouts, which take longer than what follows
+		paced(customers, things) // including the checkouts, which take longer than the later actions
 		var well, ill []time.Duration
 		for range dbtest.Rounds(1, 5) {
 			for _, round := range []struct {
@@ -136,7 +134,7 @@ func TestFailingProvider(t *testing.T) {
 		calm, trouble := well[len(well)/2], ill[len(ill)/2]
 		t.Logf("GET /auth/me, 99th percentile, the median of %d rounds: %v, while the provider fails %v (%+.0f%%); all: %v and %v",
 			len(well), calm, trouble, 100*(float64(trouble)/float64(calm)-1), well, ill)
-		// Of a few readings, on a machine with other work, it says nothing.
+		// On a busy machine, a few measurements prove nothing.
 		if dbtest.Rounds(0, 1) == 1 && trouble > 10*calm+2*time.Second {
 			t.Errorf("reading takes %v while the provider fails, %v else", trouble, calm)
 		}
@@ -151,8 +149,8 @@ func TestFailingProvider(t *testing.T) {
 	})
 }
 
-// paced lets all customers do so many things each, one of them in a while: slow
-// enough that a failing provider does not make it less.
+// paced lets all customers perform this many actions at a fixed pace, slow enough that a failing
+// provider does not reduce it.
 func paced(customers []*customer, times int) {
 	pace := time.Duration(dbtest.Rounds(300, 1000)) * time.Millisecond
 	starts := time.NewTicker(pace / time.Duration(len(customers)))
@@ -172,8 +170,8 @@ func paced(customers []*customer, times int) {
 	busy.Wait()
 }
 
-// settledAs fails the test unless service and provider have what the customer was
-// told, and the trail has each thing once.
+// settledAs fails the test unless the service and the provider have the state that the customer was
+// answered with, and the audit trail has each action once.
 func (c *customer) settledAs(t *testing.T) {
 	t.Helper()
 	apptest.Eventually(t, "the seats follow "+c.Email, func() bool { return seatsOf(c.Server, c.Owner).At("data.is_synced") == true })
@@ -200,8 +198,8 @@ func (c *customer) settledAs(t *testing.T) {
 	}
 }
 
-// noDuplicates fails the test if the provider has anything twice that the service
-// has once.
+// noDuplicates fails the test if the provider has duplicates of an object that the service has
+// once.
 func noDuplicates(s *apptest.Server, t *testing.T) {
 	t.Helper()
 	for kind, key := range map[string]string{
@@ -222,8 +220,8 @@ func noDuplicates(s *apptest.Server, t *testing.T) {
 	}
 }
 
-// percentile reads who is logged in, again and again until over, and returns the
-// 99th percentile of how long that took.
+// percentile requests the current user repeatedly until over is closed, and returns the 99th
+// percentile of the latency.
 func percentile(s *apptest.Server, token string, over <-chan struct{}) time.Duration {
 	s.T.Helper()
 	var took []time.Duration
@@ -240,11 +238,11 @@ func percentile(s *apptest.Server, token string, over <-chan struct{}) time.Dura
 	}
 }
 
-// lost makes calls take effect and never answers them.
+// lost makes calls take effect and drops their responses.
 var lost = apptest.Object{"api": apptest.Object{"fail_after": 1, "status": 0}}
 
-// A checkout that was opened without an answer is the one that its repetition
-// opens; after an answer the next one is another.
+// A retry of a checkout whose response was lost opens the same checkout. After a response, the next
+// request opens a new one.
 func TestRepeatedCheckout(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
@@ -258,8 +256,8 @@ func TestRepeatedCheckout(t *testing.T) {
 				t.Errorf("%d checkouts at the provider, want %d", n, want)
 			}
 		}
-		// First the customer is made without an answer. Before the repetition its
-		// details are corrected, and the page is wanted in another language.
+		// First the response to the creation of the customer is lost. Before the retry, the
+		// tenant's details are corrected and another language is requested.
 		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/customers"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		p.Tamper(nil)
@@ -289,7 +287,7 @@ func TestRepeatedCheckout(t *testing.T) {
 		if n := s.CountAudited(l.Owner, "checkout.opened"); n != 3 {
 			t.Errorf("%d checkouts in the trail", n)
 		}
-		// What is wanted otherwise is another checkout, and one of long ago is over.
+		// Different parameters open another checkout, and an old checkout has expired.
 		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/checkout/sessions"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		p.Tamper(nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// sold are the plans of TestEveryChangeCostsWhatWasShown, with prices in EUR, JPY
-// and KWD, in minor units.
+// sold lists the plans of TestEveryChangeCostsWhatWasShown, with prices in EUR, JPY and KWD, in
+// minor units.
 var sold = []offered{
 	{"small", "flat", "monthly", 0, [3]int{1_900, 2_900, 5_990}},
 	{"large", "flat", "monthly", 0, [3]int{9_999, 14_801, 31_570}},
@@ -25,28 +25,27 @@ var sold = []offered{
 	{"seat-tries", "seat", "monthly", 14, [3]int{777, 1_201, 2_510}},
 }
 
-// offered is a plan: what it is called, how it is priced and how often, the days of
-// its trial, and its price in each currency.
+// offered is a plan with its slug, pricing type, billing cycle, trial days and its price in each
+// currency.
 type offered struct {
 	slug, kind, cycle string
 	trial             int
 	prices            [3]int
 }
 
-// shopper is a tenant that goes from plan to plan.
+// shopper is a tenant that changes from plan to plan.
 type shopper struct {
 	*apptest.Customer
 	plan     string
-	quantity int // the seats asked for, 0 on a flat plan
+	quantity int // the requested seats, 0 on a flat plan
 	net      float64
 	charge   float64
 	credit   float64
-	invoices int // that there were before the change
+	invoices int // the number of invoices before the change
 }
 
-// Whatever a subscription changes to, up or down, with another interval or other
-// seats, within a trial or not: what the preview has shown, to the smallest unit of
-// its currency, is on the next invoice.
+// For any change, up or down, to another interval or number of seats, within a trial or not, the
+// next invoice has the previewed amounts, to the smallest unit of the currency.
 func TestEveryChangeCostsWhatWasShown(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, func(t *testing.T, s *apptest.Server, draw *rand.Rand) {
@@ -66,21 +65,21 @@ func TestEveryChangeCostsWhatWasShown(t *testing.T) {
 		shoppers := make([]*shopper, dbtest.Rounds(3, 15))
 		for i := range shoppers {
 			c := &shopper{Customer: s.NewCustomer(fmt.Sprintf("shopper%d", i))}
-			first := sold[(i*5)%len(sold)] // each third begins with a trial
+			first := sold[(i*5)%len(sold)] // every third plan begins with a trial
 			c.Buy(plans[first.slug], currencies[i%3], apptest.Card(apptest.CardPays))
 			c.plan = first.slug
 			shoppers[i] = c
 		}
 		changes, inTrial, paid, credited := 0, 0, 0, 0
 		for range dbtest.Rounds(4, 14) {
-			// Never to the second at which something renews: the periods are longer.
+			// Never to the second of a renewal, because the periods are longer.
 			s.Advance(time.Duration(1+draw.IntN(9*24*60*60)) * time.Second)
 			for _, c := range shoppers {
 				c.LogInAgain()
 				c.draw(draw)
 				c.shown()
 			}
-			// What was shown holds while somebody thinks about it.
+			// The preview stays valid while the user decides.
 			s.Advance(time.Duration(1+draw.IntN(9*60)) * time.Second)
 			for _, c := range shoppers {
 				trial := c.Subscription(c.Owner).At("data.status") == "trialing"
@@ -105,13 +104,13 @@ func TestEveryChangeCostsWhatWasShown(t *testing.T) {
 	})
 }
 
-// eachSeed is each with chance that repeats.
+// eachSeed runs f on each database with a fixed random seed.
 func eachSeed(t *testing.T, f func(t *testing.T, s *apptest.Server, draw *rand.Rand)) {
 	t.Helper()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) { f(t, s, rand.New(rand.NewPCG(11, 13))) })
 }
 
-// draw picks another plan, and seats for one that has them.
+// draw picks another plan, and a number of seats if the plan has them.
 func (c *shopper) draw(chance *rand.Rand) {
 	others := slices.DeleteFunc(slices.Clone(sold), func(p offered) bool { return p.slug == c.plan })
 	next := others[chance.IntN(len(others))]
@@ -136,7 +135,7 @@ func (c *shopper) shown() {
 	c.charge, c.credit = a.At("data.charge.cents").(float64), a.At("data.credit.cents").(float64)
 }
 
-// costsWhatWasShown compares the invoice that the change made with the preview.
+// costsWhatWasShown compares the invoice of the change with the preview.
 func (c *shopper) costsWhatWasShown(t *testing.T) {
 	t.Helper()
 	made := c.ProviderObjects(c.Owner, "invoice")[c.invoices:]

@@ -24,7 +24,7 @@ func wantAll(a apptest.Reply, want map[string]any) {
 	}
 }
 
-// What a seat plan bills follows the team, at the provider too.
+// A seat plan bills the size of the team, and the provider's quantity follows.
 func TestSeatsFollowTheTeam(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -68,7 +68,7 @@ func TestSeatsFollowTheTeam(t *testing.T) {
 	})
 }
 
-// Members who came while the checkout was open are billed once it is paid.
+// Members who joined while the checkout was open are billed once it is paid.
 func TestSeatsOfMembersBeforeThePayment(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -80,7 +80,7 @@ func TestSeatsOfMembersBeforeThePayment(t *testing.T) {
 	})
 }
 
-// A plan without seats is not billed by them.
+// A plan without seats does not bill them.
 func TestSeatsOfAFlatPlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -98,8 +98,8 @@ func TestSeatsOfAFlatPlan(t *testing.T) {
 	})
 }
 
-// A member who joins while the plan is changed to one with seats is billed, and a
-// change to one without leaves no seats behind.
+// A member who joins during a change to a seat plan is billed, and a change to a plan without seats
+// leaves no seats behind.
 func TestSeatsWhileThePlanChanges(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -6,8 +6,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// The provider's state is what a change is shown and charged for, also when the service
-// has not heard of the last renewals yet.
+// A change is previewed and charged on the provider's state, even if the service has not received
+// the last renewals yet.
 func TestChangeBeforeTheRenewalIsKnown(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -15,7 +15,7 @@ func TestChangeBeforeTheRenewalIsKnown(t *testing.T) {
 		s.AddPlan("annual", "flat", "year", 40000, 0, nil)
 		for _, tt := range []struct {
 			name, plan string
-			months     int // that are not known
+			months     int // the number of missed renewals
 			least      float64
 			most       float64
 		}{
@@ -45,7 +45,7 @@ func TestChangeBeforeTheRenewalIsKnown(t *testing.T) {
 				after.WantAt("data.id", id).WantAt("data.plan.id", s.PlanID(b.Owner, tt.plan))
 			})
 		}
-		// Nothing was shown, and the subscription has ended meanwhile.
+		// There was no preview, and the subscription has ended in the meantime.
 		b := buyer{s.NewCustomer("ended")}
 		s.BuyPlan(b.Owner, "starter")
 		s.AwaitNotifications()

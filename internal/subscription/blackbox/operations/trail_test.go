@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// What came of a request whose answer was lost, and that nobody makes again, is in
-// the trail as soon as it is known here, as the doing of who asked for it; made
-// again it is there once.
+// If the response to a request is lost and the request is not repeated, the audit trail records the
+// effect as soon as it is known here, on behalf of the user who made the request. If the request is
+// repeated, the effect is recorded once.
 func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -35,7 +35,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 			}
 			return logs
 		}
-		// The notification tells.
+		// The notification reveals the effect.
 		s.Chaos(lost)
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"reason": "too dear"}).WantRefused(502, "psp_error")
 		s.Chaos(nil)
@@ -54,7 +54,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 		again.Want(200)
 		entry("subscription.canceled", 1)
 
-		// No notification comes: the provider's list of events tells.
+		// No notification arrives, but the provider's list of events reveals the effect.
 		s.Chaos(apptest.ChaosNoWebhooks)
 		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
@@ -67,7 +67,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 		s.ChangePlan(o, "pro", nil).Want(200)
 		entry("subscription.plan_changed", 1)
 
-		// What never happened is not in the trail, whatever follows.
+		// A write that never happened is not recorded, whatever follows.
 		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
 		s.Call("POST", o.Path("/subscription/resume"), o.Token, nil).WantRefused(502, "psp_error")
 		s.Chaos(nil)
@@ -75,7 +75,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 		entry("subscription.resumed", 0)
 		entry("subscription.canceled", 2)
 
-		// Nor is what somebody else did days later.
+		// An effect that another user causes days later is not attributed to it.
 		s.Chaos(apptest.Object{"api": apptest.Object{"fail_before": 1, "status": 0}})
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, apptest.Object{"immediately": true}).WantRefused(502, "psp_error")
 		s.Chaos(nil)
@@ -86,7 +86,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 	})
 }
 
-// Another action finds out what came of one whose answer was lost.
+// Another action finds the effect of an operation whose response was lost.
 func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -105,8 +105,8 @@ func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 	})
 }
 
-// A change whose outcome is unknown is made again while another operation looks what
-// came of it. The change is in the trail all the same.
+// A change with an unknown outcome is retried while another operation reads its outcome back. The
+// change is still recorded.
 func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -119,8 +119,8 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		w.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
 		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
 
-		// The cancellation looks first. It is told what it saw when the change is being
-		// made, or after a while in which that was not so.
+		// The cancellation reads first. It gets the response once the change is sent, or after a
+		// timeout if that does not happen.
 		looks := make(chan struct{})
 		var first, sent sync.Once
 		w.Tamper(func(r *http.Request) apptest.Verdict {
@@ -151,9 +151,8 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 	})
 }
 
-// The seats follow the team between a request whose answer was lost and its repetition, and
-// so find out what came of it. The repetition is answered as if it had been the first, and
-// does not do it again.
+// Between a lost response and the retry, a sync of the seats reads the outcome back. The retry is
+// answered as if it were the first attempt, and does not repeat the write.
 func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 	t.Parallel()
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
@@ -168,7 +167,7 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 			path   string
 			body   apptest.Object
 			action string
-			shown  string // where the answer says so
+			shown  string // where the response shows it
 			want   any
 		}{
 			{"/subscription/cancel", apptest.Object{"reason": "too dear"}, "subscription.canceled", "data.cancel_at_period_end", true},
@@ -188,13 +187,13 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 				t.Errorf("%s is %d times in the trail", step.action, n)
 			}
 		}
-		// That was the repetition: to ask again is to ask for it anew.
+		// That was the retry. Another request is a new one.
 		s.ChangePlan(o, "crew", nil).WantRefused(422, "plan_change_error")
 	})
 }
 
-// Who asks again for the plan that waits already, with a card that pays now, has it in the
-// trail once, whether or not anybody tells of the end of what waited.
+// Requesting the pending plan again, with a card that now pays, is recorded once, whether or not a
+// notification reports the end of the pending change.
 func TestAskingAgainForThePlanThatWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -9,12 +9,12 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// unpaid has the steps of the tests about time that was not paid.
+// unpaid has the steps of the tests about unpaid time.
 type unpaid struct {
 	*apptest.Customer
 }
 
-// buys takes a plan by its slug.
+// buys buys a plan by its slug.
 func (u unpaid) buys(slug string, quantity int, way url.Values) unpaid {
 	u.T.Helper()
 	page := u.Call("POST", u.Path("/checkout"), u.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
@@ -25,14 +25,14 @@ func (u unpaid) buys(slug string, quantity int, way url.Values) unpaid {
 	return u
 }
 
-// is waits until the subscription is in a status.
+// is waits until the subscription has the status.
 func (u unpaid) is(status string) {
 	u.T.Helper()
 	apptest.Eventually(u.T, status, func() bool { return u.Subscription(u.Owner).At("data.status") == status })
 	u.AwaitNotifications()
 }
 
-// loses removes a member who joined, and waits for the seats.
+// loses adds and removes a member, and waits for the seats.
 func (u unpaid) loses(name string, seats float64) {
 	u.T.Helper()
 	_, id := u.Join(u.Owner, name, name+"@example.com", "member")
@@ -41,8 +41,8 @@ func (u unpaid) loses(name string, seats float64) {
 	u.Subscription(u.Owner).WantAt("data.quantity", seats)
 }
 
-// wantBalance wants the balance at the provider; a credit is negative. The seconds that have
-// passed cost a few cents.
+// wantBalance expects the balance at the provider. A credit is negative. The elapsed seconds may
+// account for a few cents.
 func (u unpaid) wantBalance(what string, cents float64) {
 	u.T.Helper()
 	u.AwaitNotifications()
@@ -52,7 +52,7 @@ func (u unpaid) wantBalance(what string, cents float64) {
 	}
 }
 
-// wantShown wants the amounts of a preview, in cents.
+// wantShown expects the amounts of a preview, in cents.
 func (u unpaid) wantShown(slug string, credit, charge float64) {
 	u.T.Helper()
 	r := u.PreviewChange(u.Owner, slug, 0).Want(200)
@@ -63,7 +63,7 @@ func (u unpaid) wantShown(slug string, credit, charge float64) {
 	}
 }
 
-// invoice returns the provider's id of the newest invoice in a status.
+// invoice returns the provider's ID of the newest invoice with the status.
 func (u unpaid) invoice(status string) string {
 	u.T.Helper()
 	all := u.ProviderObjects(u.Owner, "invoice")
@@ -76,7 +76,7 @@ func (u unpaid) invoice(status string) string {
 	return ""
 }
 
-// refunds gives back a part of the newest paid invoice; "" is all of it.
+// refunds refunds an amount of the newest paid invoice, or all of it if amount is "".
 func (u unpaid) refunds(amount string) {
 	u.T.Helper()
 	payments := u.AtProvider("GET", "/invoice_payments", "invoice", u.invoice("paid"))
@@ -88,8 +88,8 @@ func (u unpaid) refunds(amount string) {
 	u.AwaitNotifications()
 }
 
-// unpaidYears are tenants of TestUnpaidTimeIsNotCredited whose years are not paid in one way or
-// another, by name.
+// unpaidYears holds the tenants of TestUnpaidTimeIsNotCredited by name. Their yearly invoices are
+// unpaid in different ways.
 type unpaidYears struct {
 	*apptest.Server
 	tenants map[string]unpaid
@@ -97,7 +97,7 @@ type unpaidYears struct {
 
 func (y unpaidYears) newBuyer(name string) unpaid { return unpaid{y.NewCustomer(name)} }
 
-// buyByDebit has tenants buy by a debit that fails or pays later: while it is in progress nothing is
+// buyByDebit buys with a debit that fails or pays later. While the debit is in progress, nothing is
 // credited.
 func (y unpaidYears) buyByDebit(name string, way url.Values) {
 	c := y.newBuyer("downgrade-"+name).buys("year", 1, way)
@@ -113,7 +113,7 @@ func (y unpaidYears) buyByDebit(name string, way url.Values) {
 	y.tenants["downgrade-"+name], y.tenants["seats-"+name] = c, seats
 }
 
-// refund refunds years and seats, in whole or in part.
+// refund refunds yearly invoices and seats, fully or partially.
 func (y unpaidYears) refund() {
 	all, half := y.newBuyer("is-all").buys("year", 1, apptest.Card(apptest.CardPays)), y.newBuyer("is-half").buys("year", 1, apptest.Card(apptest.CardPays))
 	all.refunds("")
@@ -128,7 +128,7 @@ func (y unpaidYears) refund() {
 	all.wantShown("more", 0, 240000)
 	all.ChangePlan(all.Owner, "month", nil).Want(200)
 	all.wantBalance("a refund, then a downgrade", 0)
-	// The unused share of the remaining amount is credited: now nearly all of 60,000.
+	// The unused share of the remaining amount is credited, which is almost all of 60,000.
 	half.wantShown("more", 60000, 240000)
 	half.wantShown("month", 60000, 1000)
 	half.ChangePlan(half.Owner, "month", nil).Want(200)
@@ -136,7 +136,7 @@ func (y unpaidYears) refund() {
 	y.tenants["all"], y.tenants["half"] = all, half
 }
 
-// giveUp voids or writes off the invoice of a renewal, whose time is not credited then.
+// giveUp voids or writes off a renewal invoice. The time of the invoice is then not credited.
 func (y unpaidYears) giveUp(name, way string, balance float64) {
 	c := y.tenants[name]
 	c.WantStatus("past_due")
@@ -204,7 +204,7 @@ func (u unpaid) paid() (sum float64) {
 	return sum
 }
 
-// wantSeats wants the amounts of a preview of another number of seats, in cents.
+// wantSeats expects the amounts of a preview with another number of seats, in cents.
 func (u unpaid) wantSeats(slug string, quantity int, want map[string]float64) {
 	u.T.Helper()
 	r := u.PreviewChange(u.Owner, slug, quantity).Want(200)
@@ -215,7 +215,7 @@ func (u unpaid) wantSeats(slug string, quantity int, want map[string]float64) {
 	}
 }
 
-// The credit for members who left does not survive the refund of their seats.
+// The credit for members who left is canceled by the refund of their seats.
 func TestRefundedSeatsOfFormerMembers(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -255,7 +255,7 @@ func TestRefundedSeatsOfFormerMembers(t *testing.T) {
 		if got := all.paid(); got != 37000 {
 			t.Errorf("a full refund, then a downgrade: paid is %v", got)
 		}
-		// A third of the payment is left: all of that is credited.
+		// A third of the payment is left, and all of it is credited.
 		part := left("part", "crew", "24000")
 		part.wantShown("month", 12000, 1000)
 		part.ChangePlan(part.Owner, "month", nil).Want(200)
@@ -279,7 +279,7 @@ func TestRefundedSeatsOfFormerMembers(t *testing.T) {
 	})
 }
 
-// A change while an invoice is overdue shows all that it charges, and credits nothing.
+// A change while an invoice is overdue shows everything that it charges, and credits nothing.
 func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -300,7 +300,8 @@ func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 		if got := more.paid() - 30000; got != due {
 			t.Errorf("%v was charged, %v shown", got, due)
 		}
-		// The open invoice costs more than the new plan: the rest of its time is credited.
+		// The open invoice is higher than the price of the new plan: the rest of its time is
+		// credited.
 		shorter.wantSeats("weekly", 0, map[string]float64{"credit": 0, "charge": 581, "net": 581, "due_now": 30000, "next_due": 0})
 		shorter.ChangePlan(shorter.Owner, "weekly", nil).Want(200)
 		shorter.wantBalance("a change to a shorter period", -29419)
@@ -310,7 +311,7 @@ func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
 	})
 }
 
-// More seats are charged alone while a debit pays for the others.
+// Additional seats are charged even while a debit for the others is in progress.
 func TestMoreSeatsDuringADebit(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// openUpgrade asks for a paid plan in place of the free one, and returns the address
-// of the hosted checkout.
+// openUpgrade requests a paid plan in place of the free one, and returns the URL of the hosted
+// checkout.
 func openUpgrade(s *apptest.Server, o apptest.Owner, slug string) string {
 	s.T.Helper()
 	a := s.ChangePlan(o, slug, apptest.ReturnURLs).Want(200)
@@ -20,8 +20,8 @@ func openUpgrade(s *apptest.Server, o apptest.Owner, slug string) string {
 	return a.Str("data.checkout_url")
 }
 
-// From a free plan to a paid one leads a checkout; until it is paid the free
-// subscription stays, and then it is replaced in one step.
+// A change from a free plan to a paid one opens a checkout. The free subscription stays until that
+// is paid, and is then replaced in one step.
 func TestFreeToPaid(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -72,7 +72,7 @@ func TestFreeToPaid(t *testing.T) {
 	})
 }
 
-// Of two paid upgrades one takes the free one's place, the other is given back.
+// Of two paid upgrades, one replaces the free subscription and the other is refunded.
 func TestTwoPaidUpgrades(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -105,7 +105,7 @@ func TestTwoPaidUpgrades(t *testing.T) {
 	})
 }
 
-// A tenant has one trial of a product, however often it comes back.
+// A tenant has one trial of a product, no matter how often it returns.
 func TestTrialOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// buysWith makes a buyer of a plan who pays in some way.
+// buysWith creates a buyer who pays for a plan in the given way.
 func buysWith(s *apptest.Server, name, slug string, way url.Values) buyer {
 	s.T.Helper()
 	b := buyer{s.NewCustomer(name)}
@@ -19,8 +19,8 @@ func buysWith(s *apptest.Server, name, slug string, way url.Values) buyer {
 	return b
 }
 
-// waits asks for a plan and wants the change to wait for its confirmation; it returns the
-// page of that and the provider's invoice.
+// waits requests a plan and expects the change to be pending its confirmation. It returns the
+// confirmation page and the provider's invoice.
 func (b buyer) waits(slug string) (page, invoice string) {
 	b.T.Helper()
 	was := b.Subscription(b.Owner).At("data.plan.id")
@@ -49,7 +49,7 @@ func (b buyer) waits(slug string) (page, invoice string) {
 	return page, last.Str("id")
 }
 
-// nothingWaits wants the plan, no change that waits, and nothing open.
+// nothingWaits expects the plan, no pending change, and no open invoice.
 func (b buyer) nothingWaits(plan any) {
 	b.T.Helper()
 	b.AwaitNotifications()
@@ -63,7 +63,7 @@ func (b buyer) nothingWaits(plan any) {
 	}
 }
 
-// A change that has to be confirmed is made once it is, at the cost that was shown.
+// A change that requires confirmation is made once it is confirmed, at the previewed cost.
 func TestChangeWaitsForItsConfirmation(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -80,7 +80,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 		if n := s.CountAudited(b.Owner, "subscription.plan_change_waits"); n != 1 {
 			t.Errorf("%d changes that wait in the trail", n)
 		}
-		// The plan is told by the price that it had.
+		// The plan is recognized by the price that it had.
 		pro := s.PlanID(b.Owner, "pro")
 		setPrice(s, "pro", 8000)
 		s.Submit(page, apptest.Confirmation("")).Want(303)
@@ -92,7 +92,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 		if n := s.CountAudited(b.Owner, "subscription.plan_changed"); n != 1 {
 			t.Errorf("%d changes in the trail", n)
 		}
-		// Paid over the API, with another card; what the provider tells is lost.
+		// Paid through the API with another card. The provider's notifications are lost.
 		s.Chaos(apptest.ChaosNoWebhooks)
 		_, invoice = b.waits("max")
 		var id string
@@ -109,7 +109,7 @@ func TestChangeWaitsForItsConfirmation(t *testing.T) {
 	})
 }
 
-// However a change ends that waits, the old plan holds and nothing is owed for it.
+// However a pending change ends, the old plan stays and nothing is owed for the change.
 func TestChangeThatIsNotConfirmed(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -161,7 +161,7 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 		if n := s.CountAudited(lapses.Owner, "subscription.plan_change_lapsed"); n != 1 {
 			t.Errorf("%d lapsed in the trail", n)
 		}
-		// Nobody tells of its end: it is not shown after its time.
+		// No notification reports its end: it is not shown after it has expired.
 		quiet.LogInAgain()
 		quiet.waits("pro")
 		s.Chaos(apptest.ChaosNoWebhooks)
@@ -173,8 +173,8 @@ func TestChangeThatIsNotConfirmed(t *testing.T) {
 	})
 }
 
-// What cannot wait: a card that is refused outright, what a tenant that owes asks for,
-// and what is paid from a bank account, which takes effect at once.
+// Changes that are never pending: with a declined card, by a tenant that owes, and with a bank
+// account, which take effect immediately.
 func TestChangesThatDoNotWait(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -201,7 +201,7 @@ func TestChangesThatDoNotWait(t *testing.T) {
 	})
 }
 
-// Seats do not end a change that waits; they follow once it is over.
+// Seats do not end a pending change. They are synced once it is over.
 func TestSeatsWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -219,8 +219,9 @@ func TestSeatsWhileAChangeWaits(t *testing.T) {
 	})
 }
 
-// Who leaves while a change waits frees a seat, also if another change takes its place
-// and is dropped too. A change that is made settles what its seats were counted without.
+// A member who leaves during a pending change frees a seat, even if another change replaces the
+// pending one and is dropped too. A change that is made settles the departures that its seats
+// account for.
 func TestDeparturesWhileAChangeWaits(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -260,8 +261,7 @@ func TestDeparturesWhileAChangeWaits(t *testing.T) {
 	})
 }
 
-// A change that waits is one to the plan that was asked for, also where another plan has
-// its price.
+// A pending change leads to the requested plan, even if another plan has the same price.
 func TestChangeWaitsForAPriceOfSeveralPlans(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -214,7 +214,7 @@ type StaleRegistrationsParams struct {
 	Most   int32
 }
 
-// The tenants with a subscription whose number was checked at a time or before.
+// The subscribed tenants whose number was last checked at or before the given time.
 func (q *Queries) StaleRegistrations(ctx context.Context, arg StaleRegistrationsParams) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, staleRegistrations, arg.Before, arg.Most)
 	if err != nil {

@@ -31,8 +31,8 @@ SELECT EXISTS (
 )
 `
 
-// A subscription with a price that began without a trial was paid at once. Trials and usage are
-// paid with a later invoice.
+// A priced subscription that began without a trial was paid immediately. Trials and usage are paid
+// with a later invoice.
 func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	row := q.db.QueryRowContext(ctx, hasBoughtSubscription, tenantID)
 	var exists bool
@@ -50,8 +50,9 @@ WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p
     )
 `
 
-// The products whose plans begin no trial for a tenant: it had one, or has a paid
-// subscription to the product, or one that a change leaves without a trial.
+// The products whose plans would not start a trial for a tenant: the tenant had one, or its paid
+// subscription is to the same product, or its subscription is in a state in which a change starts
+// no trial.
 func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, productsWithoutTrial, tenantID)
 	if err != nil {

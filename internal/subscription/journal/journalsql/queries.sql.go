@@ -157,7 +157,7 @@ type LockUnnotedRow struct {
 	JournaledActive  bool
 }
 
-// What somebody else works on, or has noted meanwhile, is left to them.
+// Skips rows that another worker has locked or has already noted.
 func (q *Queries) LockUnnoted(ctx context.Context, arg LockUnnotedParams) (LockUnnotedRow, error) {
 	row := q.db.QueryRowContext(ctx, lockUnnoted, arg.TenantID, arg.ID)
 	var i LockUnnotedRow
@@ -230,8 +230,8 @@ type SumsRow struct {
 	Entries     int64
 }
 
-// One statement, and so one moment: an entry is among the folded ones or among the others.
-// What was before the first day is put together as that of the day before it.
+// One statement sees one snapshot, so each entry counts either as folded or as not folded.
+// Everything before the first day is combined into the day before it.
 func (q *Queries) Sums(ctx context.Context, arg SumsParams) ([]SumsRow, error) {
 	rows, err := q.db.QueryContext(ctx, sums, arg.Since, arg.Until)
 	if err != nil {
@@ -315,7 +315,7 @@ type UnnotedSubscriptionsRow struct {
 	ID       uuid.UUID
 }
 
-// Those whose state is not in the journal.
+// The subscriptions whose current state is not in the journal.
 func (q *Queries) UnnotedSubscriptions(ctx context.Context, most int32) ([]UnnotedSubscriptionsRow, error) {
 	rows, err := q.db.QueryContext(ctx, unnotedSubscriptions, most)
 	if err != nil {

@@ -36,7 +36,7 @@ type BeginReportParams struct {
 	Now *time.Time
 }
 
-// The next figures of a row are reported now, unless that was begun before.
+// Reporting of the next figures of a row begins now, unless it began before.
 func (q *Queries) BeginReport(ctx context.Context, arg BeginReportParams) error {
 	_, err := q.db.ExecContext(ctx, beginReport, arg.ID, arg.Now)
 	return err
@@ -55,7 +55,7 @@ type BillableMetersRow struct {
 	UnitPriceCents string
 }
 
-// Meters with a price in a currency that is linked to one of the provider.
+// Meters with a price in a currency that is linked to a price of the provider.
 func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]BillableMetersRow, error) {
 	rows, err := q.db.QueryContext(ctx, billableMeters, currency)
 	if err != nil {
@@ -106,8 +106,8 @@ type CarriedMetersRow struct {
 	ReportedUntil *time.Time
 }
 
-// Meters that are reported when a billing period begins: a last value that never
-// resets.
+// Meters whose value is reported at the start of a billing period: last_value meters that never
+// reset.
 func (q *Queries) CarriedMeters(ctx context.Context) ([]CarriedMetersRow, error) {
 	rows, err := q.db.QueryContext(ctx, carriedMeters)
 	if err != nil {
@@ -264,7 +264,7 @@ DELETE FROM usage_peaks WHERE NOT EXISTS (
 )
 `
 
-// A meter whose link was removed and made again is reported from the new link on.
+// A meter whose link is removed and added again is reported from the new link on.
 func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, deleteStalePeaks)
 	return err
@@ -353,7 +353,7 @@ type IsSettledParams struct {
 	Queued   time.Time
 }
 
-// Whether an operation has settled the usage that a tenant had recorded until a time.
+// Whether an operation has settled the usage that a tenant recorded up to a time.
 func (q *Queries) IsSettled(ctx context.Context, arg IsSettledParams) (bool, error) {
 	row := q.db.QueryRowContext(ctx, isSettled, arg.TenantID, arg.Queued)
 	var exists bool
@@ -434,8 +434,7 @@ type MeterOfLinkRow struct {
 	UnitPriceCents string
 }
 
-// The meters behind prices of the provider that a meter has or had a link to, deleted
-// meters too.
+// The meter that is or was linked to a price of the provider, even if it is deleted.
 func (q *Queries) MeterOfLink(ctx context.Context, pspPriceID string) (MeterOfLinkRow, error) {
 	row := q.db.QueryRowContext(ctx, meterOfLink, pspPriceID)
 	var i MeterOfLinkRow
@@ -461,7 +460,7 @@ const nextReport = `-- name: NextReport :one
 SELECT id, events, reported, tried_at, held_until, created_at FROM usage_reports WHERE held_until IS NULL OR held_until <= $1 ORDER BY id LIMIT 1
 `
 
-// The first row that is not held.
+// The first row that is not on hold.
 func (q *Queries) NextReport(ctx context.Context, now *time.Time) (UsageReport, error) {
 	row := q.db.QueryRowContext(ctx, nextReport, now)
 	var i UsageReport
@@ -641,7 +640,7 @@ SELECT tenant_id FROM psp_operations
 WHERE state = 'pending' AND leased_until > $1 AND request ->> 'usage' = 'settled'
 `
 
-// Tenants whose usage is settled by an operation on their subscription that is under way.
+// Tenants whose usage is being settled by a running operation on their subscription.
 func (q *Queries) SettlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	rows, err := q.db.QueryContext(ctx, settlingTenants, now)
 	if err != nil {
@@ -701,7 +700,7 @@ type ToldBetweenParams struct {
 	Latest   uuid.UUID
 }
 
-// Rows of which some figures were reported, or all.
+// Rows that were reported at least partly.
 func (q *Queries) ToldBetween(ctx context.Context, arg ToldBetweenParams) ([][]byte, error) {
 	rows, err := q.db.QueryContext(ctx, toldBetween, arg.Earliest, arg.Latest)
 	if err != nil {
@@ -736,8 +735,8 @@ type ToldOfVersionParams struct {
 	LastByte  []byte
 }
 
-// Rows of which some figures were reported, or all, and whose first figure has an id of
-// one version: the seventh byte is between two.
+// Rows that were reported at least partly and whose first figure has an ID of one UUID version,
+// according to its seventh byte.
 func (q *Queries) ToldOfVersion(ctx context.Context, arg ToldOfVersionParams) ([][]byte, error) {
 	rows, err := q.db.QueryContext(ctx, toldOfVersion, arg.FirstByte, arg.LastByte)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// While events are recorded, for past and present, and hours are summed, a series never
-// shows less than was answered before it was asked for, nor more than was sent; and at the
-// end it has each event once.
+// While events are recorded for the present and the past and hours are summed, a series never shows
+// less than was acknowledged before the request, or more than was sent. In the end it contains each
+// event once.
 func TestSeriesBesideRecording(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -97,8 +97,8 @@ func TestSeriesBesideRecording(t *testing.T) {
 	})
 }
 
-// More events than one transaction adds are added in several, also those that were all
-// recorded for one moment.
+// More events than fit in one transaction are added in several, even if they all have the same
+// time.
 func TestManyEventsOfOneMoment(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -13,14 +13,13 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// happened is an event for each meter of [ways].
+// happened is an event to record on each meter of [ways].
 type happened struct {
 	quantity float64
 	at       time.Time
 }
 
-// recordAll makes the meters of all ways to count, and records the same events on each in
-// one batch.
+// recordAll creates a meter for each aggregation, and records the same events on each in one batch.
 func recordAll(s *apptest.Server, o apptest.Owner, events ...happened) {
 	s.T.Helper()
 	admin := s.Admin()
@@ -34,7 +33,7 @@ func recordAll(s *apptest.Server, o apptest.Owner, events ...happened) {
 	sendBatch(s, o, batch)
 }
 
-// sendBatch records events, all of which must be stored.
+// sendBatch records events and fails unless all are stored.
 func sendBatch(s *apptest.Server, o apptest.Owner, batch []apptest.Object) {
 	s.T.Helper()
 	a := s.Call("POST", o.Path("/usage/batch"), o.Token, apptest.Object{"events": batch}).Want(200)
@@ -45,7 +44,7 @@ func sendBatch(s *apptest.Server, o apptest.Owner, batch []apptest.Object) {
 	}
 }
 
-// wantValues compares the series of each way to count.
+// wantValues compares the series of each aggregation.
 func wantValues(s *apptest.Server, o apptest.Owner, interval string, from, to time.Time, want map[string][]float64) {
 	s.T.Helper()
 	for way, points := range want {
@@ -55,7 +54,7 @@ func wantValues(s *apptest.Server, o apptest.Owner, interval string, from, to ti
 	}
 }
 
-// begins are when the periods of a series begin, to the minute.
+// begins returns the start times of the periods of a series, to the minute.
 func begins(a apptest.Reply) []string {
 	a.T.Helper()
 	var got []string
@@ -73,8 +72,8 @@ func date(year int, month time.Month, day int) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// An event at from belongs to a series and one at to does not, to the microsecond, and a
-// value from before from holds until the next.
+// A series includes an event at from and excludes one at to, to the microsecond. A last_value from
+// before from carries over until the next event.
 func TestSeriesAtItsBoundaries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -101,8 +100,8 @@ func TestSeriesAtItsBoundaries(t *testing.T) {
 	})
 }
 
-// Months are as long as the calendar has them, and a period that is asked for in part
-// begins where it begins and has that part alone.
+// Months have calendar length. A partial period starts at its regular start but only counts the
+// requested part.
 func TestSeriesByTheCalendar(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -136,7 +135,7 @@ func TestSeriesByTheCalendar(t *testing.T) {
 				t.Errorf("%s from %s: %s", tt.interval, tt.from, diff)
 			}
 		}
-		// Without from it is the 30 days before to.
+		// Without from, the range is the 30 days before to.
 		april := begins(ask(s, ada, "series", url.Values{"meter_code": {"sum"}, "to": {"2024-05-01"}}))
 		if len(april) != 30 || april[0] != "2024-04-01T00:00" {
 			t.Errorf("30 days are %v", april)
@@ -155,12 +154,12 @@ func TestSeriesOfWrongTimes(t *testing.T) {
 			{"day", "2025-01-01", "1767225600", "to"},
 			{"day", "2025-01-01", "2025-01-02T00:00:00", "to"},
 			{"day", "0000-01-01", "10000-01-01", "from to"},
-			{"hour", "2025-01-01", "2025-01-17T16:00:00Z", ""}, // 400
+			{"hour", "2025-01-01", "2025-01-17T16:00:00Z", ""}, // 400 points
 			{"hour", "2025-01-01", "2025-01-17T16:00:00.000001Z", "from"},
-			{"month", "1992-01-31", "2025-05-01", ""}, // 400
+			{"month", "1992-01-31", "2025-05-01", ""}, // 400 points
 			{"month", "1991-12-31", "2025-05-01", "from"},
 			{"Day", "2025-01-01", "2025-01-02", "interval"},
-			{"hour", "2025-01-01", "", "from"}, // to now
+			{"hour", "2025-01-01", "", "from"}, // up to now
 		} {
 			a := ask(s, ada, "series", url.Values{"meter_code": {"api-calls"}, "interval": {tt.interval}, "from": {tt.from}, "to": {tt.to}})
 			if tt.wrong != "" {
@@ -183,8 +182,8 @@ func TestSeriesOfWrongTimes(t *testing.T) {
 	})
 }
 
-// A series has every fraction exactly, the newest of two values of one moment, and what
-// was recorded on a meter that is inactive since, by its present name.
+// A series is exact to the last fraction, uses the newer of two values with the same time, and
+// includes events of a meter that is now inactive, under its current name.
 func TestSeriesIsExact(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -201,7 +200,7 @@ func TestSeriesIsExact(t *testing.T) {
 			for _, quantity := range []string{"900719925.474099", "0.1", "0.2", "0.000001", "900719925.474098"} {
 				batch = append(batch, apptest.Object{"meter_code": way, "quantity": json.Number(quantity), "recorded_at": "2025-06-01T12:00:00Z"})
 			}
-			batch = append(batch, apptest.Object{"meter_code": way, "quantity": 5, "recorded_at": "2025-06-01T11:59:59.999999Z"}) // late
+			batch = append(batch, apptest.Object{"meter_code": way, "quantity": 5, "recorded_at": "2025-06-01T11:59:59.999999Z"}) // a late event
 		}
 		sendBatch(s, ada, batch)
 		for way, want := range map[string]string{"sum": "1801439856.248198", "max": "900719925.474099", "count": "6", "last_value": "900719925.474098"} {
@@ -219,7 +218,7 @@ func TestSeriesIsExact(t *testing.T) {
 	})
 }
 
-// Whoever may read the usage of a tenant gets that tenant's, and nobody else any.
+// A caller needs permission to read usage and only gets the usage of their own tenant.
 func TestHistoryIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -250,8 +249,8 @@ func TestHistoryIsOfOneTenant(t *testing.T) {
 	})
 }
 
-// An export ends now unless "to" is given. An event may be some minutes ahead of the clock, and many
-// days after the clock was set back; an export up to a later time includes it.
+// By default an export ends now. Events can be a few minutes ahead of the clock, and many days
+// after the clock was set back. An export with a later "to" includes them.
 func TestExportOfEventsAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// readCSV returns the events of an export, without the header.
+// readCSV returns the rows of a CSV export without the header.
 func readCSV(a apptest.Reply) [][]string {
 	a.T.Helper()
 	rows, err := csv.NewReader(strings.NewReader(a.Text)).ReadAll()
@@ -24,7 +24,7 @@ func readCSV(a apptest.Reply) [][]string {
 	return rows[1:]
 }
 
-// readLines returns the events of an export as lines of JSON.
+// readLines returns the events of a JSON lines export.
 func readLines(a apptest.Reply) (events []apptest.Object) {
 	a.T.Helper()
 	for text := range strings.Lines(a.Text) {
@@ -37,8 +37,8 @@ func readLines(a apptest.Reply) (events []apptest.Object) {
 	return events
 }
 
-// Whatever callers send comes back as it was as JSON, and in CSV too but for what a
-// spreadsheet would run.
+// Any text that callers send is exported unchanged as JSON, and as CSV except for text that a
+// spreadsheet would execute.
 func TestExportOfAwkwardTexts(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -68,7 +68,7 @@ func TestExportOfAwkwardTexts(t *testing.T) {
 			t.Fatalf("%d rows and %d lines, want %d", len(rows), len(lines), len(keys))
 		}
 		for i, key := range keys {
-			key = strings.TrimSpace(key) // as it is stored
+			key = strings.TrimSpace(key) // keys are stored trimmed
 			at, last := batch[i]["recorded_at"], i == len(keys)-1
 			want := apptest.Object{
 				"id": rows[i][0], "meter_code": "storage-gb", "recorded_at": at, "idempotency_key": key, "metadata": metadata, "quantity": lines[i]["quantity"],
@@ -93,7 +93,8 @@ func TestExportOfAwkwardTexts(t *testing.T) {
 	})
 }
 
-// checkMetadata compares a cell with the metadata of an event, or with none.
+// checkMetadata compares a CSV cell with the metadata of an event. none means that the event has no
+// metadata.
 func checkMetadata(t *testing.T, cell string, metadata apptest.Object, none bool) {
 	t.Helper()
 	if none {
@@ -111,8 +112,8 @@ func checkMetadata(t *testing.T, cell string, metadata apptest.Object, none bool
 	}
 }
 
-// An export has each event of its time once, the oldest first, whatever the order in
-// which they came, and nothing of other meters.
+// An export has each event of its period once, oldest first, regardless of recording order, and no
+// events of other meters.
 func TestExportIsComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -122,7 +123,7 @@ func TestExportIsComplete(t *testing.T) {
 		at := func(i int) time.Time { return first.Add(time.Duration(i) * 7 * time.Microsecond) }
 		batch := make([]apptest.Object, 0, events)
 		for i := range events {
-			n := i * 1009 % events // each once, in no order
+			n := i * 1009 % events // each once, in mixed order
 			batch = append(batch, apptest.Object{
 				"meter_code": "storage-gb", "idempotency_key": fmt.Sprint(n), "recorded_at": at(n).Format(time.RFC3339Nano),
 			})
@@ -148,7 +149,7 @@ func TestExportIsComplete(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, tt := range []struct{ from, to int }{{500, 1500}, {0, 1}, {2999, 3000}, {0, 500}, {0, 501}} {
-			got = nil // from is in it and to is not
+			got = nil // from is inclusive, to is exclusive
 			for _, e := range readLines(export("jsonl", at(tt.from), at(tt.to))) {
 				got = append(got, e["idempotency_key"].(string))
 			}
@@ -186,8 +187,8 @@ func TestExportAsAFile(t *testing.T) {
 	})
 }
 
-// Every field of CSV is in quotes, formulas are escaped after separators and in full width too,
-// and a byte order mark is there for those who ask.
+// Every CSV field is quoted, formulas are escaped after separators and in full width too, and a
+// byte order mark is available on request.
 func TestExportForSpreadsheets(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

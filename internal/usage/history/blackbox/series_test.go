@@ -19,7 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// meter makes a meter of a way to count, whose code is that way.
+// meter creates a meter whose code is its aggregation.
 func meter(s *apptest.Server, admin, way string) {
 	s.T.Helper()
 	s.Call("POST", "/api/v1/admin/meters", admin, apptest.Object{
@@ -39,7 +39,7 @@ func ask(s *apptest.Server, o apptest.Owner, what string, query url.Values) appt
 	return s.Call("GET", o.Path("/usage/"+what+"?"+query.Encode()), o.Token, nil).As(query.Encode())
 }
 
-// values are those of the points of a series.
+// values returns the values of a series.
 func values(s *apptest.Server, o apptest.Owner, code, interval string, from, to time.Time) []float64 {
 	s.T.Helper()
 	a := ask(s, o, "series", url.Values{
@@ -54,8 +54,8 @@ func values(s *apptest.Server, o apptest.Owner, code, interval string, from, to 
 
 var ways = []string{"sum", "max", "count", "last_value"}
 
-// A series is the same before its hours are summed and after, whatever is recorded late or
-// deleted, in every way to count.
+// A series is the same before and after its hours are summed, with late and deleted events, for
+// every aggregation.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -84,7 +84,7 @@ func TestSeries(t *testing.T) {
 		want := map[string][]float64{
 			"sum": {0, 7.5, 0, 3.000001, 8}, "max": {0, 4, 0, 3, 8}, "count": {0, 3, 0, 2, 1}, "last_value": {9, 4, 4, 0.000001, 8},
 		}
-		cut := map[string][]float64{ // from within an hour on, and without the last moment
+		cut := map[string][]float64{ // starts within an hour and ends before the last event
 			"sum": {5.5, 0, 3}, "max": {4, 0, 3}, "count": {2, 0, 1}, "last_value": {4, 4, 3},
 		}
 		check := func(when string) {
@@ -114,7 +114,7 @@ func TestSeries(t *testing.T) {
 			k.TenantID = uuid.MustParse(ada.Tenant)
 			return k
 		}
-		// Half of them are summed, to the middle of an hour.
+		// Half of the meters are summed, up to the middle of an hour.
 		for _, way := range ways {
 			if err := sums.Until(t.Context(), []usage.StreamKey{stream(way)}, at(-40, 10*time.Hour+30*time.Minute)); err != nil {
 				t.Fatal(err)
@@ -129,7 +129,7 @@ func TestSeries(t *testing.T) {
 		}
 		check("summed")
 
-		// What is recorded late is in it at once.
+		// Late events appear immediately.
 		for _, way := range ways {
 			record(s, ada, way, 5, at(-39, 5*time.Hour))
 			record(s, ada, way, 1, at(-40, time.Hour))
@@ -169,7 +169,7 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%d events are left", n)
 		}
 		cut = map[string][]float64{"sum": {7.5, 5, 3.000001}, "max": {4, 5, 3}, "count": {3, 1, 2}, "last_value": {4, 5, 0.000001}}
-		check("deleted") // to the hour
+		check("deleted") // exact to the hour
 		if diff := cmp.Diff(before, values(s, ada, "sum", "month", month, today)); diff != "" {
 			t.Error(diff)
 		}
@@ -204,7 +204,7 @@ func TestSeriesRefusals(t *testing.T) {
 		ask(s, ada, "series", many).WantInvalid("from")
 		many.Set("to", "2025-01-01")
 		ask(s, ada, "series", many).As("no time").WantInvalid("from")
-		for interval, want := range map[string]int{"hour": 169, "month": 13} { // a part at both ends
+		for interval, want := range map[string]int{"hour": 169, "month": 13} { // a partial period at both ends
 			a := ask(s, ada, "series", url.Values{"meter_code": {"api-calls"}, "interval": {interval}}).Want(200)
 			if n := len(a.At("data.points").([]any)); n != want && n != want-1 {
 				t.Errorf("%d points by %s", n, interval)
@@ -233,7 +233,7 @@ func TestExport(t *testing.T) {
 		var batch []apptest.Object
 		day := s.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -3)
 		for i := range events {
-			at := day.Add(time.Duration(i/7) * time.Second) // several at each moment
+			at := day.Add(time.Duration(i/7) * time.Second) // several events with the same time
 			batch = append(batch, apptest.Object{"meter_code": "storage-gb", "quantity": 1.5, "recorded_at": at.Format(time.RFC3339), "idempotency_key": fmt.Sprintf("=%d", i)})
 		}
 		batch[0]["metadata"] = apptest.Object{"by": "a,\"b\"\nc"}

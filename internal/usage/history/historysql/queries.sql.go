@@ -267,7 +267,7 @@ type StatesBetweenRow struct {
 	PrunedBefore *time.Time
 }
 
-// What is summed and deleted of the streams from one to another.
+// The states of a range of streams.
 func (q *Queries) StatesBetween(ctx context.Context, arg StatesBetweenParams) ([]StatesBetweenRow, error) {
 	rows, err := q.db.QueryContext(ctx, statesBetween,
 		arg.FirstTenant,
@@ -386,7 +386,7 @@ type UnsummedStreamsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams after a position in their order that have events which are not summed.
+// Streams after a position that have unsummed events.
 func (q *Queries) UnsummedStreams(ctx context.Context, arg UnsummedStreamsParams) ([]UnsummedStreamsRow, error) {
 	rows, err := q.db.QueryContext(ctx, unsummedStreams,
 		arg.TenantID,

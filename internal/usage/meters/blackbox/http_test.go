@@ -51,7 +51,7 @@ func TestAdminMeters(t *testing.T) {
 			t.Errorf("the price is not exact: %s", shown.Text)
 		}
 
-		// Prices are a set: what stays keeps its id, what is gone is gone.
+		// A new set of prices keeps the IDs of prices that stay and removes the others.
 		a := s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
 			"prices": []any{meterPrice("GBP", 3, nil), meterPrice("USD", 2, inDollars)},
 		}).Want(200)
@@ -63,7 +63,7 @@ func TestAdminMeters(t *testing.T) {
 			t.Errorf("without a link: %s", a.Text)
 		}
 
-		// Without a word on it a price keeps its link for as long as its amount stays.
+		// If the link is not given, a price keeps it as long as its amount stays.
 		for cents, want := range map[any]any{2: inDollars, 3: nil} {
 			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"prices": []any{meterPrice("USD", 2, inDollars)}}).Want(200)
 			a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{
@@ -74,7 +74,7 @@ func TestAdminMeters(t *testing.T) {
 			}
 		}
 
-		// What is absent stays; null clears what can be null.
+		// Absent fields stay; null clears nullable fields.
 		a = s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{}).Want(200)
 		if a.At("data.unit_label") != "mails" || a.At("data.prices.0.currency") != "USD" || a.At("data.name") != "E-mails sent" {
 			t.Errorf("after a change of nothing: %s", a.Text)
@@ -95,7 +95,7 @@ func TestAdminMeters(t *testing.T) {
 			t.Errorf("prices: %s", diff)
 		}
 
-		// A deleted meter is nowhere, and its code is free.
+		// A deleted meter is not found, and its code is available again.
 		s.Call("DELETE", adminMeters+"/"+id, admin, nil).Want(204)
 		for method, body := range map[string]any{"GET": nil, "PATCH": map[string]any{"name": 5}, "DELETE": nil} {
 			s.Call(method, adminMeters+"/"+id, admin, body).Want(404)
@@ -152,7 +152,7 @@ func TestAdminMeterRefusals(t *testing.T) {
 			delete(body, key)
 			s.Call("POST", adminMeters, admin, body).As("without " + key).WantInvalid(key)
 		}
-		// What a float cannot tell apart is told apart.
+		// Amounts are exact beyond the precision of a float.
 		for _, cents := range []string{"0.0000000000001", "1000000000000.000000000001"} {
 			s.Call("PATCH", adminMeters+"/"+id, admin, `{"prices":[{"currency":"EUR","unit_price_cents":`+cents+`}]}`).
 				As(cents).WantInvalid("prices.0.unit_price_cents")
@@ -163,7 +163,7 @@ func TestAdminMeterRefusals(t *testing.T) {
 				t.Errorf("%s is %s", cents, a.Text)
 			}
 		}
-		// A maximum that is billed has periods that end.
+		// A billed maximum must have a reset interval.
 		linked := map[string]any{"prices": []any{meterPrice("EUR", 1, s.NewMeteredPrice("eur", "1"))}}
 		peak := s.Call("POST", adminMeters, admin, map[string]any{
 			"code": "peak", "name": "Peak", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "none",
@@ -176,7 +176,7 @@ func TestAdminMeterRefusals(t *testing.T) {
 		s.Call("POST", adminMeters, admin, apptest.WithChanges(apptest.WithChanges(apptest.WithChanges(apptest.WithChanges(newMeter, apptest.Object{"code": "other"}), apptest.Object{"aggregation_type": "max"}), apptest.Object{"reset_interval": "none"}), apptest.Object{"prices": linked["prices"]})).
 			As("from the start").WantInvalid("reset_interval", "prices.0.psp_price_id")
 
-		// The longest are taken, and one's own code.
+		// The maximum lengths are accepted, and so is the meter's own code.
 		s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"code": long[:255], "name": long[:255], "unit_label": long[:255]}).Want(200)
 		s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"code": long[:255]}).Want(200)
 		s.Call("PATCH", adminMeters+"/x", admin, `{`).Want(404)
@@ -196,7 +196,7 @@ func TestAdminMeterList(t *testing.T) {
 		s.Call("DELETE", adminMeters+"/"+gone, admin, nil).Want(204)
 
 		for query, want := range map[string][]string{
-			"":                            {"B_1", "a", "api-calls", "b-2", "off", "storage-gb"}, // in the order of bytes
+			"":                            {"B_1", "a", "api-calls", "b-2", "off", "storage-gb"}, // in byte order
 			"sort=-code":                  {"storage-gb", "off", "b-2", "api-calls", "a", "B_1"},
 			"filter[code]=B_1":            {"B_1"},
 			"filter[code]=b_1":            {},
@@ -232,7 +232,7 @@ func TestAdminMeterList(t *testing.T) {
 	})
 }
 
-// A change of a meter holds for the next request, whatever was counted before.
+// A change of a meter applies to the next request, whatever was counted before.
 func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -281,7 +281,7 @@ func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
 		s.Call("DELETE", adminMeters+"/"+id, admin, nil).Want(204)
 		record(404, 1)
 		s.Call("GET", usage+"/emails", ada.Token, nil).Want(404)
-		// Another meter of the same code begins at nothing.
+		// A new meter with the same code starts at zero.
 		s.Call("POST", adminMeters, admin, newMeter).Want(201)
 		shows(0)
 		record(201, 3)
@@ -289,8 +289,8 @@ func TestAdminMeterChangesHoldAtOnce(t *testing.T) {
 	})
 }
 
-// A price of the provider belongs to one meter: linked to two it would bill the usage of
-// one for both. Of two that are linked at the same time one is refused.
+// A price of the provider belongs to one meter. If it were linked to two, it would bill the usage
+// of both to each. Of two concurrent requests to link it, one is rejected.
 func TestOneMeterAPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

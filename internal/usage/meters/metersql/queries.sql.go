@@ -155,7 +155,7 @@ type LastSalesRow struct {
 	PSPPriceID *string
 }
 
-// What was sold last of a meter, by currency.
+// The latest sales of a meter, by currency.
 func (q *Queries) LastSales(ctx context.Context, meterID uuid.UUID) ([]LastSalesRow, error) {
 	rows, err := q.db.QueryContext(ctx, lastSales, meterID)
 	if err != nil {
@@ -192,7 +192,7 @@ type LinkedPricesRow struct {
 	UnitPriceCents string
 }
 
-// What a subscription in a currency is billed for besides its plan.
+// The metered prices of a subscription in a currency.
 func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]LinkedPricesRow, error) {
 	rows, err := q.db.QueryContext(ctx, linkedPrices, currency)
 	if err != nil {
@@ -244,8 +244,8 @@ const meterForChange = `-- name: MeterForChange :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
-// A change of a meter waits for the recordings that were decided by its old rules,
-// and later recordings wait for the change.
+// A change of a meter waits for recordings under its old rules, and later recordings wait for the
+// change.
 func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterForChange, id)
 	var i Meter
@@ -447,7 +447,7 @@ type SalesAtRow struct {
 	PSPPriceID *string
 }
 
-// What usage plans sold in a currency at a time.
+// The metered prices of usage plans in a currency at a time.
 func (q *Queries) SalesAt(ctx context.Context, arg SalesAtParams) ([]SalesAtRow, error) {
 	rows, err := q.db.QueryContext(ctx, salesAt, arg.Currency, arg.At)
 	if err != nil {

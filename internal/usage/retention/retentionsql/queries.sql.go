@@ -571,7 +571,7 @@ type StreamsWithEventsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams from a position in their order that have events in a period.
+// Streams from a position on that have events in a period.
 func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
 		arg.TenantID,

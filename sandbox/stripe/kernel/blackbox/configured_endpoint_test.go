@@ -7,7 +7,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe"
 )
 
-// TestTheConfiguredEndpointFollowsTheSettings changes and removes the setting.
+// TestTheConfiguredEndpointFollowsTheSettings changes and removes the configured endpoint.
 func TestTheConfiguredEndpointFollowsTheSettings(t *testing.T) {
 	t.Parallel()
 	var kept stripe.Config

@@ -49,8 +49,8 @@ func TestEndpointsAreManaged(t *testing.T) {
 	w.CheckRefused(stripetest.Refusal{Name: "a seventeenth", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*"})
 }
 
-// TestEachEndpointGetsWhatItAskedFor sends events to the configured endpoint, which
-// takes all, and to one that takes one type.
+// TestEachEndpointGetsWhatItAskedFor sends events to the configured endpoint, which receives all
+// types, and to an endpoint that is subscribed to one type.
 func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
@@ -78,7 +78,7 @@ func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
 			t.Errorf("sent to %s signed %s", got[i].url, got[i].header.Get("Stripe-Signature"))
 		}
 	}
-	// The event says how many endpoints it is still on its way to.
+	// pending_webhooks is the number of endpoints that have not accepted the event.
 	if id := `"id":"evt_`; strings.Count(got[0].body+got[1].body, id) != 2 || !strings.Contains(got[0].body+got[1].body, `"pending_webhooks":2`) {
 		t.Errorf("the bodies: %s, %s", got[0].body, got[1].body)
 	}
@@ -94,7 +94,7 @@ func TestEachEndpointGetsWhatItAskedFor(t *testing.T) {
 	}
 }
 
-// TestUndeliveredEventsAreFound lists events by whether they arrived.
+// TestUndeliveredEventsAreFound lists events by their delivery status.
 func TestUndeliveredEventsAreFound(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t, func(c *stripe.Config) { c.WebhookURL, c.WebhookSecret = "http://service.example.test", secret })

@@ -15,7 +15,7 @@ import (
 
 const day = stripetest.Day
 
-// TestIdempotencyKeys follows one key through requests that have it, in order.
+// TestIdempotencyKeys sends several requests with the same key, in order.
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -54,14 +54,14 @@ func TestIdempotencyKeys(t *testing.T) {
 			t.Errorf("replayed %s, first %s", got.Body, first.Body)
 		}
 	}
-	// The sandbox's clock has nothing to do with it.
+	// The sandbox's clock does not affect idempotency keys.
 	w.Advance(48 * time.Hour)
 	if got := w.API("POST", "/v1/customers", "name=Ada", "Idempotency-Key", "k"); got.Header().Get("Idempotent-Replayed") == "" {
 		t.Error("moving the sandbox's clock frees a key")
 	}
 }
 
-// TestADeclinedPaymentIsReplayed repeats a request that was refused and yet took effect.
+// TestADeclinedPaymentIsReplayed repeats a request that failed but changed the state.
 func TestADeclinedPaymentIsReplayed(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -129,8 +129,7 @@ func TestEventsAreFiltered(t *testing.T) {
 	w.Get("/v1/events/"+changed.At("id")).CheckValues(t, "retrieved", "type", "customer.updated", "object", "event")
 }
 
-// TestNestedListsComeInPages pages through the windows of a meter, which are computed
-// and not stored.
+// TestNestedListsComeInPages paginates the summaries of a meter, which are computed and not stored.
 func TestNestedListsComeInPages(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
@@ -194,8 +193,7 @@ func TestExpandedObjects(t *testing.T) {
 	w.CheckRefused(stripetest.Refusal{Name: "too deep", Method: "GET", Path: invoice + "?expand[]=a.b.c.d.e", Param: "expand"})
 }
 
-// TestAFailureIsAnAPIError breaks the database: clients learn that the failure was not
-// theirs, and nothing of the reason.
+// TestAFailureIsAnAPIError closes the database. Clients receive an api_error without the cause.
 func TestAFailureIsAnAPIError(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)

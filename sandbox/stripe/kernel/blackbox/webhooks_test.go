@@ -20,14 +20,13 @@ import (
 
 const secret = "whsec_test"
 
-// sent is a webhook as it was sent.
+// sent is a webhook request.
 type sent struct {
 	header    http.Header
 	body, url string
 }
 
-// receiver takes webhooks without a network and answers them with the statuses that
-// the test gives.
+// receiver receives webhooks without a network. It responds with the statuses from answers.
 type receiver struct {
 	sent    chan sent
 	answers chan int
@@ -47,7 +46,7 @@ func (r receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// receiving returns a world that runs and sends its webhooks to the receiver.
+// receiving returns a running world that sends its webhooks to the receiver.
 func receiving(t *testing.T) (*stripetest.World, receiver) {
 	t.Helper()
 	r := receiver{sent: make(chan sent, 100), answers: make(chan int, 100)}
@@ -78,7 +77,7 @@ func (r receiver) next(t *testing.T) sent {
 	}
 }
 
-// deliveries waits until the queue is as wanted.
+// deliveries waits until the queue has the wanted state.
 func deliveries(t *testing.T, w *stripetest.World, want string) {
 	t.Helper()
 	var got string
@@ -90,11 +89,11 @@ func deliveries(t *testing.T, w *stripetest.World, want string) {
 	})
 }
 
-// TestAWebhookIsSignedAndRetried follows one event to a receiver that fails twice.
+// TestAWebhookIsSignedAndRetried delivers an event to a receiver that fails twice.
 func TestAWebhookIsSignedAndRetried(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
-	w.Real.Set(time.Date(2027, time.May, 1, 0, 0, 0, 0, time.UTC)) // signatures go by the real clock
+	w.Real.Set(time.Date(2027, time.May, 1, 0, 0, 0, 0, time.UTC)) // signatures use the real clock
 	w.Customer()
 	first := ""
 	for _, c := range []struct {
@@ -143,7 +142,7 @@ func TestAWebhookIsSignedAndRetried(t *testing.T) {
 	w.Get("/v1/events/"+e.ID).CheckValues(t, "once it is taken", "pending_webhooks", "0")
 }
 
-// TestAnEventIsGivenUp fails until Stripe would stop, after three days.
+// TestAnEventIsGivenUp fails all attempts until Stripe would stop, after three days.
 func TestAnEventIsGivenUp(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
@@ -175,8 +174,8 @@ func TestAnEventIsGivenUp(t *testing.T) {
 	w.Get("/v1/events").CheckValues(t, "an event that nobody took", "data.0.pending_webhooks", "1")
 }
 
-// TestOneObjectsEventsWaitForEachOther holds the first event up: the next one about the
-// same object waits for its first attempt, one about another object does not.
+// TestOneObjectsEventsWaitForEachOther delays the first event. The next event about the same object
+// waits for its first attempt; an event about another object does not.
 func TestOneObjectsEventsWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	w, r := receiving(t)
