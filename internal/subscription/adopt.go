@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/money"
@@ -99,7 +100,11 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if err != nil {
 		return err
 	}
-	if next.former, err = inheritFormerTerms(had, next); err != nil {
+	_, err = s.deps.Catalog.DefaultPlan(ctx)
+	if err != nil && !errors.Is(err, catalog.ErrNotFound) {
+		return err
+	}
+	if next.former, err = inheritFormerTerms(had, next, err == nil); err != nil {
 		return err
 	}
 	if err := s.store.insert(ctx, next); err != nil {

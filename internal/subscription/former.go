@@ -57,7 +57,7 @@ func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error
 // inheritFormerTerms merges the former terms of all earlier subscriptions of a tenant for its next
 // one. They end at the latest when the next subscription begins, because the provider begins it
 // before the replaced one is ended here.
-func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, error) {
+func inheritFormerTerms(had []Subscription, next Subscription, hasDefaultPlan bool) (sqldb.JSON, error) {
 	var all []entitlement.FormerTerms
 	for _, s := range had {
 		former, err := entitlement.DecodeFormer(s.former)
@@ -75,7 +75,21 @@ func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, erro
 		}
 	}
 	slices.SortStableFunc(all, func(a, b entitlement.FormerTerms) int { return a.Until.Compare(b.Until) })
+	if begun := next.CurrentPeriodStart; hasDefaultPlan && (len(all) == 0 || all[len(all)-1].Until.Before(begun)) {
+		all = append(all, calendarTermsUntil(begun))
+	}
 	return entitlement.EncodeFormer(dropExpired(all, next.CreatedAt))
+}
+
+// calendarTermsUntil returns the terms of the default plan, whose months are calendar months, until
+// a time.
+func calendarTermsUntil(until time.Time) entitlement.FormerTerms {
+	until = until.UTC()
+	first := time.Date(until.Year(), until.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return entitlement.FormerTerms{
+		BillingAnchor: first, IntervalUnit: "month", IntervalCount: 1,
+		CurrentPeriodStart: first, CurrentPeriodEnd: first.AddDate(0, 1, 0), Until: until,
+	}
 }
 
 // dropExpired removes the terms that ended so long ago that any window they interrupted is over.

@@ -100,7 +100,7 @@ func TestInheritFormerTerms(t *testing.T) {
 	if first.former, err = noteFormerTerms(first, ended, on(8)); err != nil {
 		t.Fatal(err)
 	}
-	if second.former, err = inheritFormerTerms([]Subscription{first}, second); err != nil {
+	if second.former, err = inheritFormerTerms([]Subscription{first}, second, false); err != nil {
 		t.Fatal(err)
 	}
 	over := second
@@ -110,7 +110,7 @@ func TestInheritFormerTerms(t *testing.T) {
 	}
 	third := billed(14, "month") // began at the provider before the second was ended here
 	third.CreatedAt = on(15)
-	got, err := inheritFormerTerms([]Subscription{over, first}, third)
+	got, err := inheritFormerTerms([]Subscription{over, first}, third, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestInheritFormerTerms(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	third.CreatedAt = on(45)
-	if got, err := inheritFormerTerms([]Subscription{over, first}, third); err != nil || len(untils(t, got)) != 1 {
+	if got, err := inheritFormerTerms([]Subscription{over, first}, third, false); err != nil || len(untils(t, got)) != 1 {
 		t.Errorf("after a month it has %v, %v", untils(t, got), err)
 	}
 	if got, err := inheritFormerTerms(nil, third); err != nil || got != nil {
