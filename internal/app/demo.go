@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -36,6 +37,9 @@ func (svc *service) seedDemo(ctx context.Context, own string) error {
 	if _, err := svc.priceList.Apply(ctx, demo, false); err != nil {
 		return fmt.Errorf("demo catalog: %w", err)
 	}
+	if err := svc.seedDefaultPlan(ctx); err != nil {
+		return err
+	}
 	acme, err := svc.seedAcme(ctx)
 	if err != nil {
 		return fmt.Errorf("demo tenant: %w", err)
@@ -45,6 +49,22 @@ func (svc *service) seedDemo(ctx context.Context, own string) error {
 	}
 	_, err = svc.accounts.CreateAdmin(ctx, "Sandbox Admin", sandbox.AdminEmail, sandbox.AdminPassword, nil)
 	return err
+}
+
+// seedDefaultPlan makes the plan of TENANTRY_DEMO_DEFAULT_PLAN the default plan.
+func (svc *service) seedDefaultPlan(ctx context.Context) error {
+	slug := svc.settings.DemoDefaultPlan
+	if slug == "" {
+		return nil
+	}
+	plan, err := svc.catalog.PlanBySlug(ctx, slug)
+	if err == nil {
+		_, err = svc.catalog.UpdatePlan(ctx, plan.ID, catalog.PlanChange{Fields: func(p *catalog.Plan) { p.IsDefault = true }})
+	}
+	if err != nil {
+		return fmt.Errorf("TENANTRY_DEMO_DEFAULT_PLAN: the plan %q cannot be the default plan: %w", slug, err)
+	}
+	return nil
 }
 
 func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {

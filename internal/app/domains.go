@@ -162,7 +162,9 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 
 // addSubscriptions builds the catalog and the subscriptions to its plans.
 func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox) {
-	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db), Audit: d.audit})
+	d.catalog = catalog.New(catalog.Deps{
+		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db), Jobs: p.jobs, Audit: d.audit,
+	})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: &link.subscriptions, Log: p.log,
@@ -181,7 +183,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
 		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
-		Prices: d.priceLinks,
+		Prices: d.priceLinks, Events: events,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -34,6 +35,7 @@ func events() []rest.Event {
 		event[invoice.InvoiceView](hook.InvoiceVoided, "An invoice is void"),
 		event[usage.MeterQuota](hook.QuotaWarning, "80 % of a quota are used, once a period"),
 		event[usage.MeterQuota](hook.QuotaReached, "A quota is used up, once a period"),
+		event[[]entitlement.Entitlement](hook.EntitlementsChanged, "The features or limits of a tenant change; the data is the list of its entitlements"),
 		event[apikey.APIKey](hook.APIKeyCreated, "An API key is made"),
 		event[apikey.APIKey](hook.APIKeyRevoked, "An API key is ended at once"),
 		event[webhook.WebhookEndpoint](hook.Test, "Somebody tests the endpoint; it is sent whatever types the endpoint chose"),

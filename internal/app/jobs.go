@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -52,6 +53,7 @@ func (svc *service) registerJobs() {
 		{common, mail.JobSend, svc.outbox.HandleSend},
 		{common, account.JobForgot, svc.accounts.HandleForgot},
 		{common, usage.JobAlert, svc.usage.HandleAlert},
+		{common, catalog.JobChanged, svc.entitlements.HandlePublish},
 		{web, avatar.JobImport, svc.avatars.HandleImport},
 		{web, webpush.JobSend, svc.pushes.HandleSend},
 		{provider, inbox.JobEvent, svc.receiver.HandleEvent},

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
 )
 
 // Subscriptions reports which plans are in use.
@@ -18,6 +19,15 @@ type Subscriptions interface {
 	// nor incomplete_expired.
 	HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error)
 }
+
+// Jobs is the queue of background jobs; *jobs.Queue implements it.
+type Jobs interface {
+	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
+}
+
+// JobChanged is the kind of the job that follows a change of the catalog: it publishes the
+// entitlements that differ after it.
+const JobChanged = "catalog.changed"
 
 // Audit is the audit log. *audit.Log implements it.
 type Audit interface {
@@ -39,7 +49,10 @@ func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now ti
 			return err
 		}
 		s.db.AfterCommit(ctx, s.InvalidateCache)
-		return nil
+		if s.jobs == nil {
+			return nil
+		}
+		return s.jobs.Enqueue(ctx, JobChanged, nil, jobs.Key("all"))
 	})
 }
 

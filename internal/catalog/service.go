@@ -14,7 +14,9 @@ type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
 	Subscriptions Subscriptions
-	Audit         Audit
+	// Jobs gets a job after each change, which publishes the changed entitlements; nil for none.
+	Jobs  Jobs
+	Audit Audit
 }
 
 // Service reads and changes the catalog. It is safe for concurrent use.
@@ -22,6 +24,7 @@ type Service struct {
 	db            *sqldb.DB
 	clock         clock.Clock
 	subscriptions Subscriptions
+	jobs          Jobs
 	audit         Audit
 	store         store
 	cache         *cache[Public]
@@ -29,7 +32,7 @@ type Service struct {
 
 // New returns a Service.
 func New(d Deps) *Service {
-	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
+	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, jobs: d.Jobs, audit: d.Audit, store: store{conn: d.DB.Conn}}
 	s.cache = newCache(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
 	return s
 }

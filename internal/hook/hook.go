@@ -31,6 +31,7 @@ const (
 	InvoiceVoided        Type = "invoice.voided"
 	QuotaWarning         Type = "usage.quota_warning"
 	QuotaReached         Type = "usage.quota_reached"
+	EntitlementsChanged  Type = "entitlements.changed"
 	APIKeyCreated        Type = "api_key.created"
 	APIKeyRevoked        Type = "api_key.revoked"
 	Test                 Type = "webhook.test"
@@ -42,7 +43,7 @@ func Types() []Type {
 		TenantCreated, TenantUpdated, TenantDeleted, MemberJoined, MemberRoleChanged, MemberRemoved,
 		InvitationCreated, InvitationAccepted, InvitationRevoked,
 		SubscriptionCreated, SubscriptionUpdated, SubscriptionCanceled, SubscriptionPastDue,
-		InvoiceIssued, InvoicePaid, InvoiceVoided, QuotaWarning, QuotaReached, APIKeyCreated, APIKeyRevoked, Test,
+		InvoiceIssued, InvoicePaid, InvoiceVoided, QuotaWarning, QuotaReached, EntitlementsChanged, APIKeyCreated, APIKeyRevoked, Test,
 	}
 }
 

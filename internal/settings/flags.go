@@ -79,13 +79,14 @@ type OutsideFlags struct {
 
 // DevFlags are the flags of dev.
 type DevFlags struct {
-	HTTPFlags      `embed:""`
-	BrandFlags     `embed:""`
-	InvoiceFlags   `embed:""`
-	LifetimeFlags  `embed:""`
-	RetentionFlags `embed:""`
-	UsageFlags     `embed:""`
-	StoreFlags     `embed:""`
+	DemoDefaultPlan string `env:"TENANTRY_DEMO_DEFAULT_PLAN" placeholder:"SLUG" help:"Plan of the demo catalog that applies to organizations without a subscription, used when the data folder is new: its slug, or none. Default: free."`
+	HTTPFlags       `embed:""`
+	BrandFlags      `embed:""`
+	InvoiceFlags    `embed:""`
+	LifetimeFlags   `embed:""`
+	RetentionFlags  `embed:""`
+	UsageFlags      `embed:""`
+	StoreFlags      `embed:""`
 }
 
 // ServeFlags are the flags of serve.
@@ -152,6 +153,9 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.traces(&s)
 	s.StripeSecretKey = Secret(getenv("TENANTRY_STRIPE_SECRET_KEY"))
 	p.sandboxKey("TENANTRY_STRIPE_SECRET_KEY", s.StripeSecretKey)
+	if s.DemoDefaultPlan = cmp.Or(f.DemoDefaultPlan, "free"); s.DemoDefaultPlan == "none" {
+		s.DemoDefaultPlan = ""
+	}
 	return s, errors.Join(p.errs...)
 }
 

@@ -53,6 +53,9 @@ type Settings struct {
 	StopDelay      time.Duration // how long requests are accepted after the stop has begun
 	ProfilesAddr   string        // host:port of /debug/pprof/; "" disables it except on a loopback MetricsAddr
 
+	// DemoDefaultPlan is the slug of the demo plan that dev makes the default plan; "" for none.
+	DemoDefaultPlan string
+
 	// serve requires the next four settings. dev ignores them, except in tests, which set a key and
 	// a webhook secret.
 	StripeSecretKey      Secret

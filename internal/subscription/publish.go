@@ -23,8 +23,12 @@ func (s *Service) publishChange(ctx context.Context, before, after Subscription)
 	}
 }
 
-// publish adds an event about a subscription to the outbox.
+// publish adds an event about a subscription to the outbox, and another one if the entitlements of
+// the tenant changed with it.
 func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) error {
+	if err := s.deps.Entitlements.PublishChange(ctx, sub.TenantID); err != nil {
+		return err
+	}
 	return hook.Publish(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
 		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may also have stored a reason
 		if err != nil {

@@ -154,6 +154,9 @@ DELETE FROM invitations WHERE tenant_id = $1;
 -- name: DeleteKeysOfTenant :exec
 DELETE FROM api_keys WHERE tenant_id = $1;
 
+-- name: DeleteDigestOfTenant :exec
+DELETE FROM entitlement_digests WHERE tenant_id = $1;
+
 -- name: DeleteRolesOfTenant :exec
 DELETE FROM roles WHERE tenant_id = $1;
 

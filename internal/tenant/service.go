@@ -24,6 +24,8 @@ type Subscriptions interface {
 	// Overview returns the subscription of each tenant that has not ended, or the default plan.
 	// Tenants with neither are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
+	// RecordEntitlements stores the entitlements of a new tenant, so that changes are published.
+	RecordEntitlements(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Overviews is the part of the subscription domain that the admin API uses.
@@ -158,6 +160,9 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 			err = ErrInAnotherTenant
 		}
 		if err != nil {
+			return err
+		}
+		if err := s.deps.Subscriptions.RecordEntitlements(ctx, id); err != nil {
 			return err
 		}
 		if err := s.publish(ctx, hook.TenantCreated, id); err != nil {

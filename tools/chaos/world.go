@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -260,6 +261,7 @@ func (w *world) newInstance(n int) (*instance, error) {
 	}
 	if w.scenario.sandbox {
 		i.args[0] = "dev"
+		i.env = append(slices.Clone(i.env), "TENANTRY_DEMO_DEFAULT_PLAN=none") // its quotas would reject the load
 	}
 	if w.scenario.disk {
 		i.useDisk(filepath.Join(w.dir, "database"), fmt.Sprintf(`"$0" migrate && "$0" catalog import %q --yes`, filepath.Join(w.dir, "catalog.yaml")))

@@ -29,7 +29,7 @@ function freePort() {
 }
 
 /** Starts `tenantry dev` with data of its own. TENANTRY_BIN is a built program; without it one is built. */
-export async function startService() {
+export async function startService(settings = {}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'console-'))
   let program = process.env.TENANTRY_BIN
   if (!program) {
@@ -38,7 +38,7 @@ export async function startService() {
   }
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
-  const env = { ...process.env, TENANTRY_RATE_LIMITS: 'off' }
+  const env = { ...process.env, TENANTRY_RATE_LIMITS: 'off', TENANTRY_DEMO_DEFAULT_PLAN: 'none', ...settings }
   const service = spawn(program, ['dev', '--addr', `127.0.0.1:${port}`, '--data', path.join(folder, 'data')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   service.stdout.on('data', (text) => (log += text))

@@ -107,6 +107,8 @@ func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]ten
 	return nil, nil //nolint:nilnil // Reading a nil map is fine.
 }
 
+func (noSubscriptions) RecordEntitlements(context.Context, uuid.UUID) error { return nil }
+
 func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
 
 // pictures records the picture URLs that are passed to the importer in committed transactions.

@@ -702,6 +702,12 @@ CREATE TABLE checkouts (
 CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
 
+-- The SHA-256, in hex, of the entitlements that webhooks were last notified of; empty before that.
+CREATE TABLE entitlement_digests (
+    tenant_id uuid PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,
+    digest text NOT NULL
+);
+
 -- Trials of tenants: at most one per product, permanently. The row is written with the subscription
 -- that starts with the trial.
 CREATE TABLE trials (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
+	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -52,7 +53,8 @@ type Deps struct {
 	Tenants     Tenants
 	Team        Team
 	Consumption Consumption
-	Prices      Prices // used by Offers only
+	Prices      Prices      // used by Offers only
+	Events      hook.Outbox // nil disables events
 }
 
 // Service implements the use cases of entitlements.

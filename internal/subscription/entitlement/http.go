@@ -33,15 +33,11 @@ type Entitlement struct {
 
 // Entitlements handles GET /entitlements.
 func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]Entitlement], error) {
-	granted, err := h.svc.GrantedFeatures(ctx, authz.TenantID(ctx))
-	if err != nil && !errors.Is(err, ErrNone) {
+	terms, _, err := h.svc.terms.Get(ctx, authz.TenantID(ctx))
+	if err != nil {
 		return nil, err
 	}
-	list := make([]Entitlement, len(granted))
-	for i, f := range granted {
-		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
-	}
-	return rest.OK(list), nil
+	return rest.OK(terms.rows()), nil
 }
 
 // studioFeature is the code of the feature that grants access to the studio.

@@ -22,3 +22,19 @@ WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p
         WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
             AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
     );
+
+-- name: InsertDigest :exec
+INSERT INTO entitlement_digests (tenant_id, digest) VALUES ($1, '') ON CONFLICT DO NOTHING;
+
+-- name: LockDigest :one
+SELECT digest FROM entitlement_digests WHERE tenant_id = $1 FOR UPDATE;
+
+-- name: PutDigest :exec
+UPDATE entitlement_digests SET digest = $2 WHERE tenant_id = $1;
+
+-- name: Digests :many
+SELECT d.* FROM entitlement_digests d
+JOIN tenants t ON t.id = d.tenant_id
+WHERE d.tenant_id > sqlc.arg(after)::uuid AND t.deleted_at IS NULL
+ORDER BY d.tenant_id
+LIMIT sqlc.arg(most);

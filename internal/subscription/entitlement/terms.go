@@ -74,14 +74,14 @@ func TermTables() []string { return []string{"subscriptions", "plans", "entitlem
 // TermsOf returns the queries that read the terms of tenants, and a function that returns the terms
 // once the queries have run, in the transaction of ctx or without one. A tenant is missing in the
 // result if no subscription sets its limits and there is no default plan.
-func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
+func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
 		return nil, func(context.Context) (map[uuid.UUID]Terms, error) { return terms, nil }
 	}
 	former := map[uuid.UUID][]FormerTerms{}
 	plans := newPlansRead()
-	queries = []sqldb.Query{s.store.termsQuery(tenantIDs, terms, former), s.store.tenantPlansQuery(tenantIDs, plans)}
+	queries = []sqldb.Query{r.store.termsQuery(tenantIDs, terms, former), r.store.tenantPlansQuery(tenantIDs, plans)}
 	return queries, func(ctx context.Context) (map[uuid.UUID]Terms, error) {
 		var missing []uuid.UUID
 		for _, t := range terms {
@@ -91,7 +91,7 @@ func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 			}
 		}
 		if len(missing) > 0 {
-			if err := s.store.addPlans(ctx, missing, plans); err != nil {
+			if err := r.store.addPlans(ctx, missing, plans); err != nil {
 				return nil, err
 			}
 		}
@@ -112,9 +112,9 @@ func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 }
 
 // loadTerms is TermsOf as one call.
-func (s *Service) loadTerms(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
-	queries, read := s.TermsOf(tenantIDs)
-	if err := s.deps.DB.QueryAll(ctx, queries...); err != nil {
+func (r Register) loadTerms(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
+	queries, read := r.TermsOf(tenantIDs)
+	if err := r.store.db.QueryAll(ctx, queries...); err != nil {
 		return nil, err
 	}
 	return read(ctx)

@@ -37,6 +37,15 @@ func (q *Queries) CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, 
 	return count, err
 }
 
+const deleteDigestOfTenant = `-- name: DeleteDigestOfTenant :exec
+DELETE FROM entitlement_digests WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteDigestOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteDigestOfTenant, tenantID)
+	return err
+}
+
 const deleteEndpointsOfTenant = `-- name: DeleteEndpointsOfTenant :exec
 DELETE FROM webhook_endpoints WHERE tenant_id = $1
 `

@@ -3,3 +3,12 @@
 //   sqlc v1.31.1
 
 package entitlementsql
+
+import (
+	"github.com/google/uuid"
+)
+
+type EntitlementDigest struct {
+	TenantID uuid.UUID
+	Digest   string
+}

@@ -11,6 +11,42 @@ import (
 	"github.com/google/uuid"
 )
 
+const digests = `-- name: Digests :many
+SELECT d.tenant_id, d.digest FROM entitlement_digests d
+JOIN tenants t ON t.id = d.tenant_id
+WHERE d.tenant_id > $1::uuid AND t.deleted_at IS NULL
+ORDER BY d.tenant_id
+LIMIT $2
+`
+
+type DigestsParams struct {
+	After uuid.UUID
+	Most  int32
+}
+
+func (q *Queries) Digests(ctx context.Context, arg DigestsParams) ([]EntitlementDigest, error) {
+	rows, err := q.db.QueryContext(ctx, digests, arg.After, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []EntitlementDigest{}
+	for rows.Next() {
+		var i EntitlementDigest
+		if err := rows.Scan(&i.TenantID, &i.Digest); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const hasActiveSubscription = `-- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'))
 `
@@ -38,6 +74,26 @@ func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const insertDigest = `-- name: InsertDigest :exec
+INSERT INTO entitlement_digests (tenant_id, digest) VALUES ($1, '') ON CONFLICT DO NOTHING
+`
+
+func (q *Queries) InsertDigest(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, insertDigest, tenantID)
+	return err
+}
+
+const lockDigest = `-- name: LockDigest :one
+SELECT digest FROM entitlement_digests WHERE tenant_id = $1 FOR UPDATE
+`
+
+func (q *Queries) LockDigest(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, lockDigest, tenantID)
+	var digest string
+	err := row.Scan(&digest)
+	return digest, err
 }
 
 const productsWithoutTrial = `-- name: ProductsWithoutTrial :many
@@ -74,4 +130,18 @@ func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const putDigest = `-- name: PutDigest :exec
+UPDATE entitlement_digests SET digest = $2 WHERE tenant_id = $1
+`
+
+type PutDigestParams struct {
+	TenantID uuid.UUID
+	Digest   string
+}
+
+func (q *Queries) PutDigest(ctx context.Context, arg PutDigestParams) error {
+	_, err := q.db.ExecContext(ctx, putDigest, arg.TenantID, arg.Digest)
+	return err
 }
