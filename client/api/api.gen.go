@@ -344,6 +344,7 @@ const (
 const (
 	WebhookEventTypeAPIKeyCreated        WebhookEventType = "api_key.created"
 	WebhookEventTypeAPIKeyRevoked        WebhookEventType = "api_key.revoked"
+	WebhookEventTypeEntitlementsChanged  WebhookEventType = "entitlements.changed"
 	WebhookEventTypeInvitationAccepted   WebhookEventType = "invitation.accepted"
 	WebhookEventTypeInvitationCreated    WebhookEventType = "invitation.created"
 	WebhookEventTypeInvitationRevoked    WebhookEventType = "invitation.revoked"
@@ -663,6 +664,9 @@ type AdminCreatePlanRequest struct {
 	// IsActive Whether it is offered.
 	IsActive *bool `json:"is_active,omitempty"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault *bool `json:"is_default,omitempty"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
@@ -683,6 +687,9 @@ type AdminCreatePlanRequest struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays *int `json:"trial_days,omitempty"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminCreateProductRequest defines model for AdminCreateProductRequest.
@@ -920,6 +927,9 @@ type AdminPlan struct {
 	// IsActive Whether it is offered.
 	IsActive bool `json:"is_active"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
@@ -944,6 +954,9 @@ type AdminPlan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 
 	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -1262,6 +1275,9 @@ type AdminUpdatePlanRequest struct {
 	// IsActive Whether it is offered.
 	IsActive *bool `json:"is_active,omitempty"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault *bool `json:"is_default,omitempty"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
@@ -1285,6 +1301,9 @@ type AdminUpdatePlanRequest struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays *int `json:"trial_days,omitempty"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminUpdateProductRequest defines model for AdminUpdateProductRequest.
@@ -2767,6 +2786,9 @@ type OfferedPlan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Name The name.
 	Name string `json:"name"`
 
@@ -2784,6 +2806,9 @@ type OfferedPlan struct {
 
 	// TrialDays The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // OfferedPlanList defines model for OfferedPlanList.
@@ -2821,8 +2846,8 @@ type OnboardingBilling struct {
 
 // OnboardingCheckout defines model for OnboardingCheckout.
 type OnboardingCheckout struct {
-	// CheckoutURL The provider's page on which the purchase is paid.
-	CheckoutURL string `json:"checkout_url"`
+	// CheckoutURL Null for the default plan, which needs no checkout.
+	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 }
 
 // OnboardingCheckoutAnswer defines model for OnboardingCheckoutAnswer.
@@ -3025,6 +3050,9 @@ type Plan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
@@ -3051,6 +3079,9 @@ type Plan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 
 	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -3301,6 +3332,12 @@ type ProfileTenant struct {
 
 	// OnboardingCompletedAt When the onboarding was completed, in UTC; null where it was not.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
+
+	// PlanName The plan of the subscription, or the default plan.
+	PlanName nullable.Nullable[string] `json:"plan_name"`
+
+	// SubscriptionStatus Null without a subscription.
+	SubscriptionStatus nullable.Nullable[string] `json:"subscription_status"`
 
 	// UserRole The role of the caller in the tenant.
 	UserRole string `json:"user_role"`
@@ -3767,8 +3804,8 @@ type StartedOnboarding struct {
 	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// CheckoutURL The provider's page on which the purchase is paid.
-	CheckoutURL string `json:"checkout_url"`
+	// CheckoutURL Null for the default plan, which needs no checkout.
+	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 
 	// RefreshToken Exchanged once for a new pair. Absent in cookie mode.
 	RefreshToken *string   `json:"refreshToken,omitempty"`
@@ -3871,6 +3908,9 @@ type SubscribedPlan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Name The name.
 	Name string `json:"name"`
 
@@ -3882,6 +3922,9 @@ type SubscribedPlan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether the trial collects a card when it begins.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // Subscription defines model for Subscription.
