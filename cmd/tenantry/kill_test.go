@@ -175,7 +175,7 @@ func (r *recorder) check(url string, acknowledged map[string]bool) {
 		}
 	}
 	var counted int64
-	err = db.Conn(ctx).QueryRowContext(ctx, `SELECT c.units * 1000000 + c.millionths FROM usage_counters c JOIN meters m ON m.id = c.meter_id
+	err = db.Conn(ctx).QueryRowContext(ctx, `SELECT sum(c.units * 1000000 + c.millionths) FROM usage_counters c JOIN meters m ON m.id = c.meter_id
 WHERE c.tenant_id = $1::uuid AND m.code = 'api-calls'`, r.tenant).Scan(&counted)
 	if err != nil || counted != total {
 		r.t.Errorf("the counter shows %d, the events come to %d (%v)", counted, total, err)

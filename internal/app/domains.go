@@ -88,7 +88,7 @@ type domains struct {
 func newDomains(p *platform, out environment) (*domains, error) {
 	d, link := &domains{}, &links{}
 	events := webhook.NewOutbox(p.db, p.clock)
-	subscribers := entitlement.NewRegister(p.db)
+	subscribers := entitlement.NewRegister(p.db, p.clock)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: &link.team, Audit: d.audit, Events: events,
@@ -163,7 +163,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 // addSubscriptions builds the catalog and the subscriptions to its plans.
 func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox) {
 	d.catalog = catalog.New(catalog.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db), Jobs: p.jobs, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db, p.clock), Jobs: p.jobs, Audit: d.audit,
 	})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
@@ -182,8 +182,8 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.PageURL(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
-		Prices: d.priceLinks, Events: events,
+		DB: p.db, Clock: p.clock, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
+		Prices: d.priceLinks, Events: events, Audit: d.audit,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
@@ -201,7 +201,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, d.entitlements), Log: p.log,
+		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
 		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlanFunc(p.db),
 		Alerts: alerts.Alerts{

@@ -86,6 +86,7 @@ func (svc *service) registerPeriodic() {
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
 		{common, "team.prune", time.Hour, svc.team.Prune},
+		{common, "entitlement.expire", time.Minute, svc.entitlements.Expire},
 		{common, "tenant.purge", 10 * time.Minute, svc.tenants.Purge},
 		{common, "tenant.lapse-vat", time.Hour, svc.tenants.LapseVAT},
 		{common, "usage.sum", 10 * time.Minute, svc.sums.Run},

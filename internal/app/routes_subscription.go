@@ -32,6 +32,9 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		allowAPIKeys(authz.EntitlementsRead, route(get, tenantPath+"/entitlements", rest.Tenant, "", "default", "List the subscription's entitlements", rest.Handle(entitlements.Entitlements))),
 
+		route(get, adminTenantPath+"/limits", rest.Admin, authz.LimitsManage, "default", "List a tenant's limits", rest.Handle(entitlements.AdminLimits, inTenant)),
+		route(put, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Override a limit of a tenant", rest.Handle(entitlements.PutLimit, rest.Exists(entitlements.FeatureExists), rest.Checks(entitlements.CheckOverride))),
+		route(del, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Remove the override of a limit", rest.Handle(entitlements.DeleteLimit, rest.Exists(entitlements.FeatureExists))),
 		route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
 		route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
 	}

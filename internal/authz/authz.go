@@ -28,6 +28,7 @@ const (
 const (
 	CurrenciesManage   = "currencies.manage"
 	ImpersonationStart = "impersonation.start"
+	LimitsManage       = "limits.manage"
 	LogsView           = "logs.view"
 	MetersManage       = "meters.manage"
 	TenantsManage      = "tenants.manage"
@@ -50,6 +51,7 @@ func PlatformPermissions() []string {
 		"entitlements.delete", "entitlements.sync", "entitlements.view",
 		"features.create", "features.delete", "features.update", "features.view",
 		ImpersonationStart,
+		LimitsManage,
 		LogsView,
 		MetersManage,
 		"plans.create", "plans.delete", "plans.update", "plans.view",

@@ -14,14 +14,14 @@ import (
 )
 
 // Subscriptions reports which plans are in use.
-type Subscriptions interface {
+type subscriptionChecker interface {
 	// HasSubscribers reports whether one of the plans has a subscription that is neither canceled
 	// nor incomplete_expired.
 	HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error)
 }
 
-// Jobs is the queue of background jobs; *jobs.Queue implements it.
-type Jobs interface {
+// jobQueue is the queue of background jobs; *jobs.Queue implements it.
+type jobQueue interface {
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
 

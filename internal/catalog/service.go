@@ -13,9 +13,9 @@ import (
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
-	Subscriptions Subscriptions
+	Subscriptions subscriptionChecker
 	// Jobs gets a job after each change, which publishes the changed entitlements; nil for none.
-	Jobs  Jobs
+	Jobs  jobQueue
 	Audit Audit
 }
 
@@ -23,8 +23,8 @@ type Deps struct {
 type Service struct {
 	db            *sqldb.DB
 	clock         clock.Clock
-	subscriptions Subscriptions
-	jobs          Jobs
+	subscriptions subscriptionChecker
+	jobs          jobQueue
 	audit         Audit
 	store         store
 	cache         *cache[Public]

@@ -52,7 +52,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	want := settings.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(data, "tenantry.db"))),
 		RateLimits: limit.Defaults(), InvoiceMode: settings.InvoicesByPSP, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
-		Lifetimes: account.DefaultLifetimes(), OptionalMails: []string{"welcome", "receipt"},
+		Lifetimes: account.DefaultLifetimes(), OptionalMails: []string{"welcome", "receipt"}, DemoDefaultPlan: "free",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

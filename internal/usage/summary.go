@@ -15,10 +15,14 @@ type cachedSummary struct {
 	Summary
 	billing     *Billing
 	interrupted []Period // windows that count in the current period
+	changesAt   *time.Time
 }
 
 // isCurrent reports whether a time lies in the periods of the summary.
 func (s *cachedSummary) isCurrent(now time.Time) bool {
+	if s.changesAt != nil && !now.Before(*s.changesAt) {
+		return false
+	}
 	if !s.Period.Equal(PeriodOf(ResetMonthly, s.billing, now)) || !slices.EqualFunc(s.interrupted, s.billing.InterruptedWindows(now), Period.Equal) {
 		return false
 	}
@@ -106,5 +110,5 @@ func (s *Service) summaryOf(ctx context.Context, tenantID uuid.UUID, a Allowance
 		}
 		summary.Readings[i] = r
 	}
-	return cachedSummary{summary, a.Billing, interrupted}, nil
+	return cachedSummary{summary, a.Billing, interrupted, a.ChangesAt}, nil
 }

@@ -61,6 +61,8 @@ type Allowance struct {
 	// Limits are the quotas of the subscription's plan by feature code, in whole units. A missing
 	// code is unlimited, as is one whose entitlement is boolean or has no value.
 	Limits map[string]int64
+	// ChangesAt is when an override expires next, so that the limits change; nil for never.
+	ChangesAt *time.Time
 }
 
 // limit returns the quota of a meter in whole units, or nil if it is unlimited.

@@ -166,7 +166,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
-		Subscriptions: entitlement.NewRegister(db),
+		Subscriptions: entitlement.NewRegister(db, clock.System()),
 	})
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,

@@ -5,12 +5,12 @@ package terms
 import (
 	"context"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -24,12 +24,13 @@ import (
 // Allowances provides the quotas and billing periods of subscriptions to the usage domain.
 type Allowances struct {
 	entitlements *entitlement.Service
+	clock        clock.Clock
 	cache        *querycache.Cache[uuid.UUID, usage.Allowance]
 }
 
 // NewAllowances returns Allowances for the entitlements of a database.
-func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
-	a := Allowances{entitlements: entitlements}
+func NewAllowances(db *sqldb.DB, c clock.Clock, entitlements *entitlement.Service) Allowances {
+	a := Allowances{entitlements: entitlements, clock: c}
 	a.cache = querycache.New(querycache.Config[uuid.UUID, usage.Allowance]{
 		DB: db, Tables: a.AllowanceTables(),
 		Load: func(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
@@ -48,6 +49,12 @@ func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
 // if no subscription sets its limits and there is no default plan. Callers share the allowances and must not change them.
 func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
 	cached, missing, store := a.cache.Lookup(ctx, tenantIDs)
+	now := a.clock.Now()
+	for id, allowance := range cached {
+		if allowance.ChangesAt != nil && !now.Before(*allowance.ChangesAt) {
+			missing = append(missing, id)
+		}
+	}
 	queries, read := a.load(missing)
 	return queries, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
 		loaded, err := read(ctx)
@@ -55,7 +62,11 @@ func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sq
 			return nil, err
 		}
 		store(loaded)
-		maps.Copy(loaded, cached)
+		for id, allowance := range cached {
+			if _, again := loaded[id]; !again {
+				loaded[id] = allowance
+			}
+		}
 		return loaded, nil
 	}
 }
@@ -68,13 +79,18 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 		if err != nil {
 			return nil, err
 		}
+		now := a.clock.Now()
 		all := make(map[uuid.UUID]usage.Allowance, len(terms))
 		for id, t := range terms {
-			all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
-				ByCalendar: t.IsDefault(),
-				Anchor:     t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
-				Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
-			}}
+			allowance := usage.Allowance{Limits: t.Limits(now), ChangesAt: t.ChangesAt(now)}
+			if t.PlanID != uuid.Nil {
+				allowance.Billing = &usage.Billing{
+					ByCalendar: t.IsDefault(),
+					Anchor:     t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+					Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
+				}
+			}
+			all[id] = allowance
 		}
 		return all, nil
 	}

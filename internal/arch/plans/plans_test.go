@@ -51,6 +51,7 @@ var slices = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 
 // whole are the queries that can scan a whole table, each with the reason.
 var whole = map[string]string{
+	"subscriptionsql.CountDefaultTenants":    "an admin looks at the default plan, or is about to change it",
 	"accountsql.PlatformAdmins":              "the command line lists the platform's admins",
 	"accountsql.UsersWithExpiredCredentials": "an hourly job, up to its limit",
 	"auditsql.CountDay":                      "looks a day up for each action, of which there are some dozens",

@@ -53,6 +53,8 @@ var Tables = map[string]Class{
 	"quota_refusals":       Distributed,
 	"subscriptions":        Distributed,
 	"trials":               Distributed,
+	"entitlement_digests":  Distributed,
+	"limit_overrides":      Distributed,
 	"usage_alerts":         Distributed,
 	"usage_counters":       Distributed,
 	"usage_days":           Distributed,

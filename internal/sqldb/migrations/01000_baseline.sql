@@ -702,6 +702,26 @@ CREATE TABLE checkouts (
 CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
 
+-- The override of a feature for one tenant, which has precedence over the plan. type is boolean,
+-- quota or none; value is the limit of a quota, null for unlimited. An override that has expired has
+-- no effect, and a job deletes it.
+CREATE TABLE limit_overrides (
+    tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    feature_id uuid NOT NULL REFERENCES features (id),
+    type text NOT NULL,
+    value bigint,
+    expires_at timestamp with time zone,
+    reason text NOT NULL,
+    -- The user or API key that set it, and its name then.
+    by_type text NOT NULL,
+    by_id text NOT NULL,
+    by_name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (tenant_id, feature_id)
+);
+CREATE INDEX limit_overrides_expires_at_idx ON limit_overrides (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX limit_overrides_feature_id_idx ON limit_overrides (feature_id);
+
 -- The SHA-256, in hex, of the entitlements that webhooks were last notified of; empty before that.
 CREATE TABLE entitlement_digests (
     tenant_id uuid PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,

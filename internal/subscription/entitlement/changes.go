@@ -6,25 +6,22 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
-	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription/entitlement/entitlementsql"
 )
 
 // tenantsPerPage is how many tenants HandlePublish compares at once.
 const tenantsPerPage = 200
 
-// rows returns the entitlements as the API shows them.
-func (t Terms) rows() []Entitlement {
-	if !t.grantsFeatures() {
-		return []Entitlement{}
-	}
-	list := make([]Entitlement, len(t.Features))
-	for i, f := range t.Features {
+// rows returns the entitlements at a time as the API shows them.
+func (t Terms) rows(now time.Time) []Entitlement {
+	features := t.granted(now)
+	list := make([]Entitlement, len(features))
+	for i, f := range features {
 		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
 	}
 	return list
@@ -72,7 +69,7 @@ func (r Register) compare(ctx context.Context, tenantID uuid.UUID) (rows []Entit
 	if err != nil {
 		return nil, false, err
 	}
-	rows = rowsOf(terms, tenantID)
+	rows = terms[tenantID].rows(r.clock.Now())
 	current, err := digest(rows)
 	if err != nil || current == previous {
 		return rows, false, err
@@ -80,72 +77,43 @@ func (r Register) compare(ctx context.Context, tenantID uuid.UUID) (rows []Entit
 	return rows, true, r.store.putDigest(ctx, tenantID, current)
 }
 
-// rowsOf returns the entitlements of a tenant; none without terms.
-func rowsOf(terms map[uuid.UUID]Terms, tenantID uuid.UUID) []Entitlement {
-	if t, found := terms[tenantID]; found {
-		return t.rows()
-	}
-	return []Entitlement{}
-}
-
 // HandlePublish is the handler of catalog.JobChanged. It may run again after an interruption: tenants whose
 // change was published are not notified twice.
 func (s *Service) HandlePublish(ctx context.Context, _ jobs.Job) error {
 	after := uuid.Nil
 	for {
-		published, err := s.store.listDigests(ctx, after, tenantsPerPage)
-		if err != nil || len(published) == 0 {
+		page, err := s.store.listDigests(ctx, after, tenantsPerPage)
+		if err != nil || len(page) == 0 {
 			return err
 		}
-		if err := s.publishPage(ctx, published); err != nil {
+		if err := s.publishPage(ctx, page); err != nil {
 			return err
 		}
-		after = published[len(published)-1].TenantID
+		after = page[len(page)-1].tenantID
 	}
 }
 
 // publishPage publishes the changes of some tenants. Only the tenants with a change are locked.
-func (s *Service) publishPage(ctx context.Context, published []entitlementsql.EntitlementDigest) error {
-	ids := make([]uuid.UUID, len(published))
-	for i, p := range published {
-		ids[i] = p.TenantID
+func (s *Service) publishPage(ctx context.Context, page []published) error {
+	ids := make([]uuid.UUID, len(page))
+	for i, p := range page {
+		ids[i] = p.tenantID
 	}
 	terms, err := s.loadTerms(ctx, ids)
 	if err != nil {
 		return err
 	}
-	for _, p := range published {
-		current, err := digest(rowsOf(terms, p.TenantID))
+	for _, p := range page {
+		current, err := digest(terms[p.tenantID].rows(s.clock.Now()))
 		if err != nil {
 			return err
 		}
-		if current == p.Digest {
+		if current == p.digest {
 			continue
 		}
-		if err := s.PublishChange(ctx, p.TenantID); err != nil {
+		if err := s.PublishChange(ctx, p.tenantID); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lockDigest locks the digest of a tenant until the transaction ends, and returns it; empty for a
-// tenant without one.
-func (s store) lockDigest(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	if err := s.q(ctx).InsertDigest(ctx, tenantID); err != nil {
-		return "", sqldb.Wrap(err, "insert digest of entitlements")
-	}
-	text, err := s.q(ctx).LockDigest(ctx, tenantID)
-	return text, sqldb.Wrap(err, "lock digest of entitlements")
-}
-
-func (s store) putDigest(ctx context.Context, tenantID uuid.UUID, text string) error {
-	err := s.q(ctx).PutDigest(ctx, entitlementsql.PutDigestParams{TenantID: tenantID, Digest: text})
-	return sqldb.Wrap(err, "store digest of entitlements")
-}
-
-// listDigests lists the digests of tenants that are not deleted, in the order of their ids.
-func (s store) listDigests(ctx context.Context, after uuid.UUID, limit int32) ([]entitlementsql.EntitlementDigest, error) {
-	rows, err := s.q(ctx).Digests(ctx, entitlementsql.DigestsParams{After: after, Most: limit})
-	return rows, sqldb.Wrap(err, "list digests of entitlements")
 }

@@ -46,12 +46,16 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	if err != nil {
 		return nil, err
 	}
+	overridden, err := s.overridden(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
 	offers := make([]Offer, len(plans))
 	for i, plan := range plans {
 		if slices.Contains(withoutTrial, plan.Product.ID) {
 			plan.TrialDays = 0
 		}
-		offers[i] = Offer{Plan: plan.WithActiveEntitlements(), Violations: violations(plan, used)}
+		offers[i] = Offer{Plan: plan.WithActiveEntitlements(), Violations: violations(plan, used, overridden)}
 		if o, is := obstacles[plan.ID]; is {
 			offers[i].Obstacle = &o
 		}
@@ -65,14 +69,29 @@ func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catal
 	if err != nil {
 		return nil, err
 	}
-	return violations(plan, used), nil
+	overridden, err := s.overridden(ctx, tenantID)
+	return violations(plan, used, overridden), err
 }
 
 // TeamTooLarge reports whether the tenant's team takes more seats than a plan allows. While the
 // caller holds the tenant's lock, the count includes every invitation.
 func (s *Service) TeamTooLarge(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (bool, error) {
 	taken, err := s.deps.Team.TakenSeats(ctx, tenantID)
-	return err == nil && len(violations(plan, map[string]int64{catalog.TeamMembers: taken})) > 0, err
+	if err != nil {
+		return false, err
+	}
+	overridden, err := s.overridden(ctx, tenantID)
+	return len(violations(plan, map[string]int64{catalog.TeamMembers: taken}, overridden)) > 0, err
+}
+
+// overridden returns the features of a tenant with an override, by code.
+func (s *Service) overridden(ctx context.Context, tenantID uuid.UUID) (map[string]bool, error) {
+	terms, err := s.loadTerms(ctx, []uuid.UUID{tenantID})
+	codes := map[string]bool{}
+	for _, o := range terms[tenantID].Overrides {
+		codes[o.FeatureCode] = o.applies(s.clock.Now())
+	}
+	return codes, err
 }
 
 // currentUse returns the tenant's usage of each feature that can have a quota, by feature code.
@@ -87,11 +106,12 @@ func (s *Service) currentUse(ctx context.Context, tenantID uuid.UUID) (map[strin
 	return used, err
 }
 
-// violations compares usage with the quotas of a plan.
-func violations(plan catalog.Plan, used map[string]int64) []Violation {
+// violations compares usage with the quotas of a plan. The plan does not matter for overridden
+// features.
+func violations(plan catalog.Plan, used map[string]int64, overridden map[string]bool) []Violation {
 	var found []Violation
 	for _, e := range plan.Entitlements {
-		if e.Value != nil && used[e.Feature.Code] > *e.Value {
+		if e.Value != nil && used[e.Feature.Code] > *e.Value && !overridden[e.Feature.Code] {
 			found = append(found, Violation{FeatureCode: e.Feature.Code, CurrentUsage: used[e.Feature.Code], PlanLimit: *e.Value})
 		}
 	}

@@ -8,9 +8,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -27,6 +30,10 @@ type Feature struct {
 // Tenants is the part of the tenant domain that entitlements use.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	// GetLive returns a tenant that is not deleted.
+	GetLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	// Lock returns a tenant and locks it until the transaction of ctx ends.
+	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 }
 
 // Team is the part of the team domain that entitlements use.
@@ -46,15 +53,31 @@ type Prices interface {
 	Obstacles(ctx context.Context, plans []catalog.Plan, currency string, seats int64) (map[uuid.UUID]pricelink.Obstacle, error)
 }
 
+// Audit is the audit log of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Grants are units that a tenant can use besides the limit of a meter.
+type Grants interface {
+	// Remaining returns the remaining units of the valid grants by feature code. A feature whose
+	// grants are used up has 0.
+	Remaining(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error)
+}
+
 // Deps are the dependencies of a Service.
 type Deps struct {
 	DB          *sqldb.DB
+	Clock       clock.Clock
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Team        Team
 	Consumption Consumption
 	Prices      Prices      // used by Offers only
 	Events      hook.Outbox // nil disables events
+	Audit       Audit
+	// Grants are the units that were granted besides the limits; nil for none.
+	Grants Grants
 }
 
 // Service implements the use cases of entitlements.
@@ -67,7 +90,7 @@ type Service struct {
 
 // NewService returns a Service.
 func NewService(d Deps) *Service {
-	s := &Service{Register: NewRegister(d.DB), deps: d, store: store{d.DB}}
+	s := &Service{Register: NewRegister(d.DB, d.Clock), deps: d, store: store{d.DB}}
 	s.terms = querycache.New(querycache.Config[uuid.UUID, Terms]{DB: d.DB, Tables: TermTables(), Load: s.loadTerms})
 	return s
 }
@@ -75,12 +98,13 @@ func NewService(d Deps) *Service {
 // GrantedFeatures returns the features of a tenant, sorted by code, or ErrNone if neither a
 // subscription nor the default plan grants features. Callers share the list and must not change it.
 func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
-	terms, found, err := s.terms.Get(ctx, tenantID)
+	terms, _, err := s.terms.Get(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
-	if !found || !terms.grantsFeatures() {
+	granted := terms.granted(s.clock.Now())
+	if len(granted) == 0 && !terms.grantsPlan() {
 		return nil, ErrNone
 	}
-	return terms.Features, nil
+	return granted, nil
 }

@@ -37,7 +37,7 @@ func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]E
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(terms.rows()), nil
+	return rest.OK(terms.rows(h.svc.clock.Now())), nil
 }
 
 // studioFeature is the code of the feature that grants access to the studio.

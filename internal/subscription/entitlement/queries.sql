@@ -38,3 +38,19 @@ JOIN tenants t ON t.id = d.tenant_id
 WHERE d.tenant_id > sqlc.arg(after)::uuid AND t.deleted_at IS NULL
 ORDER BY d.tenant_id
 LIMIT sqlc.arg(most);
+
+-- name: PutOverride :exec
+INSERT INTO limit_overrides (tenant_id, feature_id, type, value, expires_at, reason, by_type, by_id, by_name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (tenant_id, feature_id) DO UPDATE
+SET type = excluded.type, value = excluded.value, expires_at = excluded.expires_at, reason = excluded.reason,
+    by_type = excluded.by_type, by_id = excluded.by_id, by_name = excluded.by_name, created_at = excluded.created_at;
+
+-- name: DeleteOverride :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1 AND feature_id = $2;
+
+-- name: ListExpired :many
+SELECT DISTINCT tenant_id FROM limit_overrides WHERE expires_at <= $1 ORDER BY tenant_id LIMIT $2;
+
+-- name: DeleteExpired :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1 AND expires_at <= $2;

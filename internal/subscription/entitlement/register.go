@@ -5,16 +5,20 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Register looks up which tenants are subscribed. It only needs the database, so that the domains
 // that subscriptions depend on can use it.
-type Register struct{ store store }
+type Register struct {
+	store store
+	clock clock.Clock
+}
 
 // NewRegister returns a Register.
-func NewRegister(db *sqldb.DB) Register { return Register{store{db}} }
+func NewRegister(db *sqldb.DB, c clock.Clock) Register { return Register{store: store{db}, clock: c} }
 
 // HasActive reports whether the tenant has a subscription that grants features.
 func (r Register) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {

@@ -1,7 +1,10 @@
 package entitlement
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,13 +13,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Terms are the plan that applies to a tenant with its features and limits: the plan of the
-// subscription that sets limits, otherwise the default plan (rules: subscription#statuses).
+// Terms are the plan that applies to a tenant, and what it has and may use: the plan of the
+// subscription that sets limits, otherwise the default plan (rules: subscription#statuses). The
+// overrides of the tenant have precedence over the plan.
 type Terms struct {
-	PlanID uuid.UUID
-	// Status is the status of the subscription; empty for the default plan.
+	PlanID uuid.UUID // Nil if neither a subscription nor the default plan sets limits
+	// Status is the status of the subscription; empty without one.
 	Status string
-	// The billing periods of the subscription; zero for the default plan.
+	// The billing periods of the subscription; zero without one.
 	IntervalUnit                         string
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
@@ -24,20 +28,77 @@ type Terms struct {
 	// Former are the terms of the last month that no longer apply, in the order in which they
 	// ended.
 	Former []FormerTerms
-	// Features are the entitlements of the plan by code. Tenants of one plan share the list and
-	// the map, which must not be changed.
-	Features []Feature
-	// Quotas are the features with a limit, by code and in whole units.
-	Quotas map[string]int64
+	// Overrides of the tenant by feature code, expired ones included.
+	Overrides []Override
+	// planFeatures are shared by the tenants of a plan, and must not be changed.
+	*planFeatures
 }
 
-// IsDefault reports whether the terms are those of the default plan.
-func (t Terms) IsDefault() bool { return t.Status == "" }
+// IsDefault reports whether the plan is the default plan.
+func (t Terms) IsDefault() bool { return t.Status == "" && t.PlanID != uuid.Nil }
 
-// grantsFeatures reports whether the tenant has the features of the plan. Limits apply while
-// payments are late, too.
-func (t Terms) grantsFeatures() bool {
+// grantsPlan reports whether the tenant has the features of the plan. Limits apply while payments
+// are late, too.
+func (t Terms) grantsPlan() bool {
 	return t.IsDefault() || t.Status == "active" || t.Status == "trialing"
+}
+
+// Limits returns the limits that apply at a time, by feature code and in whole units. A missing code
+// is unlimited.
+func (t Terms) Limits(now time.Time) map[string]int64 {
+	if !slices.ContainsFunc(t.Overrides, func(o Override) bool { return o.applies(now) }) {
+		return t.quotas
+	}
+	limits := maps.Clone(t.quotas)
+	if limits == nil {
+		limits = map[string]int64{}
+	}
+	for _, o := range t.Overrides {
+		if !o.applies(now) {
+			continue
+		}
+		if limit := o.limit(); limit != nil {
+			limits[o.FeatureCode] = *limit
+		} else {
+			delete(limits, o.FeatureCode)
+		}
+	}
+	return limits
+}
+
+// ChangesAt returns when an override expires next after a time; nil for never.
+func (t Terms) ChangesAt(now time.Time) *time.Time {
+	var next *time.Time
+	for _, o := range t.Overrides {
+		if o.ExpiresAt != nil && o.applies(now) && (next == nil || o.ExpiresAt.Before(*next)) {
+			next = o.ExpiresAt
+		}
+	}
+	return next
+}
+
+// granted returns the features that the tenant has at a time, by code. Callers must not change the
+// list.
+func (t Terms) granted(now time.Time) []Feature {
+	var features []Feature
+	if t.grantsPlan() {
+		features = t.features
+	}
+	if !slices.ContainsFunc(t.Overrides, func(o Override) bool { return o.applies(now) }) {
+		return features
+	}
+	features = slices.Clone(features)
+	for _, o := range t.Overrides {
+		if !o.applies(now) {
+			continue
+		}
+		features = slices.DeleteFunc(features, func(f Feature) bool { return f.Code == o.FeatureCode })
+		if o.Type != TypeNone {
+			features = append(features, Feature{Code: o.FeatureCode, Type: o.Type, Quota: o.Value})
+		}
+	}
+	slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
+	return features
 }
 
 // planFeatures are the entitlements of a plan.
@@ -51,6 +112,16 @@ func (p *planFeatures) add(f Feature) {
 	if f.Quota != nil {
 		p.quotas[f.Code] = *f.Quota
 	}
+}
+
+// feature returns the entitlement of a feature, or nil.
+func (p *planFeatures) feature(code string) *Feature {
+	for i := range p.features {
+		if p.features[i].Code == code {
+			return &p.features[i]
+		}
+	}
+	return nil
 }
 
 // plansRead are the plans that the queries of TermsOf read.
@@ -69,19 +140,24 @@ func (p *plansRead) plan(id uuid.UUID) *planFeatures {
 }
 
 // TermTables are all tables that TermsOf reads.
-func TermTables() []string { return []string{"subscriptions", "plans", "entitlements", "features"} }
+func TermTables() []string {
+	return []string{"subscriptions", "plans", "entitlements", "features", "limit_overrides"}
+}
 
 // TermsOf returns the queries that read the terms of tenants, and a function that returns the terms
 // once the queries have run, in the transaction of ctx or without one. A tenant is missing in the
-// result if no subscription sets its limits and there is no default plan.
+// result if it has no plan and no overrides.
 func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
 		return nil, func(context.Context) (map[uuid.UUID]Terms, error) { return terms, nil }
 	}
 	former := map[uuid.UUID][]FormerTerms{}
+	overrides := map[uuid.UUID][]Override{}
 	plans := newPlansRead()
-	queries = []sqldb.Query{r.store.termsQuery(tenantIDs, terms, former), r.store.tenantPlansQuery(tenantIDs, plans)}
+	queries = []sqldb.Query{
+		r.store.termsQuery(tenantIDs, terms, former), r.store.tenantPlansQuery(tenantIDs, plans), r.store.overridesQuery(tenantIDs, overrides),
+	}
 	return queries, func(ctx context.Context) (map[uuid.UUID]Terms, error) {
 		var missing []uuid.UUID
 		for _, t := range terms {
@@ -97,14 +173,13 @@ func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 		}
 		for _, id := range tenantIDs {
 			t, subscribed := terms[id]
-			if !subscribed && plans.standard == uuid.Nil {
+			if !subscribed && plans.standard == uuid.Nil && overrides[id] == nil {
 				continue
 			}
-			if !subscribed {
+			if !subscribed && plans.standard != uuid.Nil {
 				t = Terms{PlanID: plans.standard, Former: former[id]}
 			}
-			p := plans.plan(t.PlanID)
-			t.Features, t.Quotas = p.features, p.quotas
+			t.planFeatures, t.Overrides = plans.plan(t.PlanID), overrides[id]
 			terms[id] = t
 		}
 		return terms, nil
@@ -127,7 +202,7 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if err != nil {
 		return nil, err
 	}
-	if limit, limited := terms[tenantID].Quotas[catalog.TeamMembers]; limited {
+	if limit, limited := terms[tenantID].Limits(s.deps.Clock.Now())[catalog.TeamMembers]; limited {
 		return &limit, nil
 	}
 	return nil, nil

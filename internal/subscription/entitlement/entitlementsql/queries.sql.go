@@ -7,9 +7,38 @@ package entitlementsql
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
+
+const deleteExpired = `-- name: DeleteExpired :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1 AND expires_at <= $2
+`
+
+type DeleteExpiredParams struct {
+	TenantID  uuid.UUID
+	ExpiresAt *time.Time
+}
+
+func (q *Queries) DeleteExpired(ctx context.Context, arg DeleteExpiredParams) error {
+	_, err := q.db.ExecContext(ctx, deleteExpired, arg.TenantID, arg.ExpiresAt)
+	return err
+}
+
+const deleteOverride = `-- name: DeleteOverride :exec
+DELETE FROM limit_overrides WHERE tenant_id = $1 AND feature_id = $2
+`
+
+type DeleteOverrideParams struct {
+	TenantID  uuid.UUID
+	FeatureID uuid.UUID
+}
+
+func (q *Queries) DeleteOverride(ctx context.Context, arg DeleteOverrideParams) error {
+	_, err := q.db.ExecContext(ctx, deleteOverride, arg.TenantID, arg.FeatureID)
+	return err
+}
 
 const digests = `-- name: Digests :many
 SELECT d.tenant_id, d.digest FROM entitlement_digests d
@@ -85,6 +114,38 @@ func (q *Queries) InsertDigest(ctx context.Context, tenantID uuid.UUID) error {
 	return err
 }
 
+const listExpired = `-- name: ListExpired :many
+SELECT DISTINCT tenant_id FROM limit_overrides WHERE expires_at <= $1 ORDER BY tenant_id LIMIT $2
+`
+
+type ListExpiredParams struct {
+	ExpiresAt *time.Time
+	Limit     int32
+}
+
+func (q *Queries) ListExpired(ctx context.Context, arg ListExpiredParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, listExpired, arg.ExpiresAt, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var tenant_id uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockDigest = `-- name: LockDigest :one
 SELECT digest FROM entitlement_digests WHERE tenant_id = $1 FOR UPDATE
 `
@@ -143,5 +204,42 @@ type PutDigestParams struct {
 
 func (q *Queries) PutDigest(ctx context.Context, arg PutDigestParams) error {
 	_, err := q.db.ExecContext(ctx, putDigest, arg.TenantID, arg.Digest)
+	return err
+}
+
+const putOverride = `-- name: PutOverride :exec
+INSERT INTO limit_overrides (tenant_id, feature_id, type, value, expires_at, reason, by_type, by_id, by_name, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (tenant_id, feature_id) DO UPDATE
+SET type = excluded.type, value = excluded.value, expires_at = excluded.expires_at, reason = excluded.reason,
+    by_type = excluded.by_type, by_id = excluded.by_id, by_name = excluded.by_name, created_at = excluded.created_at
+`
+
+type PutOverrideParams struct {
+	TenantID  uuid.UUID
+	FeatureID uuid.UUID
+	Type      string
+	Value     *int64
+	ExpiresAt *time.Time
+	Reason    string
+	ByType    string
+	ByID      string
+	ByName    string
+	CreatedAt time.Time
+}
+
+func (q *Queries) PutOverride(ctx context.Context, arg PutOverrideParams) error {
+	_, err := q.db.ExecContext(ctx, putOverride,
+		arg.TenantID,
+		arg.FeatureID,
+		arg.Type,
+		arg.Value,
+		arg.ExpiresAt,
+		arg.Reason,
+		arg.ByType,
+		arg.ByID,
+		arg.ByName,
+		arg.CreatedAt,
+	)
 	return err
 }

@@ -1,0 +1,59 @@
+package entitlement
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement/entitlementsql"
+)
+
+// overridesQuery reads the overrides of tenants into found, by feature code.
+func (s store) overridesQuery(tenantIDs []uuid.UUID, found map[uuid.UUID][]Override) sqldb.Query {
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	return sqldb.Query{
+		Doing: "read overrides",
+		Text: `SELECT o.tenant_id, f.code, o.type, o.value, o.expires_at, o.reason, o.by_type, o.by_id, o.by_name, o.created_at
+FROM limit_overrides o JOIN features f ON f.id = o.feature_id
+WHERE f.deleted_at IS NULL AND o.tenant_id ` + among + `
+ORDER BY f.code`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var o Override
+			var kind, by string
+			err := scan(&id, &o.FeatureCode, &kind, &o.Value, &o.ExpiresAt, &o.Reason, &o.By.Type, &by, &o.By.Name, &o.CreatedAt)
+			o.Type, o.By.ID = catalog.EntitlementType(kind), authz.AuthorID(by)
+			found[id] = append(found[id], o)
+			return err
+		},
+	}
+}
+
+func (s store) putOverride(ctx context.Context, tenantID, featureID uuid.UUID, o Override) error {
+	err := s.q(ctx).PutOverride(ctx, entitlementsql.PutOverrideParams{
+		TenantID: tenantID, FeatureID: featureID, Type: string(o.Type), Value: o.Value, ExpiresAt: o.ExpiresAt, Reason: o.Reason,
+		ByType: o.By.Type, ByID: string(o.By.ID), ByName: o.By.Name, CreatedAt: o.CreatedAt,
+	})
+	return sqldb.Wrap(err, "store override")
+}
+
+func (s store) deleteOverride(ctx context.Context, tenantID, featureID uuid.UUID) error {
+	err := s.q(ctx).DeleteOverride(ctx, entitlementsql.DeleteOverrideParams{TenantID: tenantID, FeatureID: featureID})
+	return sqldb.Wrap(err, "delete override")
+}
+
+// listExpired lists tenants with overrides that have expired.
+func (s store) listExpired(ctx context.Context, now time.Time, limit int32) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).ListExpired(ctx, entitlementsql.ListExpiredParams{ExpiresAt: &now, Limit: limit})
+	return ids, sqldb.Wrap(err, "list expired overrides")
+}
+
+func (s store) deleteExpired(ctx context.Context, tenantID uuid.UUID, now time.Time) error {
+	err := s.q(ctx).DeleteExpired(ctx, entitlementsql.DeleteExpiredParams{TenantID: tenantID, ExpiresAt: &now})
+	return sqldb.Wrap(err, "delete expired overrides")
+}
