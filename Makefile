@@ -91,6 +91,15 @@ deadcode: ## Fail when there is code that the programs never reach
 house: ## Print lines per package; fail where a package, file or function is too long
 	go run ./internal/arch/house
 
+.PHONY: words
+words: ## Count phrases that make English hard to read; fail where there are more than before
+	go run ./tools/words
+	scripts/check-subjects
+
+.PHONY: setup
+setup: ## Install the hook that checks the subjects of commits
+	git config core.hooksPath scripts/hooks
+
 .PHONY: generate
 generate: ## Write the query code (sqlc), deploy/citus, api/openapi.yaml, docs/errors.md, the sandbox's coverage and the Go client anew
 	go run $(SQLC) generate
