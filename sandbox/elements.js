@@ -14,7 +14,7 @@ async function call(method, path, body) {
 async function showWho() {
   // Without a session there is nobody to ask for.
   const me = document.cookie.includes('XSRF-TOKEN=') ? await call('GET', '/api/v1/auth/me') : null
-  who.textContent = me ? `Signed in: ${me.user.name}` : 'Nobody is signed in'
+  who.textContent = me ? `Signed in: ${me.user.name}` : 'Not signed in'
   logIn.hidden = !!me
   logOut.hidden = !me
 }

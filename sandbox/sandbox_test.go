@@ -228,7 +228,7 @@ func TestTheClocksPage(t *testing.T) {
 	rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html")
 	for _, want := range []string{
 		`value="2026-03-01T13:00:00Z"><svg`, "To the next event, in 1 h", "To the next renewal, in 3 days", "&lt;b&gt;Ada", `<a href="/sandbox/dashboard/subscriptions/sub_1">Acme</a>`,
-		"It is the machine’s time.", `aria-current="page"`,
+		"This is the machine’s time.", `aria-current="page"`,
 	} {
 		if !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("the page has no %s\n%s", want, rec.Body)

@@ -75,7 +75,7 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 	}
 	page.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(200)
 	for origin, want := range map[string]string{
-		"https://evil.example": "You cannot log in from https://evil.example. Open " + s.URL + " instead, or ask the operator to set TENANTRY_PUBLIC_URL (the address of this service), TENANTRY_FRONTEND_URL (a separate frontend) or TENANTRY_FIRST_PARTY_HOSTS (other hosts).",
+		"https://evil.example": "You cannot sign in from https://evil.example. Open " + s.URL + " instead, or ask the operator to set TENANTRY_PUBLIC_URL (the address of this service), TENANTRY_FRONTEND_URL (a separate frontend) or TENANTRY_FIRST_PARTY_HOSTS (other hosts).",
 		s.URL:                  "Your session could not be verified. Please reload the page.",
 	} {
 		r := s.NewRequest(http.MethodPost, "/api/v1/auth/logout", "", nil)

@@ -200,19 +200,19 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 			messages map[string]string
 		}{
 			"oneself, an admin, who is in no tenant": {startPath, body(self, ada), map[string]string{
-				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas prendre votre propre identité.",
+				"en": "You cannot act as yourself.", "fr": "Vous ne pouvez pas agir au nom de votre propre compte.",
 				"es": "No puede suplantar su propia cuenta.", "it": "Non è possibile operare come sé stessi.",
 			}},
 			"an admin, who is not in the tenant": {startPath, body(chiefID, ada), map[string]string{
-				"en": "Nobody can act as a platform administrator.", "fr": "Personne ne peut agir en tant qu’administrateur de la plateforme.",
-				"it": "Nessuno può operare come un amministratore della piattaforma.",
+				"en": "You cannot act as a platform administrator.", "fr": "Vous ne pouvez pas agir au nom d’un administrateur de la plateforme.",
+				"it": "Non è possibile operare come un amministratore della piattaforma.",
 			}},
 			"a stranger to the tenant": {startPath, body(adaID, eve), map[string]string{
 				"en": "This user is not a member of this organization.", "fr": "Cette personne n’est pas membre de cette organisation.",
 				"it": "Questo utente non è membro di questa organizzazione.",
 			}},
 			"stopping what has not begun": {stopPath, nil, map[string]string{
-				"en": "You are not acting as another user.", "fr": "Vous n’agissez pas en tant qu’un autre compte.",
+				"en": "You are not acting as another user.", "fr": "Vous n’agissez pas au nom d’un autre compte.",
 				"es": "No está actuando como otra persona.", "it": "Non sta operando come un altro utente.",
 			}},
 			"stopping, with a body that cannot be read": {stopPath, `{`, map[string]string{"en": "You are not acting as another user."}},

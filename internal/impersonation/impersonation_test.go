@@ -170,8 +170,8 @@ func TestImpersonationGuardRails(t *testing.T) {
 				message string
 			}{
 				"oneself":                       {map[string]any{"user_id": me, "tenant_id": ada.Tenant}, 400, "You cannot act as yourself."},
-				"a platform admin":              {map[string]any{"user_id": chiefID, "tenant_id": chief.Tenant}, 400, "Nobody can act as a platform administrator."},
-				"an admin who is not in there":  {map[string]any{"user_id": chiefID, "tenant_id": ada.Tenant}, 400, "Nobody can act as a platform administrator."},
+				"a platform admin":              {map[string]any{"user_id": chiefID, "tenant_id": chief.Tenant}, 400, "You cannot act as a platform administrator."},
+				"an admin who is not in there":  {map[string]any{"user_id": chiefID, "tenant_id": ada.Tenant}, 400, "You cannot act as a platform administrator."},
 				"a member of another tenant":    {map[string]any{"user_id": adaID, "tenant_id": eve.Tenant}, 400, "This user is not a member of this organization."},
 				"a user who does not exist":     {map[string]any{"user_id": 4711, "tenant_id": ada.Tenant}, 422, "This does not exist."},
 				"a tenant that does not exist":  {map[string]any{"user_id": adaID, "tenant_id": none}, 422, "This does not exist."},

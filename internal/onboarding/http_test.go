@@ -81,7 +81,7 @@ func TestStartMessages(t *testing.T) {
 		r.Header.Set("Accept-Language", "fr")
 		gbp := s.Do(r)
 		gbp.WantRefused(422, "PLAN_NOT_AVAILABLE_IN_CURRENCY")
-		gbp.WantAt("message", "Cette offre n’a pas de prix dans cette devise.")
+		gbp.WantAt("message", "Cette offre n’est pas disponible dans cette devise.")
 		for _, table := range []string{"users WHERE email = 'grace@example.com'", "tenants WHERE name = 'Grace Hopper'"} {
 			if n := s.CountRows("SELECT count(*) FROM " + table); n != 0 {
 				t.Errorf("%d rows are left of %s", n, table)

@@ -251,7 +251,7 @@ func TestNotifications(t *testing.T) {
 				{
 					"invoice.payment_failed", (*noticed).told,
 					func(n *noticed) bool {
-						return mailsTitled(n.Server, "We could not charge you for the “Starter” plan") == 1
+						return mailsTitled(n.Server, "Payment failed for the “Starter” plan") == 1
 					},
 				},
 				{

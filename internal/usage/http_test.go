@@ -94,7 +94,7 @@ func recordCases() []recordCase {
 	const (
 		notFound  = `{"message":"There is no active meter with this code."}`
 		duplicate = `{"message":"Usage with this idempotency key has already been recorded for this meter."}`
-		exceeded  = `{"code":"QUOTA_EXCEEDED","message":"This would exceed the limit of your plan."}`
+		exceeded  = `{"code":"QUOTA_EXCEEDED","message":"This would exceed the usage limit of your plan."}`
 	)
 	invalid := func(field, message string) string {
 		return `{"errors":{"` + field + `":["` + message + `"]},"message":"` + message + `"}`
@@ -128,7 +128,7 @@ func recordCases() []recordCase {
 		{"a time too far ahead", `{"meter_code":"calls","recorded_at":"2026-11-21T12:05:00.000001Z"}`, 422, invalid("recorded_at", "This must not be in the future.")},
 		{"a time of no form", `{"meter_code":"calls","recorded_at":"yesterday"}`, 422, invalid("recorded_at", "This must be a date and time such as 2026-01-31T08:15:30Z.")},
 		{"metadata that is a list", `{"meter_code":"calls","metadata":[]}`, 422, invalid("metadata", "This must be an object.")},
-		{"a total that does not fit", `{"meter_code":"bytes","quantity":1e12}`, 422, invalid("quantity", "With this event the meter’s total would be too large.")},
+		{"a total that does not fit", `{"meter_code":"bytes","quantity":1e12}`, 422, invalid("quantity", "This event would make the meter’s total too large.")},
 	}
 }
 

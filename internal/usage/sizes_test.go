@@ -19,7 +19,7 @@ func TestMetadataIsBounded(t *testing.T) {
 		event := func(bytes int) string {
 			return fmt.Sprintf(`{"meter_code":"calls","metadata":{"x":"%s"}}`, strings.Repeat("m", bytes-len(`{"x":""}`)))
 		}
-		const refusal = `"errors":{"metadata":["This must take at most 4,096 bytes as JSON."]}`
+		const refusal = `"errors":{"metadata":["This must be at most 4,096 bytes as JSON."]}`
 		if status, body := s.ask(t, tenantID, http.MethodPost, "", event(4<<10)); status != 201 {
 			t.Errorf("the largest: %d %s", status, body)
 		}

@@ -301,7 +301,7 @@ func TestAuthorizeRefusals(t *testing.T) {
 	}
 	for _, email := range []string{"", "ada", "Ada <ada@example.com>"} {
 		got := r.do("POST", "/authorize", request("email", email, "name", `"><b>`))
-		if page := got.Body.String(); got.Code != 422 || !strings.Contains(page, "This is not an email address.") || strings.Contains(page, "<b>") ||
+		if page := got.Body.String(); got.Code != 422 || !strings.Contains(page, "Enter a valid email address.") || strings.Contains(page, "<b>") ||
 			!strings.Contains(page, `name="email_verified" type="checkbox" value="true">`) {
 			t.Errorf("%q: %d %s", email, got.Code, page)
 		}

@@ -58,7 +58,7 @@ func TestACheckoutIsConfirmed(t *testing.T) {
 	w := newWorld(t)
 	session := w.checkout(w.sold(1000, "eur", "month"), 1)
 	before := w.eventTypes()
-	w.pay(session.ID, asking).shows(t, "Did you order a payment of €10.00?", `<form id="confirm"`, `<form id="refuse"`,
+	w.pay(session.ID, asking).shows(t, "Do you approve this payment of €10.00?", `<form id="confirm"`, `<form id="refuse"`,
 		`name="card_number" value="`+asking+`"`, `-<form id="pay"`)
 	refusing := w.visit(http.MethodPost, session.ID, url.Values{"card_number": {asking}, "authentication": {"refused"}})
 	if refusing.status != http.StatusPaymentRequired {
@@ -127,7 +127,7 @@ func TestARenewalWaitsForItsPayer(t *testing.T) {
 	if got := w.answer(in, "confirmed"); got.status != http.StatusSeeOther {
 		t.Errorf("confirming twice answers %d", got.status)
 	}
-	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "It is paid.", "-<form", "Invoice as PDF")
+	w.open(http.MethodGet, w.pageOf(in), nil).shows(t, "This invoice is paid.", "-<form", "Download invoice (PDF)")
 }
 
 // TestThePageOfAnInvoice pays an open invoice with different cards.
@@ -170,7 +170,7 @@ func TestThePageOfAnInvoice(t *testing.T) {
 	}
 	w.advance(time.Minute)
 	open := must[*api.Invoice](t)(w.V1Invoices.VoidInvoice(t.Context(), draft.ID, nil))
-	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "It was voided.", "-<form")
+	w.open(http.MethodGet, w.pageOf(open), nil).shows(t, "This invoice was voided.", "-<form")
 }
 
 // TestWhatIsRefusedForWantOfAConfirmation creates and changes subscriptions with the card that

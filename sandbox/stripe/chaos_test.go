@@ -99,7 +99,7 @@ func TestChaosIsChecked(t *testing.T) {
 func TestChaosPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.open(http.MethodGet, "/sandbox/chaos", nil); got.status != http.StatusOK || !strings.Contains(got.body, "all is quiet") ||
+	if got := w.open(http.MethodGet, "/sandbox/chaos", nil); got.status != http.StatusOK || !strings.Contains(got.body, "Chaos is off.") ||
 		!strings.Contains(got.body, `<label for="webhooks.drop">`) || strings.Contains(got.body, "<script>") {
 		t.Errorf("page: %d\n%s", got.status, got.body)
 	}
@@ -107,7 +107,7 @@ func TestChaosPage(t *testing.T) {
 	if got.status != http.StatusSeeOther || got.location != "/sandbox/chaos" {
 		t.Errorf("applied: %d to %q", got.status, got.location)
 	}
-	if got := w.open(http.MethodGet, "/sandbox/chaos", nil); strings.Contains(got.body, "all is quiet") || !strings.Contains(got.body, `name="webhooks.drop" type="number" value="0.5"`) {
+	if got := w.open(http.MethodGet, "/sandbox/chaos", nil); strings.Contains(got.body, "Chaos is off.") || !strings.Contains(got.body, `name="webhooks.drop" type="number" value="0.5"`) {
 		t.Errorf("applied:\n%s", got.body)
 	}
 	for name, form := range map[string]url.Values{

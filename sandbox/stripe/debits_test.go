@@ -119,7 +119,7 @@ func TestADebitUnderWayIsNotPaidTwice(t *testing.T) {
 	w := newWorld(t)
 	_, sub := w.debited(payingIBAN)
 	path := w.portal(sub.Customer.ID)
-	w.open(http.MethodGet, path, nil).shows(t, "Debit of the account ending in 3000")
+	w.open(http.MethodGet, path, nil).shows(t, "Direct debit from the account ending in 3000")
 	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther {
 		t.Fatalf("a new card answers %d", got.status)
 	}

@@ -316,7 +316,7 @@ func TestCheckoutOfLicensedAndMetered(t *testing.T) {
 		t.Errorf("metered alone: %+v", session)
 	}
 	got := w.visit(http.MethodGet, session.ID, nil)
-	for _, part := range []string{"€0.0125 / unit", "charged at the end of each period", ">Subscribe</button>", " required>"} {
+	for _, part := range []string{"€0.0125 / unit", "billed at the end of each billing period", ">Subscribe</button>", " required>"} {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("the page does not have %q:\n%s", part, got.body)
 		}

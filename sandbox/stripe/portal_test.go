@@ -44,7 +44,7 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 	path := w.portal(sub.Customer.ID)
 	got := w.open(http.MethodGet, path, nil)
 	got.shows(t, "Ada Lovelace", `Starter × 2</dt><dd>€1,234.50 / month`, `<dd id="status">Active</dd>`, "31 January 2026 – 28 February 2026",
-		"It renews on 28 February 2026.", `<form id="cancel" method="post" action="`+path+`/cancel">`, `value="`+sub.ID+`"`, "-id=\"resume\"",
+		"Renews on 28 February 2026.", `<form id="cancel" method="post" action="`+path+`/cancel">`, `value="`+sub.ID+`"`, "-id=\"resume\"",
 		"Visa ending in 4242", `<form id="card" method="post" action="`+path+`/card">`, `<label for="card_number">`, `<ul class="rows" id="invoices">`,
 		"31 January 2026 · Paid</small></div><span>€2,469.00</span>", `<a id="return" href="https://app.example.test/billing?a=1&amp;b=2">`,
 		`<html lang="en">`, "-<script", "-style=")
@@ -59,7 +59,7 @@ func TestPortalShowsWhatACustomerHas(t *testing.T) {
 	if policy := got.header.Get("Content-Security-Policy"); policy != theme.Policy("'self'") {
 		t.Errorf("policy %q", policy)
 	}
-	w.open(http.MethodGet, w.portal(w.customer("new@example.test").ID), nil).shows(t, "There is no subscription.", "No card on file.", "No invoices yet.")
+	w.open(http.MethodGet, w.portal(w.customer("new@example.test").ID), nil).shows(t, "No subscription.", "No card on file.", "No invoices yet.")
 }
 
 func TestPortalCancelsAndResumes(t *testing.T) {
@@ -75,7 +75,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 	if got := w.subscription(sub.ID); got.CancelAtPeriodEnd || got.CancelAt != sub.Items.Data[0].CurrentPeriodEnd || got.Status != "active" {
 		t.Errorf("ending: %+v", got)
 	}
-	w.open(http.MethodGet, path, nil).shows(t, "It ends on 28 February 2026.", `<form id="resume"`, `-<form id="cancel"`)
+	w.open(http.MethodGet, path, nil).shows(t, "Ends on 28 February 2026.", `<form id="resume"`, `-<form id="cancel"`)
 	if got := w.open(http.MethodPost, path+"/resume", form); got.status != http.StatusSeeOther {
 		t.Fatalf("resuming answers %d", got.status)
 	}
@@ -92,7 +92,7 @@ func TestPortalCancelsAndResumes(t *testing.T) {
 		t.Errorf("there were %d updates", updates)
 	}
 	must[*api.Subscription](t)(w.V1Subscriptions.Cancel(t.Context(), sub.ID, nil))
-	w.open(http.MethodGet, path, nil).shows(t, `<dd id="status">Canceled</dd>`, "It ended on 31 January 2026.", `-<form id="cancel"`, "-Current period")
+	w.open(http.MethodGet, path, nil).shows(t, `<dd id="status">Canceled</dd>`, "Ended on 31 January 2026.", `-<form id="cancel"`, "-Current period")
 	if got := w.open(http.MethodPost, path+"/cancel", form); got.status != http.StatusNotFound {
 		t.Errorf("canceling what is over answers %d", got.status)
 	}

@@ -1,5 +1,5 @@
-// Push alerts: the states of the profile page, and what the service worker does with a message. The
-// browser's push service is a stand-in, because there is none without a network.
+// Push alerts: the states of the profile page, and how the service worker handles a message. The
+// browser's push service is a stand-in, because the real one needs a network.
 import assert from 'node:assert/strict'
 import { createECDH, randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -19,7 +19,7 @@ after(async () => {
 
 const subscriptionsOf = (owner) => call(service.base, 'GET', '/api/v1/push-subscriptions', undefined, owner.token).then(({ data }) => data)
 
-/** Has the page's browser subscribe at a push service that is not there. */
+/** Subscribes the page's browser at a push service that does not exist. */
 async function standIn(page, endpoint) {
   const ecdh = createECDH('prime256v1')
   const keys = { p256dh: ecdh.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
@@ -56,7 +56,8 @@ test('alerts are turned on, shown, followed and turned off', { skip }, async (t)
   const registrationId = await registered
   const [worker] = page.context().serviceWorkers()
   const shown = await waitFor(async () => {
-    // The browser may drop what it is given in the moment in which the worker starts; the tag keeps it one message.
+    // The browser may drop a message while the worker starts. The tag makes repeated messages one
+    // alert.
     await cdp.send('ServiceWorker.deliverPushMessage', { origin: service.base, registrationId, data })
     await page.waitForTimeout(300)
     return worker.evaluate(async () => {
@@ -101,7 +102,7 @@ test('signing out ends the alerts of this browser, and only of this one', { skip
 test('a browser that was told not to, and one that cannot, say so', { skip }, async (t) => {
   const owner = await register(service.base, 'Nan Never', 'nan@alerts.test', 'Never')
   for (const [words, script] of [
-    ['This browser was told not to show alerts', () => Object.defineProperty(Notification, 'permission', { get: () => 'denied' })],
+    ['Alerts are blocked in this browser', () => Object.defineProperty(Notification, 'permission', { get: () => 'denied' })],
     ['This browser cannot show alerts', () => delete window.PushManager],
   ]) {
     const page = await visit(t, browser, service.base, { theme: 'dark' })

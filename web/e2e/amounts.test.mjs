@@ -1,4 +1,4 @@
-// The stories of amounts: decimals, currencies, credit, debits in progress and former customers.
+// Amounts: decimals, currencies, credit, debits in progress and former customers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { advance, call, check, hasBrowser, register, signIn, startBrowser, startService, subscribe, visit, waitFor } from './world.mjs'
@@ -18,7 +18,7 @@ after(async () => {
 
 const subscriptionOf = (owner) => call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/subscription`, undefined, owner.token).then(({ data }) => data)
 
-/** Makes a flat monthly plan with prices in minor units by currency. */
+/** Creates a flat monthly plan with prices in minor units by currency. */
 async function makePlan(name, slug, prices) {
   const product = (await call(service.base, 'GET', '/api/v1/admin/products', undefined, admin)).data[0].id
   const { data: plan } = await call(service.base, 'POST', '/api/v1/admin/plans', { product_id: product, name: { en: name }, slug, pricing_type: 'flat', billing_cycle: 'monthly' }, admin)
@@ -26,7 +26,7 @@ async function makePlan(name, slug, prices) {
 }
 
 test('amounts have the decimals of the service, not those of the browser', { skip }, async (t) => {
-  // A browser has no decimals for either currency, where ISO 4217, the service and the provider have two.
+  // Browsers use no decimals for these currencies; ISO 4217, the service and the provider use two.
   const prices = { HUF: 499_000, IDR: 15_000_000 }
   await call(service.base, 'POST', '/api/v1/admin/currencies/bulk', { codes: Object.keys(prices) }, admin)
   await makePlan('Forint', 'forint', prices)
@@ -99,7 +99,7 @@ test('a debit in progress is not due', { skip }, async (t) => {
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.getByRole('heading', { name: /Starter.*€19\.00 on/ }).waitFor()
-  await page.getByText(/€19\.00 for .* is under way/).waitFor()
+  await page.getByText(/Payment of €19\.00 for .* is in progress/).waitFor()
   await page.goto('/invoices')
   await page.getByRole('row', { name: /Payment in progress/ }).waitFor()
 })
@@ -110,10 +110,10 @@ test('a former customer is not greeted as a new one, and gets no second trial', 
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.getByRole('heading', { name: 'Former has no plan at the moment' }).waitFor()
-  assert.equal(await page.getByText('To get started').count(), 0)
+  assert.equal(await page.getByText('Get started').count(), 0)
   await page.goto('/plan')
   await page.getByRole('radio', { name: /^Team/ }).check()
-  await page.getByRole('button', { name: 'Go to the payment of €12.00' }).waitFor()
+  await page.getByRole('button', { name: 'Continue to payment — €12.00' }).waitFor()
   assert.equal(await page.getByText(/free trial/).count(), 0)
 })
 
@@ -121,10 +121,10 @@ test('paid, used and free seats are named, and their number can be changed', { s
   const owner = await register(service.base, 'Sara Seats', 'sara@amounts.test', 'Seats', { slug: 'team', seats: 4 })
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
-  await page.getByText('seats used: 1 of 4').or(page.getByText('free until')).first().waitFor()
+  await page.getByText('Seats used: 1 of 4').or(page.getByText('free until')).first().waitFor()
   await page.goto('/team')
   await page.getByText('Paid seats: 4, used: 1, free: 3.').waitFor()
   await page.getByRole('link', { name: 'Change seats' }).click()
-  await page.getByRole('button', { name: 'One seat fewer' }).click()
+  await page.getByRole('button', { name: 'Remove a seat' }).click()
   await page.getByRole('button', { name: /Change to 3 seats/ }).waitFor()
 })

@@ -1,4 +1,4 @@
-// The stories of people who are signed in: of a tenant, and of who runs the platform.
+// Signed-in users: members of a tenant, and admins of the platform.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { call, check, hasBrowser, joins, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
@@ -50,7 +50,7 @@ test('a colleague is invited, joins, becomes an admin and is removed', { skip },
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.getByRole('navigation').getByRole('link', { name: 'Team' }).click()
-  await page.getByRole('button', { name: 'Invite someone' }).click()
+  await page.getByRole('button', { name: 'Invite member' }).click()
   await page.getByRole('dialog').getByLabel('Email').fill('nils@team.test')
   await page.getByRole('dialog').locator('button[type=submit]').click()
   await page.getByRole('row', { name: /nils@team.test/ }).waitFor()
@@ -86,8 +86,8 @@ test('an administrator acts as an owner, sees the banner, and leaves', { skip },
 })
 
 for (const look of [
-  { width: 1280, title: 'You no longer act as Ella Ended', why: 'Your permission to act as members was removed.', back: 'Return to the administration' },
-  { width: 390, locale: 'it-IT', theme: 'dark', title: 'Non opera più come Ella Ended', why: /a operare come membro è stata revocata/, back: 'Torna all’amministrazione' },
+  { width: 1280, title: 'You are no longer acting as Ella Ended', why: 'Your permission to act as members was removed.', back: 'Back to the platform' },
+  { width: 390, locale: 'it-IT', theme: 'dark', title: 'Non opera più come Ella Ended', why: /a operare come membro è stata revocata/, back: 'Torna alla piattaforma' },
 ]) {
   test(`acting as a member ends with the permission, and one button leads back, at ${look.width} px`, { skip }, async (t) => {
     const owner = await register(service.base, 'Ella Ended', `ella${look.width}@ended.test`, 'Ended')
@@ -110,7 +110,7 @@ for (const look of [
     const dialog = page.getByRole('dialog', { name: look.title })
     await dialog.getByText(look.why).waitFor()
     await check(page, 'acting that has ended')
-    // A page that is loaded anew says it, too.
+    // The page shows it after a reload, too.
     page.on('dialog', (question) => void question.accept())
     await page.reload()
     await page.getByRole('dialog').getByText(look.why).waitFor()
@@ -136,12 +136,12 @@ test('a key can have only the scopes that its maker could use', { skip }, async 
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'New key' }).first().click()
   const form = page.getByRole('dialog')
-  const invoices = form.getByRole('checkbox', { name: /See invoices/ })
+  const invoices = form.getByRole('checkbox', { name: /View invoices/ })
   assert.ok(await invoices.isDisabled())
   await form.getByText('Requires the permission to change the plan and pay.').waitFor()
   await form.getByLabel('Name').fill('metering')
   await check(page, 'scopes that one cannot give')
-  await form.getByRole('button', { name: 'Make the key' }).click()
+  await form.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Secret', { exact: true }).waitFor()
 })
 
@@ -150,7 +150,7 @@ test('the sandbox bar moves the time and shows the mail', { skip }, async (t) =>
   await page.goto('/sign-in')
   const bar = page.getByRole('complementary', { name: 'Sandbox' })
   const before = await bar.locator('.now').textContent()
-  await bar.getByRole('button', { name: 'Unfold' }).click()
+  await bar.getByRole('button', { name: 'Expand' }).click()
   await check(page, 'the open bar')
   await bar.getByRole('button', { name: '+ 1 day' }).click()
   await page.waitForFunction((old) => document.querySelector('.sandbox .now').textContent !== old, before)
@@ -168,17 +168,17 @@ test('a key is made, opens what it was made for, and ends', { skip }, async (t) 
   await form.getByLabel('Name').fill('metering')
   await form.locator('input[type=checkbox]').first().check()
   await check(page, 'a new key')
-  await form.getByRole('button', { name: 'Make the key' }).click()
+  await form.getByRole('button', { name: 'Create key' }).click()
   const secret = await page.getByLabel('Secret', { exact: true }).textContent()
-  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
   const ask = (path) => fetch(`${service.base}/api/v1/tenant/${owner.tenant}${path}`, { headers: { Authorization: `Bearer ${secret}` } }).then((answer) => answer.status)
   const before = await ask('/entitlements')
   assert.ok(before === 200 || before === 403, `the key is known: ${before}`)
   const row = page.getByRole('row', { name: /metering/ })
   await row.getByRole('button').last().click()
-  await page.getByRole('menuitem', { name: /End/ }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'End the key' }).click()
-  await page.getByText('has ended').first().waitFor()
+  await page.getByRole('menuitem', { name: /Revoke/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click()
+  await page.getByText('was revoked').first().waitFor()
   assert.equal(await ask('/entitlements'), 401)
 })
 
@@ -205,11 +205,11 @@ test('an endpoint is made, gets a test event, and it is sent again', { skip }, a
   await signIn(page, owner)
   await page.goto('/developers')
   await page.getByRole('button', { name: 'New endpoint' }).first().click()
-  await page.getByRole('dialog').getByLabel('Address').fill(`${service.base}/sandbox/hooks/in/console`)
-  await page.getByRole('dialog').getByRole('button', { name: 'Make the endpoint' }).click()
-  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('dialog').getByLabel('URL').fill(`${service.base}/sandbox/hooks/in/console`)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create endpoint' }).click()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
   await page.getByRole('link', { name: /sandbox\/hooks\/in\/console/ }).click()
-  await page.getByRole('button', { name: /Send a test/ }).click()
+  await page.getByRole('button', { name: /Send test event/ }).click()
   const delivery = page.getByRole('row', { name: /webhook\.test/ }).filter({ hasText: 'Delivered' })
   await page.waitForTimeout(500)
   await page.reload()
@@ -227,8 +227,8 @@ test('the quota is reached, and a larger plan is bought with the card that is kn
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 1000 }, owner.token)
   const page = await visit(t, browser, service.base, { width: 390 })
   await signIn(page, owner)
-  await page.getByText('the limit is reached').first().waitFor()
-  await page.getByRole('link', { name: 'See larger plans' }).first().click()
+  await page.getByText('has reached its limit').first().waitFor()
+  await page.getByRole('link', { name: 'View larger plans' }).first().click()
   await page.getByRole('radio', { name: /^Team/ }).check()
   const button = page.getByRole('button', { name: /Change to Team/ })
   await button.click()

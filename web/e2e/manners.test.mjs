@@ -1,5 +1,5 @@
-// How the console behaves when something is in the way: no connection, a login that has ended, a
-// half-written form, no mouse.
+// The console in difficult situations: offline, with an expired session, with an unfinished form,
+// or without a mouse.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { call, check, hasBrowser, joins, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
@@ -20,7 +20,7 @@ const tenantOf = (owner) => call(service.base, 'GET', '/api/v1/tenant', undefine
 const focused = (page) => page.evaluate(() => document.activeElement?.textContent || document.activeElement?.getAttribute('name'))
 
 const offline = [
-  { locale: 'en-GB', width: 1280, theme: 'light', save: 'Save the name', says: 'You are offline', why: 'No connection', saved: 'Saved' },
+  { locale: 'en-GB', width: 1280, theme: 'light', save: 'Save name', says: 'You are offline', why: 'No connection', saved: 'Saved' },
   { locale: 'es-ES', width: 390, theme: 'dark', save: 'Guardar el nombre', says: 'No hay conexión', why: 'Sin conexión', saved: 'Guardado' },
 ]
 for (const [i, words] of offline.entries()) {
@@ -46,8 +46,8 @@ for (const [i, words] of offline.entries()) {
 }
 
 const ended = [
-  { locale: 'en-GB', width: 1280, theme: 'dark', title: 'Your login has ended', save: 'Save the billing details' },
-  { locale: 'fr-FR', width: 390, theme: 'light', title: 'Votre session a expiré', save: 'Enregistrer les coordonnées' },
+  { locale: 'en-GB', width: 1280, theme: 'dark', title: 'Your session has expired', save: 'Save billing details' },
+  { locale: 'fr-FR', width: 390, theme: 'light', title: 'Votre session a expiré', save: 'Enregistrer les coordonnées de facturation' },
 ]
 for (const [i, words] of ended.entries()) {
   test(`a form outlives its login, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
@@ -57,7 +57,7 @@ for (const [i, words] of ended.entries()) {
     await page.goto('/settings')
     await page.fill('[name=city]', 'Graz')
     await call(service.base, 'DELETE', '/api/v1/user/sessions', undefined, owner.token)
-    // Somebody who comes back to the window has it read again who they are.
+    // When a user returns to the window, the console loads the session again.
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
     await page.locator('form:has([name=city]) button[type=submit]').click()
     const dialog = page.getByRole('dialog')
@@ -104,7 +104,7 @@ test('a dialog keeps the focus and gives it back, all with the keyboard', { skip
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.goto('/team')
-  await page.getByRole('button', { name: 'Invite someone' }).focus()
+  await page.getByRole('button', { name: 'Invite member' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()
   await waitFor(async () => (await focused(page)) === 'email')
@@ -114,13 +114,13 @@ test('a dialog keeps the focus and gives it back, all with the keyboard', { skip
   }
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  await waitFor(async () => (await focused(page)) === 'Invite someone')
+  await waitFor(async () => (await focused(page)) === 'Invite member')
 
-  // From a menu the way back is to what opened the menu.
-  const more = page.getByRole('button', { name: 'More for Ron Removed' })
+  // After a dialog that a menu opened, the focus returns to the menu's button.
+  const more = page.getByRole('button', { name: 'More actions for Ron Removed' })
   await more.focus()
   await page.keyboard.press('Enter')
-  await page.getByRole('menuitem', { name: 'Write a mail' }).waitFor()
+  await page.getByRole('menuitem', { name: 'Send email' }).waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -146,7 +146,7 @@ test('every control can be reached with the tab key and shows its focus', { skip
           const one = document.activeElement
           if (!one || one === document.body) return null
           const outline = (element) => element && getComputedStyle(element).outlineStyle !== 'none' && parseFloat(getComputedStyle(element).outlineWidth) > 0
-          // A hidden input shows its focus at its label.
+          // The label of a hidden input shows the focus.
           const seen = outline(one) || outline(one.closest('label')) || outline(one.nextElementSibling) || outline(one.parentElement)
           one.dataset.tabbed ??= String(Math.random())
           return { key: one.dataset.tabbed, seen, html: one.outerHTML.slice(0, 120) }
@@ -171,7 +171,7 @@ test('nothing jumps while a page is read, and nothing moves for who wants no mot
   for (const width of [1280, 390]) {
     const page = await visit(t, browser, service.base, { width })
     await page.emulateMedia({ reducedMotion: 'reduce' })
-    // The sandbox's bar comes when it is read; it is no part of the product.
+    // The sandbox bar loads later and is not part of the product.
     await page.route('**/sandbox/bar', (route) => route.fulfill({ json: { data: null } }))
     await signIn(page, owner)
     for (const path of ['/', '/plan', '/invoices', '/team', '/developers', '/activity', '/settings', '/profile']) {
@@ -194,7 +194,7 @@ test('two clicks in the same instant send a form once', { skip }, async (t) => {
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.goto('/team')
-  await page.getByRole('button', { name: 'Invite someone' }).click()
+  await page.getByRole('button', { name: 'Invite member' }).click()
   await page.getByRole('dialog').locator('[name=email]').fill('once@manners.test')
   let sent = 0
   page.on('request', (request) => { if (request.method() === 'POST' && /invitations$/.test(request.url())) sent++ })

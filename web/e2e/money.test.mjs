@@ -1,4 +1,4 @@
-// The stories of money: a renewal that fails, a bank that wants to be asked, changes of plan and their invoices.
+// Payments: a failed renewal, a bank that requires confirmation, plan changes and their invoices.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { advance, call, check, hasBrowser, joins, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
@@ -20,14 +20,14 @@ after(async () => {
 const subscriptionOf = (owner) => call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/subscription`, undefined, owner.token).then(({ data }) => data)
 const invoicesOf = (owner) => call(service.base, 'GET', `/api/v1/tenant/${owner.tenant}/invoices`, undefined, owner.token).then(({ data }) => data)
 
-/** Logs in as a program again: moving the clock ends tokens. */
+/** Logs in again through the API, because moving the clock expires tokens. */
 async function again(owner) {
   const { accessToken } = await call(service.base, 'POST', '/api/v1/auth/login', { email: owner.email, password: owner.password })
   return { ...owner, token: accessToken }
 }
 
 const failing = [
-  { width: 1280, locale: 'en-GB', theme: 'light', open: 'is open', retry: 'tried again on', total: /€19\.00 open/, card: 'Visa ending in 0341', another: 'Use another card', pay: /^Pay €/, thanks: 'is paid. Thank you.' },
+  { width: 1280, locale: 'en-GB', theme: 'light', open: 'is unpaid', retry: 'retried on', total: /€19\.00 open/, card: 'Visa ending in 0341', another: 'Use another card', pay: /^Pay €/, thanks: 'received. Thank you.' },
   { width: 390, locale: 'es-ES', theme: 'dark', open: 'por pagar', retry: 'se volverá a intentar', total: /19,00\s€ por pagar ·/, card: 'Visa terminada en 0341', another: 'Usar otra tarjeta', pay: /^Pagar/, thanks: 'recibido. Gracias.' },
 ]
 for (const [i, words] of failing.entries()) {
@@ -54,7 +54,7 @@ for (const [i, words] of failing.entries()) {
     await page.locator('#method', { hasText: '4242' }).waitFor()
     await page.locator('p.back a').first().click()
     await page.waitForURL(`${service.base}/`)
-    // A new card at the provider may have been charged already by the time one is back.
+    // The provider may already have charged the new card when the user returns.
     const pay = page.locator('.attention').getByRole('button', { name: words.pay })
     await pay.click()
     await page.locator('.toast', { hasText: words.thanks }).waitFor()
@@ -105,8 +105,8 @@ test('a change of plan shows what it costs, charges that, and its invoice says t
   await signIn(page, owner)
   await page.goto('/plan')
   await page.getByRole('radio', { name: /^Team/ }).check()
-  await page.getByRole('button', { name: 'One seat more' }).click()
-  await page.getByRole('button', { name: 'One seat more' }).click()
+  await page.getByRole('button', { name: 'Add a seat' }).click()
+  await page.getByRole('button', { name: 'Add a seat' }).click()
   const button = page.getByRole('button', { name: /Change to Team — pay/ })
   const named = async () => (await button.textContent()).match(/€[\d.,]+/)?.[0]
   await page.locator('.receipt', { hasText: '3 × €' }).waitFor()
@@ -114,8 +114,8 @@ test('a change of plan shows what it costs, charges that, and its invoice says t
   await check(page, 'a preview')
   const amount = await named()
   await button.click()
-  await page.getByText('Team is your plan now').waitFor()
-  await page.getByRole('link', { name: 'See the invoice' }).click()
+  await page.getByText('You are now on Team').waitFor()
+  await page.getByRole('link', { name: 'View invoice' }).click()
   await page.getByRole('row', { name: /Team/ }).first().waitFor()
   await waitFor(async () => (await page.getByRole('row').filter({ hasText: amount }).count()) > 0 || (await page.reload(), false))
   const [invoice] = await invoicesOf(owner)
@@ -150,9 +150,9 @@ test('the subscription is canceled, kept after all, and ended at once', { skip }
   const page = await visit(t, browser, service.base)
   await signIn(page, owner)
   await page.goto('/plan')
-  const end = page.getByRole('button', { name: 'End Starter', exact: true })
+  const end = page.getByRole('button', { name: 'Cancel Starter', exact: true })
   await end.click()
-  await page.getByRole('dialog').getByLabel('Why?').fill('too dear')
+  await page.getByRole('dialog').getByLabel('Why are you canceling?').fill('too dear')
   await check(page, 'the question of the end')
   await page.getByRole('dialog').locator('button[type=submit]').click()
   await page.getByText(/Starter ends on/).first().waitFor()
@@ -168,8 +168,8 @@ test('the subscription is canceled, kept after all, and ended at once', { skip }
   await end.waitFor()
   assert.equal((await subscriptionOf(owner)).cancel_at, null, 'it is kept')
   await end.click()
-  await page.getByRole('dialog').getByRole('radio', { name: /At once/ }).check()
-  await page.getByRole('dialog').getByRole('button', { name: 'End Starter at once' }).click()
+  await page.getByRole('dialog').getByRole('radio', { name: /Immediately/ }).check()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel Starter immediately' }).click()
   await page.getByRole('heading', { name: 'Choose a plan' }).waitFor()
   assert.equal(await subscriptionOf(owner), null)
 })

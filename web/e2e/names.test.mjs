@@ -1,5 +1,5 @@
-// Names come from people: with tags, escape sequences and hundreds of letters they are shown as they
-// are, and no page grows wider than its window or out of proportion.
+// Users choose names: names with tags, escape sequences and hundreds of letters are shown
+// unchanged, and no page becomes wider than its window or unreasonably high.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { call, hasBrowser, register, signIn, startBrowser, startService, visit } from './world.mjs'
@@ -20,7 +20,7 @@ const tagged = '<0>Evil</0> <b>bold</b> \\u0041 {name}'
 const long = 'W'.repeat(250)
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
 
-/** Fails where a page is wider than its window, or higher than its content explains. */
+/** Fails if a page is wider than its window or too high for its content. */
 async function fits(page, path, high = page.viewportSize().width < 700 ? 8000 : 4000) {
   await page.goto(path)
   await page.waitForLoadState('networkidle')

@@ -1,4 +1,4 @@
-// The stories of people: handing over, leaving, deleting, one's own account.
+// Accounts and memberships: transfer of ownership, leaving, deletion, and the user's own account.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
@@ -19,8 +19,8 @@ after(async () => {
 const membersOf = (one) => call(service.base, 'GET', `/api/v1/tenant/${one.tenant}/team/members`, undefined, one.token).then(({ data }) => data)
 
 const handing = [
-  { locale: 'en-GB', width: 1280, theme: 'light', over: 'Hand over', leave: /^Leave / },
-  { locale: 'it-IT', width: 390, theme: 'dark', over: 'Trasferisci', leave: /^Lascia / },
+  { locale: 'en-GB', width: 1280, theme: 'light', over: 'Transfer ownership', leave: /^Leave / },
+  { locale: 'it-IT', width: 390, theme: 'dark', over: 'Trasferisci la proprietà', leave: /^Lascia / },
 ]
 for (const [i, words] of handing.entries()) {
   test(`an organization is handed over, and who had it leaves, in ${words.locale} at ${words.width} px`, { skip }, async (t) => {
@@ -40,7 +40,7 @@ for (const [i, words] of handing.entries()) {
     await dialog.locator('button[type=submit]').click()
     await dialog.waitFor({ state: 'detached' })
     assert.equal((await membersOf(heir)).find((one) => one.email === heir.email).role.name, 'owner')
-    // Who is no owner any more may leave, and does.
+    // A former owner can leave.
     await page.getByRole('button', { name: words.leave }).click()
     await page.getByRole('dialog').locator('button[type=submit]').click()
     await page.waitForURL(/\/onboarding/)
@@ -76,17 +76,17 @@ test('somebody downloads their data and deletes the account', { skip }, async (t
   await page.goto('/profile')
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download your data' }).click()])
   assert.match(await readFile(await download.path(), 'utf8'), /xena@people\.test/)
-  await page.getByRole('button', { name: 'Delete the account' }).click()
+  await page.getByRole('button', { name: 'Delete account' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.locator('[name=typed_name]').fill('xena@people.test')
   await dialog.locator('[name=current_password]').fill(owner.password)
   await check(page, 'deleting the account')
-  await dialog.getByRole('button', { name: 'Delete the account' }).click()
+  await dialog.getByRole('button', { name: 'Delete account' }).click()
   await page.waitForURL(/\/sign-in/)
   await page.fill('input[name=email]', owner.email)
   await page.fill('input[name=password]', owner.password)
   await page.click('button[type=submit]')
-  await page.getByText('Email or password is not right').first().waitFor()
+  await page.getByText('Incorrect email address or password').first().waitFor()
 })
 
 test('who owns an organization with others cannot delete the account', { skip }, async (t) => {
@@ -95,11 +95,11 @@ test('who owns an organization with others cannot delete the account', { skip },
   const page = await visit(t, browser, service.base, { expect: ['409 /api/v1/user'] })
   await signIn(page, owner)
   await page.goto('/profile')
-  await page.getByRole('button', { name: 'Delete the account' }).click()
+  await page.getByRole('button', { name: 'Delete account' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.locator('[name=typed_name]').fill(owner.email)
   await dialog.locator('[name=current_password]').fill(owner.password)
-  await dialog.getByRole('button', { name: 'Delete the account' }).click()
+  await dialog.getByRole('button', { name: 'Delete account' }).click()
   await dialog.getByText('You own an organization with other members').waitFor()
 })
 
@@ -133,7 +133,7 @@ test('a role is changed and changed back, an invitation is taken back and sent a
   const select = page.getByRole('row', { name: /Rita Role/ }).getByRole('combobox')
   await select.selectOption({ label: 'Admin' })
   const undo = page.locator('.toast').getByRole('button', { name: 'Undo' })
-  await undo.focus() // a message with the focus stays
+  await undo.focus() // a focused message does not disappear
   assert.equal(await roleOf(), 'admin')
   await check(page, 'something to take back')
   await page.keyboard.press('Enter')
@@ -148,8 +148,8 @@ test('a role is changed and changed back, an invitation is taken back and sent a
 
   const row = page.getByRole('row', { name: /ivo@people.test/ })
   await row.getByRole('button').last().click()
-  await page.getByRole('menuitem', { name: 'Take the invitation back' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
+  await page.getByRole('menuitem', { name: 'Revoke invitation' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke invitation' }).click()
   await row.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Invite again' }).click()
   await row.waitFor()

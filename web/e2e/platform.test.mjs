@@ -1,5 +1,5 @@
-// The stories of who runs the platform: the catalog, the home page with its figures, one customer,
-// and the actions that are seldom needed.
+// Platform admins: the catalog, the home page with its figures, a customer's page, and rare
+// actions.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { advance, call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, subscribe, visit } from './world.mjs'
@@ -17,7 +17,7 @@ after(async () => {
   await service?.stop()
 })
 
-/** Looks until something is there. */
+/** Waits until look returns a result. */
 async function waitFor(look, what) {
   for (let i = 0; i < 100; i++) {
     const found = await look()
@@ -27,12 +27,12 @@ async function waitFor(look, what) {
   throw new Error(`not within ten seconds: ${what}`)
 }
 
-/** A token of now: moving the sandbox's time ends those of before. */
+/** Returns a new token, because moving the sandbox's clock expires earlier ones. */
 const tokenOf = async ({ email, password }) => (await call(service.base, 'POST', '/api/v1/auth/login', { email, password })).accessToken
 
 const ask = async (path, who = admin) => call(service.base, 'GET', `/api/v1${path}`, undefined, await tokenOf(who))
 
-/** Calls the sandbox's payment provider as its customer would, with the key of the sandbox. */
+/** Calls the sandbox's payment provider with the sandbox's API key. */
 async function provider(path, fields) {
   const page = await fetch(`${service.base}/sandbox`).then((answer) => answer.text())
   const key = page.match(/sk_\w+/)[0]
@@ -64,7 +64,7 @@ test('a plan is written in four languages, and customers read it', { skip }, asy
   await page.getByRole('status').getByText('name and description').waitFor()
   await check(page, 'a plan that is being written')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('The plan is saved.').waitFor()
+  await page.getByText('The plan was saved.').waitFor()
   for (const [locale, width] of [['fr-FR', 390], ['it-IT', 1280]]) {
     const guest = await visit(t, browser, service.base, { locale, width, theme: 'dark' })
     await guest.goto('/pricing')
@@ -84,7 +84,7 @@ test('the home page has the figures of a purchase, and each leads to what it cou
   await page.goto('/platform')
   const figure = (name) => page.getByRole('link', { name })
   await figure(/^Monthly recurring revenue/).getByText(`€${Math.round(euros)}`, { exact: true }).waitFor()
-  // No webhook has gone to a customer yet, which is neither well nor in trouble.
+  // No webhook was delivered yet, which is neither good nor bad.
   await figure(/^Health/).getByText(/not checked yet$/).waitFor()
   await page.getByRole('definition').filter({ hasText: `€${euros.toFixed(2)}` }).first().waitFor()
   await check(page, 'the home page')
@@ -93,7 +93,7 @@ test('the home page has the figures of a purchase, and each leads to what it cou
   const now = await chart.getAttribute('aria-valuetext')
   await chart.press('ArrowLeft')
   assert.notEqual(await chart.getAttribute('aria-valuetext'), now)
-  await page.getByText('The figures as a table').click()
+  await page.getByText('Show data as a table').click()
   await page.getByRole('cell', { name: `€${euros.toFixed(2)}` }).first().waitFor()
   await page.getByRole('button', { name: '30 days' }).click()
   await page.waitForURL(/span=month/)
@@ -115,7 +115,7 @@ test('one customer: what is paid with, and the payment on the time line', { skip
   const { data: endpoint } = await call(service.base, 'POST', hooks, { url: `${service.base}/sandbox/hooks/in/timeline`, events: ['webhook.test'] }, owner.token)
   await call(service.base, 'POST', `${hooks}/${endpoint.id}/test`, undefined, owner.token)
   for (const [look, words] of [
-    [{ width: 1280 }, { paid: '€19.00 was paid', kind: 'Payments', card: 'Visa 4242', changes: 'Changes', opened: 'Tom Timeline opened the checkout for', tested: 'Tom Timeline tested the webhook to an endpoint' }],
+    [{ width: 1280 }, { paid: '€19.00 paid', kind: 'Payments', card: 'Visa 4242', changes: 'Changes', opened: 'Tom Timeline started checkout for', tested: 'Tom Timeline tested the webhook to an endpoint' }],
     [{ width: 390, theme: 'dark', locale: 'it-IT' }, { paid: /^Pagati 19,00/, kind: 'Pagamenti', card: 'Visa 4242', changes: 'Modifiche', opened: 'Tom Timeline ha aperto il pagamento di', tested: /un endpoint$/ }],
   ]) {
     const page = await visit(t, browser, service.base, look)
@@ -150,8 +150,8 @@ test('what happens to accounts is in words, and logins are in the trail alone', 
   await call(service.base, 'POST', '/api/v1/auth/reset-password', { token: link.searchParams.get('token'), email: owner.email, password: 'third-horse', password_confirmation: 'third-horse' })
   await call(service.base, 'POST', '/api/v1/auth/login', { email: owner.email, password: 'third-horse' })
   for (const [look, words] of [
-    [{ width: 1280 }, ['Lea Login signed in', 'With a password', 'Lea Login confirmed their email address', 'Lea Login changed their password', 'Lea Login set a new password with an emailed link']],
-    [{ width: 390, theme: 'dark', locale: 'fr-FR' }, ['Lea Login a ouvert une session', 'Avec un mot de passe', 'Lea Login a confirmé son adresse e-mail', 'Lea Login a changé son mot de passe', 'Lea Login a choisi un nouveau mot de passe']],
+    [{ width: 1280 }, ['Lea Login signed in', 'With a password', 'Lea Login verified their email address', 'Lea Login changed their password', 'Lea Login reset their password']],
+    [{ width: 390, theme: 'dark', locale: 'fr-FR' }, ['Lea Login a ouvert une session', 'Avec un mot de passe', 'Lea Login a vérifié son adresse e-mail', 'Lea Login a changé son mot de passe', 'Lea Login a réinitialisé son mot de passe']],
   ]) {
     const page = await visit(t, browser, service.base, look)
     await signIn(page, admin)
@@ -173,13 +173,13 @@ test('features stand in the seller’s order wherever customers see them', { ski
   await page.goto('/platform/catalog/features')
   const place = async (feature, at) => {
     await page.getByRole('button', { name: feature.translations.en.name, exact: true }).click()
-    await dialog(page).getByLabel('Place in lists').fill(at)
+    await dialog(page).getByLabel('Position in lists').fill(at)
     await dialog(page).getByRole('button', { name: 'Save' }).click()
   }
   await place(first, 'soon')
-  await dialog(page).getByText('Write a whole number.').waitFor()
+  await dialog(page).getByText('Enter a whole number.').waitFor()
   await check(page, 'a place that is not a number')
-  await dialog(page).getByLabel('Place in lists').fill('90')
+  await dialog(page).getByLabel('Position in lists').fill('90')
   await dialog(page).getByRole('button', { name: 'Save' }).click()
   await dialog(page).waitFor({ state: 'detached' })
   await page.locator('.feature-list tbody tr').last().getByText(first.code).waitFor()
@@ -220,7 +220,7 @@ test('a new platform is led through its first steps, and what was never asked is
   await page.getByText('Connect your product').waitFor()
   const { data } = await call(fresh.base, 'GET', '/api/v1/admin/stats', undefined, (await call(fresh.base, 'POST', '/api/v1/auth/login', admin)).accessToken)
   const checks = page.locator('#health')
-  for (const [name, asked] of [['Mail', data.health.mail.sent !== null], ['Payment provider', data.health.provider.latency_ms !== null], ['Provider’s notifications', data.health.provider.last_notification_at !== null]]) {
+  for (const [name, asked] of [['Email delivery', data.health.mail.sent !== null], ['Payment provider', data.health.provider.latency_ms !== null], ['Provider notifications', data.health.provider.last_notification_at !== null]]) {
     const tone = await checks.locator('li, tr, div').filter({ hasText: name }).last().locator('.st').first().getAttribute('class')
     assert.equal(/good/.test(tone), asked, `${name}: ${tone}`)
   }
@@ -251,14 +251,14 @@ test('a tenant that its owner deleted is restored', { skip }, async (t) => {
   await page.getByRole('button', { name: 'Restore' }).waitFor()
   await check(page, 'a deleted tenant')
   await page.getByRole('button', { name: 'Restore' }).click()
-  await page.getByText('Restored is back.').waitFor()
+  await page.getByText('Restored was restored.').waitFor()
   await page.getByRole('button', { name: 'Edit' }).waitFor()
   assert.equal((await ask(`/admin/tenants/${owner.tenant}`)).data.deleted_at ?? null, null)
 })
 
 test('a tenant without anybody is deleted', { skip }, async (t) => {
   const owner = await register(service.base, 'Dora Dissolved', 'dora@dissolved.test', 'Dissolved')
-  // Whoever proves the address without having registered with it leaves the tenant behind.
+  // A user who verifies an address that another person registered leaves the tenant behind.
   await call(service.base, 'POST', '/api/v1/auth/forgot-password', { email: owner.email })
   const link = new URL(await mailLink(service.base, owner.email, /reset-password/))
   const reset = { token: link.searchParams.get('token'), email: owner.email, password: 'another-horse', password_confirmation: 'another-horse' }
@@ -267,14 +267,14 @@ test('a tenant without anybody is deleted', { skip }, async (t) => {
   await signIn(page, admin)
   await page.goto(`/platform/tenants/${owner.tenant}`)
   await page.locator('.ent').getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Delete the empty tenant' }).click()
+  await page.getByRole('menuitem', { name: 'Delete empty tenant' }).click()
   await dialog(page).getByLabel(/type Dissolved/).fill('Another')
-  await dialog(page).getByRole('button', { name: 'Delete the tenant' }).click()
-  await dialog(page).getByText('This is not the name').waitFor()
+  await dialog(page).getByRole('button', { name: 'Delete tenant' }).click()
+  await dialog(page).getByText('The name does not match').waitFor()
   await dialog(page).getByLabel(/type Dissolved/).fill('Dissolved')
-  await dialog(page).getByRole('button', { name: 'Delete the tenant' }).click()
+  await dialog(page).getByRole('button', { name: 'Delete tenant' }).click()
   await page.waitForURL(/\/platform\/tenants$/)
-  await page.getByText('Dissolved is deleted.').waitFor()
+  await page.getByText('Dissolved was deleted.').waitFor()
 })
 
 test('the components are shown in both themes', { skip }, async (t) => {
@@ -302,28 +302,28 @@ test('the provider’s prices are unlinked, linked and repaired', { skip }, asyn
 
   await row.getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Unlink' }).click()
-  await page.getByText('The price is unlinked.').waitFor()
+  await page.getByText('The price was unlinked.').waitFor()
   assert.equal(await now(), null)
 
   await row.getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Link to one that is there' }).click()
-  const field = dialog(page).getByLabel('Its id at the provider')
+  await page.getByRole('menuitem', { name: 'Link to existing price' }).click()
+  const field = dialog(page).getByLabel('Price ID at the provider')
   const wrong = await provider('prices', { product: 'prod_other', currency: 'eur', unit_amount: '1', 'recurring[interval]': 'month' }).catch(() => null)
   await field.fill(wrong?.id ?? 'price_unknown')
-  await dialog(page).getByRole('button', { name: 'Link', exact: true }).click()
+  await dialog(page).getByRole('button', { name: 'Link price', exact: true }).click()
   await dialog(page).locator('.error, .note').first().waitFor()
   await field.fill(price.psp_price_id)
-  await dialog(page).getByRole('button', { name: 'Link', exact: true }).click()
+  await dialog(page).getByRole('button', { name: 'Link price', exact: true }).click()
   await row.getByText('Linked').waitFor()
   assert.equal(await now(), price.psp_price_id)
 
   await provider(`prices/${price.psp_price_id}`, { active: 'false' })
   await page.reload()
-  await row.getByText('Not active there').waitFor()
+  await row.getByText('Not active at the provider').waitFor()
   await check(page, 'a price that is not active')
   await row.getByRole('button', { name: 'Repair…' }).click()
-  await dialog(page).getByRole('button', { name: 'Make a new one' }).click()
-  await page.getByText('There is a new price at the payment provider.').waitFor()
+  await dialog(page).getByRole('button', { name: 'Create new price' }).click()
+  await page.getByText('A new price was created at the payment provider.').waitFor()
   await row.getByText('Linked').waitFor()
   assert.notEqual(await now(), price.psp_price_id)
 })
@@ -342,13 +342,13 @@ test('the price of a billed meter is changed, and the plan says who follows when
   const price = async (amount, id, sure) => {
     await page.goto('/platform/meters')
     await page.getByRole('button', { name: 'API calls' }).click()
-    await dialog(page).getByRole('button', { name: 'Add a currency' }).waitFor()
-    if (!await dialog(page).getByLabel('Price of a unit in Euro').isVisible()) {
-      await dialog(page).getByRole('button', { name: 'Add a currency' }).click()
+    await dialog(page).getByRole('button', { name: 'Add currency' }).waitFor()
+    if (!await dialog(page).getByLabel('Unit price in Euro').isVisible()) {
+      await dialog(page).getByRole('button', { name: 'Add currency' }).click()
       await page.getByRole('menuitem', { name: /Euro/ }).click()
     }
-    await dialog(page).getByLabel('Price of a unit in Euro').fill(amount)
-    await dialog(page).getByLabel(/Id of the provider’s price in Euro/).fill(id)
+    await dialog(page).getByLabel('Unit price in Euro').fill(amount)
+    await dialog(page).getByLabel(/Provider price ID in Euro/).fill(id)
     await dialog(page).locator('button[type=submit]').click()
     if (sure) await dialog(page).waitFor({ state: 'detached' })
   }
@@ -361,7 +361,7 @@ test('the price of a billed meter is changed, and the plan says who follows when
   const row = page.getByRole('row', { name: /API calls/ })
   await row.getByText('0.003 EUR').waitFor()
   await page.goto(`/platform/catalog/plans/${plan.id}`)
-  await page.getByText('1 subscription follows with its next period').waitFor()
+  await page.getByText('1 subscription changes at its next renewal').waitFor()
   await check(page, 'a plan by usage')
   for (const path of ['/pricing?currency=EUR', '/sandbox/elements?show=pricing']) {
     const guest = await visit(t, browser, service.base, { width: 390, theme: 'dark' })
@@ -393,7 +393,7 @@ test('a plan by usage is chosen and left again, and the receipt has the usage so
   await receipt.getByText('at the end of each period').waitFor()
   await check(page, 'the receipt of a plan by usage')
   await receipt.getByRole('button', { name: /^Change to Scale — pay €/ }).click()
-  await page.getByText('Scale is your plan now').waitFor()
+  await page.getByText('You are now on Scale').waitFor()
 
   await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 900 }, owner.token)
   const starter = await planOf('starter')
@@ -412,7 +412,7 @@ test('a plan by usage is chosen and left again, and the receipt has the usage so
   await receipt.locator('div').filter({ hasText: 'Usage so far' }).getByText('€2.70').waitFor()
   await check(page, 'leaving a plan by usage')
   await receipt.getByRole('button', { name: /^Change to Starter/ }).click()
-  await page.getByText('Starter is your plan now').waitFor()
+  await page.getByText('You are now on Starter').waitFor()
 })
 
 test('an invoice that nobody pays is voided', { skip }, async (t) => {
@@ -424,14 +424,14 @@ test('an invoice that nobody pays is voided', { skip }, async (t) => {
   await signIn(page, admin)
   await page.goto(`/platform/tenants/${owner.tenant}`)
   await page.getByText('Next attempt', { exact: true }).waitFor()
-  await page.getByText(/^Visa 0341, until/).waitFor()
+  await page.getByText(/^Visa 0341, expires/).waitFor()
   await page.locator('.ent').getByRole('button', { name: 'More' }).click()
-  await page.getByRole('menuitem', { name: 'Void an invoice' }).click()
+  await page.getByRole('menuitem', { name: 'Void invoice' }).click()
   await dialog(page).getByLabel('Invoice', { exact: true }).getByRole('option', { name: open.number }).waitFor({ state: 'attached' })
   await dialog(page).getByLabel('Invoice', { exact: true }).selectOption(open.id)
   await check(page, 'the choice of an invoice')
-  await dialog(page).getByRole('button', { name: 'Void the invoice' }).click()
-  await page.getByText('is void.').waitFor()
+  await dialog(page).getByRole('button', { name: 'Void invoice' }).click()
+  await page.getByText('was voided.').waitFor()
   await page.getByText('Sandbox Admin voided an invoice').waitFor()
   await check(page, 'a tenant whose invoice was voided')
   assert.equal((await invoices()).data.find((one) => one.id === open.id).status, 'void')
@@ -455,13 +455,13 @@ test('Enter in a price field asks before the price changes, and the save bar is 
   const prices = JSON.stringify(await stored())
   await price.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Change the price?' })
-  await dialog.getByText(/becomes/).first().waitFor()
+  await dialog.getByText(/changes to/).first().waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await dialog.waitFor({ state: 'detached' })
   assert.equal(JSON.stringify(await stored()), prices)
   await price.press('Enter')
-  await dialog.getByRole('button', { name: 'Change the price' }).click()
-  await page.locator('.toast', { hasText: 'The plan is saved' }).waitFor()
+  await dialog.getByRole('button', { name: 'Change price' }).click()
+  await page.locator('.toast', { hasText: 'The plan was saved' }).waitFor()
   assert.notEqual(JSON.stringify(await stored()), prices)
   assert.notEqual(before, '0.10')
 })

@@ -1,4 +1,4 @@
-// What the stories need: a service with its sandbox, a browser, and looks at both.
+// Helpers for the stories: a service with its sandbox, a browser, and checks.
 import { AxeBuilder } from '@axe-core/playwright'
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core'
 const root = path.resolve(import.meta.dirname, '../..')
 const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
-/** Reports whether there is a browser; where one is required its absence is a failure. */
+/** Reports whether there is a browser. Fails if one is required but missing. */
 export function hasBrowser() {
   if (existsSync(browserPath)) return true
   if ((process.env.TENANTRY_TEST_REQUIRE ?? '').split(',').includes('chromium')) throw new Error(`there is no ${browserPath}`)
@@ -52,7 +52,7 @@ export async function startService(settings = {}) {
   return {
     base,
     log: () => log,
-    /** Runs a command of the program on the data of the service. */
+    /** Runs a command on the service's data. */
     command: (args, more = {}) => execFileSync(program, [...args, '--data', path.join(folder, 'data')], { stdio: 'pipe', env: { ...env, ...more } }),
     async stop() {
       service.kill('SIGTERM')
@@ -70,9 +70,10 @@ export function startBrowser() {
 }
 
 /**
- * Opens a page of a new person: a window of a size, in a language and theme. At the end of the test
- * the browser must have logged no error, and no request may have failed but those that expect names
- * as `STATUS /path`, and no error be logged but those that logs matches; with lost also those that the story takes the connection from.
+ * Opens a page in a new browser context with a window size, language and theme. At the end of the
+ * test the browser's console must contain no error, and no request may have failed, except the
+ * requests in expect as `STATUS /path` and the messages that match logs. lost also allows requests
+ * that fail without a connection.
  */
 export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], logs, lost = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
@@ -108,7 +109,7 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
   return page
 }
 
-/** The newest mail to an address whose text matches, waiting for it; returns the first link in it. */
+/** Waits for the newest mail to an address whose text matches, and returns the first link in it. */
 export async function mailLink(base, to, pattern) {
   for (let i = 0; i < 100; i++) {
     const { data } = await (await fetch(`${base}/sandbox/mail/messages`)).json()
@@ -120,7 +121,7 @@ export async function mailLink(base, to, pattern) {
   throw new Error(`no mail to ${to} with ${pattern}`)
 }
 
-/** Calls the API as a program: with a token where one is given. */
+/** Calls the API, with a token if given. */
 export async function call(base, method, path, body, token) {
   const headers = { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) }
   const response = await fetch(base + path, { method, headers, body: body && JSON.stringify(body) })
@@ -129,12 +130,12 @@ export async function call(base, method, path, body, token) {
   return answer
 }
 
-/** Moves the time of the service and its sandbox forward, such as '24h'. */
+/** Advances the clock of the service and its sandbox, for example by '24h'. */
 export async function advance(base, by) {
   await call(base, 'POST', '/sandbox/clock', { advance: by })
 }
 
-/** Registers an account with an organization, without a browser; returns the token and the tenant. */
+/** Registers an account with an organization through the API. Returns the token and the tenant. */
 export async function register(base, name, email, organization, plan) {
   const password = 'correct-horse'
   const login = await call(base, 'POST', '/api/v1/auth/register', {
@@ -148,7 +149,7 @@ export async function register(base, name, email, organization, plan) {
   return { email, password, token: login.accessToken, tenant }
 }
 
-/** Buys a plan with a card of the sandbox, or by a bank debit where there is an IBAN. */
+/** Buys a plan with a card of the sandbox, or by bank debit if iban is given. */
 export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', iban, seats = 1, currency = 'EUR' }) {
   const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans?currency=${currency}`, undefined, token)
   const plan = plans.data.find((one) => one.slug === slug)
@@ -163,7 +164,7 @@ export async function subscribe(base, token, tenant, { slug, card = '42424242424
   throw new Error('no subscription after the payment')
 }
 
-/** Invites somebody, who makes an account and joins; returns the account. */
+/** Invites a user who registers and joins. Returns the account. */
 export async function joins(base, owner, name, email, role = 'member') {
   const password = 'correct-horse'
   await call(base, 'POST', `/api/v1/tenant/${owner.tenant}/team/invitations`, { email, role }, owner.token)
@@ -173,7 +174,7 @@ export async function joins(base, owner, name, email, role = 'member') {
   return { name, email, password, token: login.accessToken, tenant: owner.tenant }
 }
 
-/** Signs in at the console. */
+/** Signs in to the console. */
 export async function signIn(page, { email, password }) {
   await page.goto('/sign-in')
   await page.fill('input[name=email]', email)
@@ -182,13 +183,18 @@ export async function signIn(page, { email, password }) {
   await page.waitForURL((url) => url.pathname !== '/sign-in')
 }
 
-/** Waits until a page has all that it asked for, and no colour is on its way to another, which has a contrast of its own. */
+/**
+ * Waits until all requests are complete and no color is in transition, because axe checks contrast.
+ */
 async function settled(page) {
   await page.waitForLoadState('networkidle')
   await page.evaluate(() => Promise.allSettled(document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity).map((one) => one.finished)))
 }
 
-/** Fails where axe finds what keeps people out, the contrast in the other theme included, or the page is wider than its window. */
+/**
+ * Fails on axe violations (including contrast in the other theme), and if the page is wider than
+ * its window.
+ */
 export async function check(page, what) {
   await settled(page)
   const axe = async (where, build = (axe) => axe) => {
@@ -206,7 +212,7 @@ export async function check(page, what) {
   assert.ok(wide <= window, `${what} is ${wide} px wide in a window of ${window}`)
 }
 
-/** Looks again and again until there is something to see; returns it. */
+/** Waits until look returns a result, and returns it. */
 export async function waitFor(look) {
   for (let i = 0; i < 100; i++) {
     const found = await look()

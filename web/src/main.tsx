@@ -24,7 +24,7 @@ const router = newRouter(queries)
 const settings = queries.fetchQuery(settingsQuery)
 void queries.prefetchQuery(offeredCurrenciesQuery)
 await showIn(preferredLanguage())
-// Where the reader's language is not offered, the pages are in English.
+// If the reader's language is not offered, the pages are in English.
 void settings.then(({ locales }) => { if (!locales.includes(preferredLanguage())) void showIn('en') }, () => {})
 
 createRoot(document.getElementById('root')!).render(

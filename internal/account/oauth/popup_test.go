@@ -58,7 +58,7 @@ func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for asked, want := range map[string]string{
-		"":                       `<html lang="en">|<title>Logging in</title>|go <a href="https://app.example.com/">back to the application</a>.`,
+		"":                       `<html lang="en">|<title>Signing in</title>|close it and <a href="https://app.example.com/">return to the application</a>.`,
 		"de":                     `<html lang="en">`,
 		"fr-CA, en;q=0.5":        `<html lang="fr">|<title>Connexion</title>|fermez-la et <a href="https://app.example.com/">retournez à l’application</a>.`,
 		"es":                     `<html lang="es">|<title>Inicio de sesión</title>|ciérrela y <a href="https://app.example.com/">vuelva a la aplicación</a>.`,
@@ -84,8 +84,8 @@ func TestOAuthPopupHasTheBrand(t *testing.T) {
 		brand              brand.Brand
 		has, lacks, policy string
 	}{
-		"none": {brand.Brand{}, "<title>Logging in</title>", "<img|Tenantry|class=|@media", policy + "base-uri"},
-		"name": {brand.Brand{Name: "Acme <b>", Accent: "#123456"}, `<title>Logging in · Acme &lt;b&gt;</title>|<p class="app">Acme &lt;b&gt;</p>|a { color: #123456; }`, "<img|<b>", policy + "base-uri"},
+		"none": {brand.Brand{}, "<title>Signing in</title>", "<img|Tenantry|class=|@media", policy + "base-uri"},
+		"name": {brand.Brand{Name: "Acme <b>", Accent: "#123456"}, `<title>Signing in · Acme &lt;b&gt;</title>|<p class="app">Acme &lt;b&gt;</p>|a { color: #123456; }`, "<img|<b>", policy + "base-uri"},
 		"file": {
 			brand.Brand{Name: "Acme", Logo: brand.Logo{Type: "image/png", Picture: []byte("x")}},
 			`<img src="https://api.example.com/brand/logo" alt="Acme" height="40">`, `class="app"`, policy + "img-src https://api.example.com; base-uri",

@@ -83,8 +83,8 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			tenant.Tenant{Name: "Acme", Billing: billed},
 			team, near,
 			[]string{
-				"push to 2: Usage alert: Acme has reached 80% of its limit for “API calls”. https://app.example.com/billing quota-api-calls",
-				"push to 3: Usage alert: Acme has reached 80% of its limit for “API calls”. https://app.example.com/billing quota-api-calls",
+				"push to 2: Usage alert: Acme has reached 80% of its usage limit for “API calls”. https://app.example.com/billing quota-api-calls",
+				"push to 3: Usage alert: Acme has reached 80% of its usage limit for “API calls”. https://app.example.com/billing quota-api-calls",
 				"mail to billing@example.com in en: Acme API calls 8.5/10calls 80% until 2026-12-01",
 			},
 		},
@@ -93,7 +93,7 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			tenant.Tenant{Name: "Acme", Settings: sqldb.JSON(`{"locale":"IT","x":1}`)},
 			team[2:3], reached,
 			[]string{
-				"push to 3: Avviso di utilizzo: Acme ha raggiunto il limite per «API calls». https://app.example.com/billing quota-api-calls",
+				"push to 3: Avviso di utilizzo: Acme ha raggiunto il limite di utilizzo per «API calls». https://app.example.com/billing quota-api-calls",
 				"mail to owner@example.com in it: Acme API calls 8.5/10 100% until 0001-01-01",
 			},
 		},
@@ -105,9 +105,9 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 			{UserID: 5, Email: "second@example.com", Role: "admin"},
 			{UserID: 3, Email: "owner@example.com", Role: "owner", Locale: new("fr")},
 		}, reached, []string{
-			"push to 2: Aviso de uso: Acme ha alcanzado su límite de «Llamadas a la API». https://app.example.com/billing quota-api-calls",
-			"push to 5: Alerte de consommation: Acme a atteint sa limite pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
-			"push to 3: Alerte de consommation: Acme a atteint sa limite pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
+			"push to 2: Aviso de uso: Acme ha alcanzado su límite de uso de «Llamadas a la API». https://app.example.com/billing quota-api-calls",
+			"push to 5: Alerte de consommation: Acme a atteint sa limite de consommation pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
+			"push to 3: Alerte de consommation: Acme a atteint sa limite de consommation pour « Appels d’API ». https://app.example.com/billing quota-api-calls",
 			"mail to owner@example.com in fr: Acme Appels d’API 8.5/10 100% until 0001-01-01",
 		}},
 		{"nobody to tell", tenant.Tenant{Name: "Acme"}, team[:1], reached, nil},

@@ -103,7 +103,7 @@ func TestFailedPayment(t *testing.T) {
 		want := object{
 			"invoice": invoice.At("data.id"), "number": invoice.At("data.number"), "amount": 2000.0, "currency": "EUR",
 			"at": failed.At("data.at"), "attempts": 1.0, "decline_code": "generic_decline",
-			"decline_message": "The payment was declined. Please ask your bank or use another payment method.",
+			"decline_message": "The payment was declined. Please contact your bank or use another payment method.",
 			"next_attempt_at": failed.At("data.next_attempt_at"),
 		}
 		if diff := cmp.Diff(want, failed.At("data")); diff != "" {
@@ -165,7 +165,7 @@ func TestPaymentToConfirm(t *testing.T) {
 		s.Submit(invoice.Str("data.payment_action.url"), refusal).Want(402)
 		s.AwaitNotifications()
 		get(c, "/billing/failed-payment").WantAt("data.decline_code", "payment_intent_authentication_failure").
-			WantAt("data.decline_message", "The bank wants you to confirm the payment. Please confirm it or use another payment method.")
+			WantAt("data.decline_message", "The bank requires you to confirm this payment. Please confirm it or use another payment method.")
 		wantEntries(t, s, c.Owner, "invoice.issued 2000", "payment.succeeded 2000", "invoice.issued 2000", "payment.action_required 2000", "payment.failed 2000")
 		admin := "/api/v1/admin/tenants/" + c.Tenant + "/invoices/" + invoice.Str("data.id") + "/void"
 		s.Call("POST", admin, s.Admin(), nil).Want(200)
@@ -190,7 +190,7 @@ func TestDiscreetCodes(t *testing.T) {
 			own, admin := get(c, "/billing/failed-payment"), billing(c)
 			own.WantAt("data.decline_code", told)
 			admin.WantAt("data.failed_payment.decline_code", code).WantAt("data.failed_payment.decline_message", own.At("data.decline_message"))
-			if general := strings.Contains(own.Str("data.decline_message"), "ask your bank"); general == (code == "insufficient_funds") {
+			if general := strings.Contains(own.Str("data.decline_message"), "contact your bank"); general == (code == "insufficient_funds") {
 				t.Errorf("%s: %s", code, own.Text)
 			}
 		}

@@ -56,8 +56,8 @@ var (
 		"it": "Il ruolo del proprietario non può essere cambiato e il proprietario non può essere rimosso.",
 	}
 	builtInTexts = map[string]string{
-		"en": "A built-in role cannot be changed or deleted.", "fr": "Un rôle prédéfini ne peut être ni modifié ni supprimé.",
-		"es": "Un rol predefinido no se puede cambiar ni eliminar.", "it": "Un ruolo predefinito non può essere modificato né eliminato.",
+		"en": "Built-in roles cannot be changed or deleted.", "fr": "Les rôles prédéfinis ne peuvent être ni modifiés ni supprimés.",
+		"es": "Los roles predefinidos no se pueden cambiar ni eliminar.", "it": "I ruoli predefiniti non possono essere modificati né eliminati.",
 	}
 )
 

@@ -77,12 +77,12 @@ func TestShowTenant(t *testing.T) {
 				code, locale string
 				message      string
 			}{
-				{"nobody", "", 401, "", "en", "Please log in."},
+				{"nobody", "", 401, "", "en", "Please sign in."},
 				{"nobody", "", 401, "", "it", "Effettuare l’accesso."},
 				{"a token that is none", "x", 401, "", "fr-CA", "Veuillez vous connecter."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "en", "You do not belong to an organization yet."},
 				{"no tenant", alone, 400, "TENANT_CONTEXT_REQUIRED", "es", "Aún no pertenece a ninguna organización."},
-				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de", "Please complete the setup of your organization first."},
+				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de", "Finish setting up your organization first."},
 				{"not onboarded", late.Token, 403, "ONBOARDING_INCOMPLETE", "de, fr;q=0.5", "Veuillez d’abord terminer la configuration de votre organisation."},
 			} {
 				refused := inLocale(s, tt.locale, method, "/api/v1/tenant", tt.token, `{`).As(method + " " + tt.name)

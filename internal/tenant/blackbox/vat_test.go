@@ -32,7 +32,7 @@ func TestVATNumberForm(t *testing.T) {
 			} {
 				refused := way(body).As(name)
 				refused.WantInvalid("vat_number")
-				refused.WantAt("errors.vat_number", []any{"This is not a VAT number of the country. Enter it with its prefix, such as DE123456789."})
+				refused.WantAt("errors.vat_number", []any{"This VAT number is not valid for this country. Include the prefix, such as DE123456789."})
 			}
 			s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).WantAt("data.city", "London").WantAt("data.country", "GB").WantAt("data.vat_number", nil)
 		}

@@ -137,10 +137,10 @@ func TestRefusalsOfEndpointsInFourLanguages(t *testing.T) {
 			return s.Do(r)
 		}
 		for locale, want := range map[string][2]string{
-			"en": {"This must be an https URL with a public address.", "This must be at most 30 days ago."},
-			"fr": {"Cette valeur doit être une URL https avec une adresse publique.", "Cette date doit remonter à 30 jours au plus."},
-			"es": {"Debe ser una URL https con una dirección pública.", "Debe ser de hace 30 días como máximo."},
-			"it": {"Deve essere un URL https con un indirizzo pubblico.", "Deve risalire a non più di 30 giorni fa."},
+			"en": {"This must be an https URL with a public address.", "This must be within the last 30 days."},
+			"fr": {"Cette valeur doit être une URL https avec une adresse publique.", "Cette date doit se situer dans les 30 derniers jours."},
+			"es": {"Debe ser una URL https con una dirección pública.", "Debe estar dentro de los últimos 30 días."},
+			"it": {"Deve essere un URL https con un indirizzo pubblico.", "Deve rientrare negli ultimi 30 giorni."},
 		} {
 			ask(locale, ada.Path("/webhook-endpoints"), apptest.Object{"url": "https://10.0.0.1/", "events": []string{"*"}}).Want(422).WantAt("message", want[0])
 			ask(locale, path+"/replay", apptest.Object{"since": s.Now().Add(-31 * apptest.Day)}).Want(422).WantAt("message", want[1])

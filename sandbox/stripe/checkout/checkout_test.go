@@ -92,8 +92,8 @@ func TestForms(t *testing.T) {
 		{"wrong digit", "", []string{"card_number", "4242 4242 4242 4243"}, 422, "This is not a valid card number."},
 		{"real card", "", []string{"card_number", "4000056655665556"}, 422, "No real card is charged here."},
 		{"nothing", "", nil, 422, "Enter a card number."},
-		{"declined card", "", []string{"card_number", "4000000000000002"}, 402, "The card was declined."},
-		{"declined card of a trial", "subscription_data[trial_period_days]=7", []string{"card_number", "4000000000000002"}, 402, "The card was declined."},
+		{"declined card", "", []string{"card_number", "4000000000000002"}, 402, "Your card was declined."},
+		{"declined card of a trial", "subscription_data[trial_period_days]=7", []string{"card_number", "4000000000000002"}, 402, "Your card was declined."},
 		{"good account", "", []string{"iban", "DE89 3704 0044 0532 0130 00"}, 303, ""},
 		{"wrong account", "", []string{"iban", "DE89 3704 0044 0532 0130 01"}, 422, "This is not a valid IBAN."},
 		{"card and account", "", []string{"card_number", "4242424242424242", "iban", "DE89370400440532013000"}, 422, "Pay either by card or by direct debit."},
@@ -187,7 +187,7 @@ func TestThePageSaysWhatIsDue(t *testing.T) {
 		"free":  {free, "", []string{"This plan is free.", "Start your subscription"}},
 		"day":   {paid, "subscription_data[trial_period_days]=1", []string{"Free for 1 day, until 2 March 2026."}},
 		"trial": {paid, "subscription_data[trial_period_days]=14", []string{"Free for 14 days, until 15 March 2026.", "Start trial"}},
-		"both":  {paid, "line_items[1][price]=" + used, []string{"Pay ¥123,456", "¥0.5 / unit", "What you use is charged at the end of each period."}},
+		"both":  {paid, "line_items[1][price]=" + used, []string{"Pay ¥123,456", "¥0.5 / unit", "Usage is billed at the end of each billing period."}},
 	} {
 		body := w.Send("GET", "/sandbox/checkout/"+w.Checkout(c.price, c.params).At("id"), "").Body.String()
 		for _, part := range c.says {

@@ -40,7 +40,7 @@ func TestPagesGoByTheClock(t *testing.T) {
 	sub := w.Get("/v1/subscriptions/" + w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription"))
 	sub.CheckValues(t, "bought", "test_clock", id, "start_date", fmt.Sprint(begin.Unix()), "status", "active")
 	portal := strings.TrimPrefix(w.Post("/v1/billing_portal/sessions", "customer="+customer).At("url"), stripetest.Site)
-	if body := w.Send("GET", portal, "").Body.String(); !strings.Contains(body, "It renews on 1 July 2030.") {
+	if body := w.Send("GET", portal, "").Body.String(); !strings.Contains(body, "Renews on 1 July 2030.") {
 		t.Errorf("the portal: %s", body)
 	}
 	late := w.Post("/v1/checkout/sessions", "mode=subscription&success_url=https%3A%2F%2Fa.test&customer="+customer+"&line_items[0][price]="+price+"&line_items[0][quantity]=1")

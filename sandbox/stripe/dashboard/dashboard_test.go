@@ -66,7 +66,7 @@ func TestTheOverviewOfNothing(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	shows(t, "overview", page(t, w, "", 200), `id="api">`+stripetest.Site+"/sandbox/stripe<", `id="key">sk_test_stripetest<`, "POST /v1/webhook_endpoints", `-id="secret"`,
-		"curl "+stripetest.Site+"/sandbox/stripe/v1/customers \\\n  -u sk_test_stripetest: -d email=ada@example.test", "<pre>tenantry sandbox stripe</pre>", "-stripe.NewClient", "Nothing is planned.", "Nothing yet.")
+		"curl "+stripetest.Site+"/sandbox/stripe/v1/customers \\\n  -u sk_test_stripetest: -d email=ada@example.test", "<pre>tenantry sandbox stripe</pre>", "-stripe.NewClient", "No upcoming events.", "No events yet.")
 	for at, says := range map[string]string{"/customers": "Nobody yet.", "/subscriptions": "None here.", "/invoices": "None here.", "/events": "Nothing yet."} {
 		shows(t, at, page(t, w, at, 200), says)
 	}
@@ -206,7 +206,7 @@ func TestTheCoveragePage(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	body := page(t, w, "/coverage", 200)
-	shows(t, "coverage", body, "Billing meters", "Webhook endpoints", "Different from Stripe", "<code>/v1/test_helpers/test_clocks/{id}/advance</code>", "invoice_settings", "payment_behavior")
+	shows(t, "coverage", body, "Billing meters", "Webhook endpoints", "Differences from Stripe", "<code>/v1/test_helpers/test_clocks/{id}/advance</code>", "invoice_settings", "payment_behavior")
 	for _, rt := range stripe.Endpoints() {
 		if !strings.Contains(body, "<code>"+rt.Path+"</code>") {
 			t.Errorf("%s %s is missing", rt.Method, rt.Path)

@@ -28,7 +28,7 @@ func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 	}{
 		{"nothing", "other", "x", 422, []string{"Enter a card number."}, ""},
 		{"a wrong number", "card_number", "4242 4242 4242 4241", 422, []string{"not a valid card number"}, ""},
-		{"a declined card", "card_number", "4000 0000 0000 0002", 402, []string{"The card was declined."}, ""},
+		{"a declined card", "card_number", "4000 0000 0000 0002", 402, []string{"Your card was declined."}, ""},
 		{"an answer that nobody asked for", "authentication", "confirmed", 303, []string{`<form id="pay"`, `-<form id="confirm"`}, ""},
 		{
 			"a card that asks", "card_number", "4000 0027 6000 3184", 303,
@@ -43,10 +43,10 @@ func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 		{"the card again", "card_number", "4000002760003184", 303, []string{`<form id="confirm"`}, "payment_method.attached payment_intent.requires_action invoice.payment_action_required invoice.payment_failed"},
 		{
 			"a confirmation", "authentication", "confirmed", 303,
-			[]string{"It is paid.", "-<form"},
+			[]string{"This invoice is paid.", "-<form"},
 			"charge.succeeded payment_intent.succeeded invoice_payment.paid invoice.paid invoice.payment_succeeded customer.updated customer.subscription.updated",
 		},
-		{"another card afterwards", "card_number", "4242424242424242", 303, []string{"It is paid."}, ""},
+		{"another card afterwards", "card_number", "4242424242424242", 303, []string{"This invoice is paid."}, ""},
 	} {
 		var status int
 		var body string

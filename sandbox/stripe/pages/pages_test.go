@@ -32,9 +32,9 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 		"checkout":               {checkout, "it", []string{`lang="fr"`, "1\u202f234,50\u00a0€ / mois", "Payer 1\u202f234,50\u00a0€", "Numéro de carte", "est refusée"}},
 		"checkout of a browser":  {browser, "it-CH, en;q=0.2", []string{`lang="it"`, "1.234,50\u00a0€ / mese", "Abbonati"}},
 		"checkout of another":    {browser, "de", []string{`lang="en"`, "€1,234.50 / month", "Subscribe"}},
-		"portal":                 {portal, "fr", []string{`lang="it"`, "La Sua fatturazione", "Si rinnova il ", "Pagata", "Visa che termina con 4242"}},
-		"portal of the customer": {theirs, "fr", []string{`lang="es"`, "Su facturación", "Cancelar al final del periodo"}},
-		"invoice":                {bill, "fr", []string{`lang="es"`, "Está pagada. Gracias.", "Factura en PDF", "1.234,50\u00a0€"}},
+		"portal":                 {portal, "fr", []string{`lang="it"`, "Fatturazione", "Si rinnova il ", "Pagata", "Visa che termina con 4242"}},
+		"portal of the customer": {theirs, "fr", []string{`lang="es"`, "Facturación", "Cancelar al final del periodo"}},
+		"invoice":                {bill, "fr", []string{`lang="es"`, "Esta factura está pagada. Gracias.", "Descargar la factura (PDF)", "1.234,50\u00a0€"}},
 		"no checkout":            {"/sandbox/checkout/cs_none", "es", []string{`lang="es"`, "Este pago no existe"}},
 		"no portal":              {"/sandbox/portal/bps_none", "it", []string{`lang="it"`, "Questa pagina non esiste"}},
 		"no invoice":             {"/sandbox/invoices/in_none", "fr", []string{`lang="fr"`, "Cette facture n’existe pas"}},
@@ -52,7 +52,7 @@ func TestPagesSpeakTheReadersLanguage(t *testing.T) {
 	}
 	// Error messages are translated, too.
 	for card, want := range map[string]string{
-		"4000 0000 0000 0002": "La carte a été refusée.", "1": "Ce numéro de carte n’est pas valide.", "": "Saisissez un numéro de carte.", "4000 0027 6000 3184": "Avez-vous demandé un paiement de 1\u202f234,50\u00a0€\u202f?",
+		"4000 0000 0000 0002": "Votre carte a été refusée.", "1": "Ce numéro de carte n’est pas valide.", "": "Saisissez un numéro de carte.", "4000 0027 6000 3184": "Confirmez-vous ce paiement de 1\u202f234,50\u00a0€\u202f?",
 	} {
 		if body := w.Form(checkout, "card_number", card).Body.String(); !strings.Contains(body, want) {
 			t.Errorf("%s: no %q in %s", card, want, body)

@@ -59,17 +59,17 @@ func TestForms(t *testing.T) {
 		says         string // text of the response, or else of the page afterwards
 		events       string
 	}{
-		{"cancel", "cancel", "subscription", sub.At("id"), 303, "It ends on 1 April 2026.", "customer.subscription.updated"},
-		{"cancel again", "cancel", "subscription", sub.At("id"), 303, "It ends on 1 April 2026.", ""},
-		{"resume", "resume", "subscription", sub.At("id"), 303, "It renews on 1 April 2026.", "customer.subscription.updated"},
-		{"resume again", "resume", "subscription", sub.At("id"), 303, "It renews on 1 April 2026.", ""},
-		{"cancel nothing", "cancel", "", "", 404, "There is no such subscription", ""},
-		{"cancel an unknown one", "cancel", "subscription", "sub_x", 404, "There is no such subscription", ""},
-		{"cancel another customer's", "cancel", "subscription", foreign.At("id"), 404, "There is no such subscription", ""},
-		{"resume another customer's", "resume", "subscription", foreign.At("id"), 404, "There is no such subscription", ""},
+		{"cancel", "cancel", "subscription", sub.At("id"), 303, "Ends on 1 April 2026.", "customer.subscription.updated"},
+		{"cancel again", "cancel", "subscription", sub.At("id"), 303, "Ends on 1 April 2026.", ""},
+		{"resume", "resume", "subscription", sub.At("id"), 303, "Renews on 1 April 2026.", "customer.subscription.updated"},
+		{"resume again", "resume", "subscription", sub.At("id"), 303, "Renews on 1 April 2026.", ""},
+		{"cancel nothing", "cancel", "", "", 404, "This subscription does not exist", ""},
+		{"cancel an unknown one", "cancel", "subscription", "sub_x", 404, "This subscription does not exist", ""},
+		{"cancel another customer's", "cancel", "subscription", foreign.At("id"), 404, "This subscription does not exist", ""},
+		{"resume another customer's", "resume", "subscription", foreign.At("id"), 404, "This subscription does not exist", ""},
 		{"no card", "card", "card_number", "", 422, "Enter a card number.", ""},
 		{"wrong card", "card", "card_number", "4242 4242 4242 4241", 422, "This is not a valid card number.", ""},
-		{"declined card", "card", "card_number", "4000000000000002", 402, "The card was declined.", ""},
+		{"declined card", "card", "card_number", "4000000000000002", 402, "Your card was declined.", ""},
 		{"late card", "card", "card_number", "4000 0000 0000 0341", 303, "Visa ending in 0341", "payment_method.attached customer.updated customer.subscription.updated"},
 		{"good card", "card", "card_number", "4242 4242 4242 4242", 303, "Visa ending in 4242", "payment_method.attached customer.updated customer.subscription.updated"},
 	} {
@@ -136,13 +136,13 @@ func TestTheStatesThatAPageShows(t *testing.T) {
 		cancel             bool
 		says               []string
 	}{
-		{"active", visa, "", 0, false, []string{"Active", "1 March 2026 – 1 April 2026", "It renews on 1 April 2026.", "Paid", "Ada Lovelace"}},
-		{"trial", visa, "trial_period_days=7", 0, false, []string{"Trialing", "The trial ends on 8 March 2026."}},
+		{"active", visa, "", 0, false, []string{"Active", "1 March 2026 – 1 April 2026", "Renews on 1 April 2026.", "Paid", "Ada Lovelace"}},
+		{"trial", visa, "trial_period_days=7", 0, false, []string{"Trialing", "Trial ends on 8 March 2026."}},
 		{"incomplete", late, "", 0, false, []string{"Incomplete", ">Pay</a>"}},
-		{"never paid", late, "", day, false, []string{"Expired", "It ended on 2 March 2026.", "Void"}},
-		{"overdue", "", "trial_period_days=7", 8 * day, false, []string{"Past due", "It renews on 8 April 2026."}},
+		{"never paid", late, "", day, false, []string{"Expired", "Ended on 2 March 2026.", "Void"}},
+		{"overdue", "", "trial_period_days=7", 8 * day, false, []string{"Past due", "Renews on 8 April 2026."}},
 		{"paused", "", "trial_period_days=7&trial_settings[end_behavior][missing_payment_method]=pause", 8 * day, false, []string{"Paused"}},
-		{"ended", visa, "", 0, true, []string{"Canceled", "It ended on 1 March 2026."}},
+		{"ended", visa, "", 0, true, []string{"Canceled", "Ended on 1 March 2026."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

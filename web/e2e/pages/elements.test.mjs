@@ -1,4 +1,4 @@
-// The stories of the web components for pages of one's own, on the page of the sandbox that shows them.
+// The web components for customers' own pages, on the sandbox page that shows them.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -22,7 +22,7 @@ const looks = [
 ]
 const names = ['pricing', 'team', 'billing', 'usage', 'account']
 
-/** Opens the page of an element, as somebody who is signed in or as nobody. */
+/** Opens the page of an element, signed in as person or signed out without one. */
 async function open(page, name, person) {
   if (person) {
     await page.goto('/sandbox/elements')
@@ -39,7 +39,7 @@ async function open(page, name, person) {
   return element
 }
 
-/** Waits for an event of the element, which the page lists. */
+/** Waits for an event of the element in the page's list. */
 const told = (page, text) => page.locator('#events').getByText(text).first().waitFor()
 
 test('every element passes axe and fits, in each language', { skip }, async (t) => {
@@ -49,7 +49,7 @@ test('every element passes axe and fits, in each language', { skip }, async (t) 
     const page = await visit(t, browser, service.base, look)
     for (const person of [undefined, owner]) {
       for (const name of names) {
-        // Without a login there is nothing to see but the plans; the refusal is expected.
+        // Signed out, only the plans are visible. The rejected request is expected.
         if (!person && name !== 'pricing') continue
         await open(page, name, name === 'pricing' ? person : undefined)
         await page.selectOption('[name=lang]', lang)

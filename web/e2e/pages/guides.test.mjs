@@ -1,4 +1,4 @@
-// The stories of whoever reads the guides at /docs.
+// The guides at /docs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { check, hasBrowser, startBrowser, startService, visit } from '../world.mjs'
@@ -71,7 +71,7 @@ test('a reader copies a command, changes the theme and keeps it', { skip }, asyn
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^tenantry api-key create --name backend/)
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
   const light = await ground()
-  await page.getByRole('button', { name: 'Change between light and dark' }).click()
+  await page.getByRole('button', { name: 'Switch between light and dark' }).click()
   const dark = await ground()
   assert.notEqual(dark, light)
   await page.goto('/docs/webhooks')

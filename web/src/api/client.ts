@@ -2,21 +2,21 @@ import createFetchClient, { type Middleware } from 'openapi-fetch'
 import createClient from 'openapi-react-query'
 import type { components, paths } from './schema'
 
-/** A schema of the API by its name. */
+/** A schema of the API by name. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
 
-/** What the service refused, or that it could not be reached (status 0). */
+/** An error response of the service, or a failed connection (status 0). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** The code to act on, where there is one: docs/errors.md. */
+    /** The error code, if any: docs/errors.md. */
     readonly code?: string,
-    /** The messages of each field of a form, by its name in the request. */
+    /** The messages of form fields, by the field's name in the request. */
     readonly fields: Record<string, string[]> = {},
-    /** The whole answer, for what a code brings with it. */
+    /** The complete response, for the additional fields of a code. */
     readonly body: Record<string, unknown> = {},
-    /** After how many seconds another attempt makes sense. */
+    /** The number of seconds until a retry makes sense. */
     readonly retryAfter?: number,
   ) {
     super(message)
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The address of something that the service serves, below the address that the console is at. */
+/** Returns the URL of a path of the service, relative to the console's base URL. */
 export function address(path: string): string {
   return new URL(path.replace(/^\//, ''), document.baseURI).href
 }
@@ -36,14 +36,14 @@ function csrfToken(): string | undefined {
   return found && decodeURIComponent(found.slice('XSRF-TOKEN='.length))
 }
 
-/** Reports whether there may be a login: every session has a token against forged requests beside it. */
+/** Reports whether there may be a session: every session has a CSRF cookie. */
 export function hasSession(): boolean {
   return csrfToken() !== undefined
 }
 
 let locale = 'en'
 
-/** Sets the language in which the service answers. */
+/** Sets the language of the service's responses. */
 export function setApiLocale(to: string): void {
   locale = to
 }
@@ -51,7 +51,7 @@ export function setApiLocale(to: string): void {
 async function refusal(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined)
-  // Required details that are missing are refused at their fields.
+  // Show missing required details at their fields.
   const missing = Object.fromEntries(((body.missing_fields as string[] | undefined) ?? []).map((name) => [name, [text('message') ?? '']]))
   const after = Number(response.headers.get('Retry-After'))
   return new ApiError(
@@ -64,10 +64,10 @@ async function refusal(response: Response): Promise<ApiError> {
   )
 }
 
-/** The writes that wait for their answer, by what they send. */
+/** The writes in flight, by request. */
 const inFlight = new Map<string, Promise<Response>>()
 
-/** Sends a write once, however often it is asked for before its answer: two clicks are one order. */
+/** Sends identical concurrent writes once, so that a double click is one order. */
 async function sendOnce(request: Request): Promise<Response> {
   if (request.method === 'GET') return send(request)
   const key = `${request.method} ${request.url} ${await request.clone().text()}`
@@ -77,8 +77,8 @@ async function sendOnce(request: Request): Promise<Response> {
 }
 
 /**
- * Sends a request with the login's cookie, the token against forged requests and the reader's
- * language. The token changes with the session: after a 419 it is fetched again, once.
+ * Sends a request with the session cookie, the CSRF token and the user's language. The token
+ * changes with the session: after a 419 the console fetches it again and retries once.
  */
 async function send(request: Request): Promise<Response> {
   const write = request.method !== 'GET'
@@ -109,9 +109,12 @@ const refusals: Middleware = {
   },
 }
 
-/** The API, typed by its description: `api.GET('/api/v1/…', {params})`. Refusals are thrown as ApiError. */
+/**
+ * The API, typed by its description: `api.GET('/api/v1/…', {params})`. It throws errors as
+ * ApiError.
+ */
 export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce, querySerializer: { array: { style: 'form', explode: false } } })
 api.use(refusals)
 
-/** The API as queries and mutations of React: `$api.useQuery('get', '/api/v1/…', {params})`. */
+/** The API as React queries and mutations: `$api.useQuery('get', '/api/v1/…', {params})`. */
 export const $api = createClient(api)

@@ -1,30 +1,35 @@
 import { onlineManager, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './client'
 
-/** Called when a request that needs a login is refused because there is none any more. */
+/** Called when a request fails because the session has expired. */
 let onExpired = () => {}
 
-/** Sets what happens when the login has ended while somebody works. */
+/** Sets the handler for an expired session. */
 export function whenExpired(then: () => void): void {
   onExpired = then
 }
 
-/** Called when a request is refused because acting as a member has ended. */
+/** Called when a request fails because the impersonation has ended. */
 let onActingEnded = () => {}
 
-/** Sets what happens when acting as a member has ended while an administrator works. */
+/** Sets the handler for an impersonation that ended. */
 export function whenActingEnded(then: () => void): void {
   onActingEnded = then
 }
 
-/** Reports a refusal that concerns every request: there is no login any more, or acting as a member has ended. */
+/**
+ * Calls the handlers for errors that affect every request: an expired session or an ended
+ * impersonation.
+ */
 function noteEnd(error: unknown): void {
   if (!(error instanceof ApiError)) return
   if (error.status === 401) onExpired()
   if (error.code === 'IMPERSONATION_EXPIRED') onActingEnded()
 }
 
-/** Reports whether another attempt may help: the service was away, not that it refused. */
+/**
+ * Reports whether a retry can help: the service was unavailable, rather than rejecting the request.
+ */
 export function worthRetrying(count: number, error: unknown): boolean {
   if (!(error instanceof ApiError)) return false
   if (error.status === 0 && !onlineManager.isOnline()) return false
@@ -34,7 +39,7 @@ export function worthRetrying(count: number, error: unknown): boolean {
 export function newQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
-      // Offline a request fails at once and says so, in place of waiting for who knows how long.
+      // Offline, a request fails immediately instead of waiting for the network.
       queries: { retry: worthRetrying, staleTime: 15_000, refetchOnWindowFocus: true, networkMode: 'always', refetchOnReconnect: true },
       mutations: { retry: false, networkMode: 'always' },
     },

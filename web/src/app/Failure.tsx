@@ -6,7 +6,7 @@ import { Page } from '../ui/Page'
 import { ButtonLink } from '../ui/Button'
 import { useLingui } from '@lingui/react/macro'
 
-/** What stands where a page could not be shown. The frame around it stays. */
+/** Shown when a page throws an error. The frame around it remains. */
 export function Failure({ error, reset }: { error: unknown; reset?: () => void }) {
   const router = useRouter()
   async function retry() {
@@ -16,7 +16,10 @@ export function Failure({ error, reset }: { error: unknown; reset?: () => void }
   return <main id="content" className="page" tabIndex={-1}><Problem error={error} onRetry={() => void retry()} /></main>
 }
 
-/** What stands where a page could not be loaded without a connection. Its files are fetched again with the window. */
+/**
+ * Shown when a page cannot be loaded without a connection. A reload of the window fetches its
+ * files.
+ */
 export function Unreachable() {
   async function retry() {
     if (await fetch(address('/readyz'), { cache: 'no-store' }).then(() => true, () => false)) location.reload()
@@ -24,18 +27,18 @@ export function Unreachable() {
   return <main id="content" className="page" tabIndex={-1}><Problem error={new ApiError(0, 'offline', 'offline')} onRetry={() => void retry()} /></main>
 }
 
-/** What stands where a page is being loaded. The router shows it after 300 ms. */
+/** Shown while a page loads, after 300 ms. */
 export function Pending() {
   return <main id="content" className="page" tabIndex={-1}><Skeleton lines={9} now /></main>
 }
 
-/** What stands at an address that nothing has. */
+/** Shown for an unknown path. */
 export function NotFound() {
   const { t } = useLingui()
   return (
-    <Page title={t`Not found`} heading={null}>
-      <Empty level="h1" icon="search" title={<Trans>There is nothing at this address</Trans>} actions={<ButtonLink to="/"><Trans>To the home page</Trans></ButtonLink>}>
-        <Trans>The link may be old, or a letter is missing.</Trans>
+    <Page title={t`Page not found`} heading={null}>
+      <Empty level="h1" icon="search" title={<Trans>This page does not exist</Trans>} actions={<ButtonLink to="/"><Trans>Go to home page</Trans></ButtonLink>}>
+        <Trans>The link may be out of date or incomplete.</Trans>
       </Empty>
     </Page>
   )

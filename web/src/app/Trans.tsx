@@ -1,12 +1,14 @@
 import { Trans as LinguiTrans, type TransProps } from '@lingui/react'
 
-/** Characters that the message parser may interpret in a value: tags, escape sequences, line breaks. */
+/**
+ * Characters that the message parser can interpret in a value: tags, escape sequences, line breaks.
+ */
 const special = /[<\\\n]/
 
 /**
- * Trans for messages whose values come from people: the parser of Lingui would take "<b>" in a name
- * for a tag of the message. A value as an element never passes through it. The build puts this in
- * place of Trans (lingui.config.js).
+ * Trans for messages whose values come from users: Lingui's parser would interpret "<b>" in a name
+ * as a tag of the message. It does not parse a value that is an element. The build replaces Trans
+ * with this component (lingui.config.js).
  */
 export function Trans(props: TransProps) {
   const values = Object.entries(props.values ?? {}).map(([key, value]) => [key, typeof value === 'string' && special.test(value) ? <>{value}</> : value])

@@ -1,6 +1,6 @@
 import { address, api } from '../api/client'
 
-/** Whether this browser can show alerts, was told not to, or does. */
+/** Whether this browser supports alerts, and whether the user has denied or enabled them. */
 export type AlertState = 'unsupported' | 'denied' | 'off' | 'on'
 
 const scope = address('')
@@ -14,7 +14,9 @@ async function present(): Promise<PushSubscription | null> {
   return (await worker?.pushManager.getSubscription()) ?? null
 }
 
-/** Returns the state here, where endpoints are those that the service sends the user's alerts to. */
+/**
+ * Returns the state in this browser. endpoints are the endpoints that receive the user's alerts.
+ */
 export async function readAlerts(endpoints: string[]): Promise<{ state: AlertState; endpoint?: string }> {
   if (!supported()) return { state: 'unsupported' }
   if (Notification.permission === 'denied') return { state: 'denied' }
@@ -22,19 +24,22 @@ export async function readAlerts(endpoints: string[]): Promise<{ state: AlertSta
   return { state: endpoint && endpoints.includes(endpoint) ? 'on' : 'off', endpoint }
 }
 
-/** Asks the browser and subscribes. Call it from a click. Returns false where the person did not allow it. */
+/**
+ * Asks for permission and subscribes. Call it in a click handler. Returns false if the user denies
+ * it.
+ */
 export async function turnAlertsOn(publicKey: string): Promise<boolean> {
   if ((await Notification.requestPermission()) !== 'granted') return false
   await navigator.serviceWorker.register(address('worker.js'), { scope })
   const worker = await navigator.serviceWorker.ready
-  // One that was made with another key of the service is of no use any more.
+  // A subscription with an earlier key of the service no longer works.
   await (await worker.pushManager.getSubscription())?.unsubscribe()
   const { endpoint, keys } = (await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: publicKey })).toJSON()
   await api.POST('/api/v1/push-subscriptions', { body: { endpoint: endpoint!, keys: { p256dh: keys!.p256dh!, auth: keys!.auth! } } })
   return true
 }
 
-/** Ends the alerts in this browser. */
+/** Turns off the alerts in this browser. */
 export async function turnAlertsOff(): Promise<void> {
   if (!supported()) return
   const subscription = await present()

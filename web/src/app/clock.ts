@@ -1,12 +1,12 @@
-/** How far the service's time is ahead of this machine's, in ms: the sandbox moves it. */
+/** How far the service's clock is ahead of this machine's, in ms: the sandbox moves it. */
 let ahead = 0
 
-/** The service's time, as a number like Date.now(). */
+/** Returns the service's time, in the format of Date.now(). */
 export function now(): number {
   return Date.now() + ahead
 }
 
-/** Takes the service's time. */
+/** Sets the service's time. */
 export function setNow(at: string): void {
   ahead = new Date(at).getTime() - Date.now()
 }

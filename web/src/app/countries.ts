@@ -1,4 +1,7 @@
-/** The countries and territories that the service accepts (ISO 3166-1), whatever the browser knows. */
+/**
+ * The countries and territories that the service accepts (ISO 3166-1), independent of the browser's
+ * list.
+ */
 export const countries = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
 CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU

@@ -1,7 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client'
 
-/** The decimals that ISO 4217 gives a currency; two for any other. They apply to currencies that the service no longer offers. */
+/**
+ * The decimals of ISO 4217, by default two. Used for currencies that the service no longer offers.
+ */
 const standard: Record<string, number> = Object.fromEntries([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3]),
@@ -9,17 +11,19 @@ const standard: Record<string, number> = Object.fromEntries([
 
 const known = new Map<string, number>()
 
-/** Stores the decimals of currencies as the service has them. A browser has others for HUF, IDR and more. */
+/**
+ * Sets the service's decimals of currencies. Browsers use different ones for HUF, IDR and others.
+ */
 export function setDecimals(currencies: { code: string; minor_units: number }[]): void {
   for (const one of currencies) known.set(one.code, one.minor_units)
 }
 
-/** Returns how many decimals an amount in a currency has. */
+/** Returns the number of decimals of a currency. */
 export function decimalsOf(currency: string): number {
   return known.get(currency) ?? standard[currency] ?? 2
 }
 
-/** The currencies that are offered. No amount is shown before they are loaded. */
+/** The offered currencies. No amount is shown before they are loaded. */
 export const offeredCurrenciesQuery = queryOptions({
   queryKey: ['currencies', 'offered'],
   queryFn: async () => {

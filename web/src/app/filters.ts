@@ -2,7 +2,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 
 type Filters = Record<string, string | undefined>
 
-/** The filters in the address, and a way to change them: undefined removes one, and any change leads to the first page. */
+/**
+ * Returns the filters in the URL, and a function that changes them: undefined removes a filter, and
+ * every change returns to the first page.
+ */
 export function useFilters(): [Filters, (change: Filters, options?: { replace?: boolean }) => void] {
   const search = useSearch({ strict: false }) as Filters
   const navigate = useNavigate()
@@ -11,7 +14,7 @@ export function useFilters(): [Filters, (change: Filters, options?: { replace?: 
   }]
 }
 
-/** The page that the address names. */
+/** Returns the page number in the URL. */
 export function pageOf(search: Filters): number {
   const page = Number(search.page)
   return Number.isInteger(page) && page > 0 ? page : 1

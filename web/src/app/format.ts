@@ -4,11 +4,11 @@ import type { Schema } from '../api/client'
 import { now } from './clock'
 import { decimalsOf } from './currencies'
 
-/** Formats of one locale for all that people read. Times are the reader's own. */
+/** Formats for a locale. Times are in the reader's time zone. */
 export function formats(locale: string) {
   const date = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, options)
-    // A day without a time is that day wherever one reads it.
+    // A date without a time is the same date in every time zone.
     const utc = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { ...options, timeZone: 'UTC' })
     return (at: string | Date) => (typeof at === 'string' && at.length === 10 ? utc : format).format(new Date(at))
   }
@@ -22,12 +22,12 @@ export function formats(locale: string) {
     try {
       return new Intl.DisplayNames(locale, { type }).of(code) ?? code
     } catch {
-      return code // Intl throws for a code of another form
+      return code // Intl throws for an invalid code
     }
   }
   const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date(now()).getFullYear()
   return {
-    /** A sum in minor units of its currency; whole leaves zero cents away. */
+    /** Formats an amount in minor units; whole omits zero cents. */
     money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
       const digits = decimalsOf(currency)
       const fractions = whole && cents % 10 ** digits === 0 ? 0 : digits
@@ -37,18 +37,18 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
-    /** The price of a unit in minor units, with as many decimals as it has. */
+    /** Formats the price of a unit in minor units, with all its decimals. */
     unitPrice(cents: number, currency: string): string {
       const digits = decimalsOf(currency)
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol' })
       return format.format(Number((cents / 10 ** digits).toPrecision(15)))
     },
-    /** A sum without its decimals, for figures that are read at a glance. */
+    /** Formats an amount without decimals, for figures at a glance. */
     about(cents: number, currency: string, { sign = false } = {}): string {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol' })
       return format.format(cents / 10 ** decimalsOf(currency)).replace('-', '−')
     },
-    /** A sum in few letters, for the axis of a chart: €40K. */
+    /** Formats an amount briefly, for the axis of a chart: €40K. */
     compact(cents: number, currency: string): string {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0, currencyDisplay: 'narrowSymbol' })
       return format.format(cents / 10 ** decimalsOf(currency))
@@ -56,10 +56,12 @@ export function formats(locale: string) {
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },
-    /** A quantity with all its decimals, of which the service stores at most six. Round estimates before. */
+    /**
+     * Formats a quantity with all its decimals, at most six in the service. Round estimates first.
+     */
     number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value),
     percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
-    /** 1 December, with the year where it is another one. */
+    /** 1 December, with the year unless it is the current one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
     dayWithYear,
     /** Wednesday, 2 December */
@@ -69,7 +71,10 @@ export function formats(locale: string) {
     month: date({ month: 'long' }),
     shortMonth: date({ month: 'short' }),
     monthWithYear: date({ month: 'long', year: 'numeric' }),
-    /** A period that ends before the day of its end: a month by its name, else from day to day. In UTC, as one is billed; short leaves the year away. */
+    /**
+     * Formats a period without its end day: the name of a month, or from day to day. In UTC, like
+     * billing periods; short omits the year.
+     */
     period(from: string, to: string, { short = false } = {}): string {
       const [start, after] = [new Date(from), new Date(to)]
       const last = new Date(Math.max(Date.UTC(after.getUTCFullYear(), after.getUTCMonth(), after.getUTCDate()) - 86_400_000, start.getTime()))
@@ -78,9 +83,9 @@ export function formats(locale: string) {
       return (short ? shortRange : range).formatRange(start, last)
     },
     time: date({ hour: '2-digit', minute: '2-digit' }),
-    /** Day and time in full, as one hovers for it. */
+    /** The full day and time, for tooltips. */
     exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),
-    /** 3 minutes ago below a week, else the day. */
+    /** 3 minutes ago for less than a week, otherwise the day. */
     ago(at: string | Date): string {
       const seconds = (new Date(at).getTime() - now()) / 1000
       const size = Math.abs(seconds)
@@ -98,7 +103,7 @@ export function formats(locale: string) {
 
 export type Formats = ReturnType<typeof formats>
 
-/** The formats of the reader's language. */
+/** Returns the formats for the reader's language. */
 export function useFormat(): Formats {
   const { i18n } = useLingui()
   return useMemo(() => formats(i18n.locale), [i18n.locale])

@@ -1,14 +1,14 @@
 import { i18n, type Messages } from '@lingui/core'
 import { setApiLocale } from '../api/client'
 
-/** The languages of the console, each by its own name. */
+/** The languages of the console, with their native names. */
 export const languages = { en: 'English', fr: 'Français', es: 'Español', it: 'Italiano' } as const
 
 export type Language = keyof typeof languages
 
 type Catalogs = Record<string, () => Promise<{ messages: Messages }>>
 
-/** The texts of each area by its language's file. */
+/** The catalogs of each area. */
 const areas = {
   shared: import.meta.glob('../locales/*.po') as Catalogs,
   out: import.meta.glob('../pages/out/locales/*.po') as Catalogs,
@@ -38,26 +38,26 @@ function stored(): string | null {
   }
 }
 
-/** The languages that are offered, with their names. */
+/** Returns the offered languages with their names. */
 export function offered(locales: readonly string[]): [Language, string][] {
   return (Object.entries(languages) as [Language, string][]).filter(([code]) => locales.includes(code))
 }
 
-/** Returns the language to begin with: the one chosen here before, else the browser's, else English. */
+/** Returns the initial language: the stored choice, the browser's language, or English. */
 export function preferredLanguage(): Language {
   const wishes = [stored(), ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())]
   return wishes.find(isLanguage) ?? 'en'
 }
 
-/** Loads the texts of an area in the present language. */
+/** Loads the texts of an area in the current language. */
 export async function textsOf(area: Area): Promise<void> {
   if (used.has(area)) return
   used.add(area)
   i18n.load(i18n.locale, await read(area, i18n.locale))
 }
 
-// Lingui decodes escape sequences of a message after it has filled in the values, so a value such as
-// "C:\\u0041" would change. The backslashes of values are hidden meanwhile.
+// Lingui decodes escape sequences of a message after it has inserted the values, so a value such as
+// "C:\\u0041" would change. Hide the backslashes of values while it does.
 const hidden = '\uE000'
 const format = i18n._.bind(i18n)
 i18n._ = ((id: string, values?: Record<string, unknown>, options?: { message?: string }) => {
@@ -65,7 +65,7 @@ i18n._ = ((id: string, values?: Record<string, unknown>, options?: { message?: s
   return format(id, Object.fromEntries(safe), options).replaceAll(hidden, '\\')
 }) as typeof i18n._
 
-/** Shows the console in a language and, with remember, keeps the choice in this browser. */
+/** Switches to a language. remember stores the choice in this browser. */
 export async function showIn(language: string | null | undefined, remember = false): Promise<void> {
   if (!isLanguage(language)) return
   const messages = await Promise.all([...used].map((area) => read(area, language)))
@@ -76,7 +76,7 @@ export async function showIn(language: string | null | undefined, remember = fal
     try {
       localStorage.setItem('locale', language)
     } catch {
-      // Without storage the choice holds until the page is closed.
+      // Without storage the choice lasts until the page is closed.
     }
   }
 }

@@ -5,7 +5,7 @@ import { useFormat } from './format'
 
 type Priced = Pick<Schema<'Plan'>, 'interval_unit' | 'interval_count' | 'pricing_type'>
 
-/** Words for prices of plans: each month, each seat and month. */
+/** Returns words for prices of plans: a month, a seat and month. */
 export function usePlanWords() {
   const { t } = useLingui()
   const format = useFormat()
@@ -23,19 +23,19 @@ export function usePlanWords() {
   return {
     /** a month; every 3 months */
     each,
-    /** a seat and month, where the plan is priced by seats */
+    /** a seat and month, for plans priced by seat */
     per(plan: Priced): string {
       const time = each(plan)
       if (plan.pricing_type !== 'seat') return time
-      if (plan.interval_count > 1) return t`for each seat, ${time}`
-      return { day: t`a seat and day`, week: t`a seat and week`, month: t`a seat and month`, year: t`a seat and year` }[plan.interval_unit]
+      if (plan.interval_count > 1) return t`per seat, ${time}`
+      return { day: t`per seat per day`, week: t`per seat per week`, month: t`per seat per month`, year: t`per seat per year` }[plan.interval_unit]
     },
-    /** One price of a plan in a currency, or undefined where it has none. */
+    /** Returns the price of a plan in a currency, or undefined if there is none. */
     price(plan: { prices: { currency: string; price_cents: number }[] }, currency: string): string | undefined {
       const found = plan.prices.find((one) => one.currency === currency)
       return found && format.money(found.price_cents, currency, { whole: true })
     },
-    /** What a plan gives: 500 signed documents; unlimited; not included. */
+    /** Returns the value of an entitlement: 500 signed documents; unlimited; not included. */
     entitlement(one: { type: Schema<'EntitlementType'>; value?: number | null }): string {
       if (one.type === 'boolean') return t`Included`
       return one.value === null || one.value === undefined ? t`Unlimited` : format.number(one.value)
@@ -43,14 +43,15 @@ export function usePlanWords() {
   }
 }
 
-/** The currencies in which some plan has a price. */
+/** Returns the currencies in which at least one plan has a price. */
 export function currenciesOf(plans: { prices: { currency: string }[] }[]): string[] {
   return [...new Set(plans.flatMap((plan) => plan.prices.map((price) => price.currency)))].sort()
 }
 
 /**
- * The currency to show at first: the one that the reader has chosen, else the one in which most plans
- * are sold. Of several the tenant's is taken, else the reader's region's, else the service's.
+ * Returns the initial currency: the reader's choice, otherwise the currency with the most plans. If
+ * several have equally many, it prefers the tenant's, then the reader's region's, then the
+ * service's.
  */
 export function firstCurrency(plans: { prices: { currency: string }[] }[], chosen: string | undefined, fallback: string, preferred?: string): string {
   const offered = currenciesOf(plans)

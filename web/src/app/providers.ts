@@ -1,7 +1,7 @@
-/** The names of identity providers that people know. */
+/** The display names of identity providers. */
 const names: Record<string, string> = { google: 'Google', github: 'GitHub', microsoft: 'Microsoft', apple: 'Apple' }
 
-/** Returns the name of an identity provider, or its code if it has no name here. */
+/** Returns the display name of an identity provider, or its code if it has none. */
 export function providerName(code: string): string {
   return names[code] ?? code
 }

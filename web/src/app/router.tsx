@@ -16,9 +16,9 @@ declare module '@tanstack/react-router' {
     router: ReturnType<typeof newRouter>
   }
   interface StaticDataRouteOption {
-    /** The page's name in the bar above. */
+    /** The page's name in the top bar. */
     crumb?: MessageDescriptor
-    /** The list that the page belongs to, named before it. */
+    /** The list that contains the page, shown before it. */
     under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/invoices' | '/developers'; crumb: MessageDescriptor }
   }
 }
@@ -34,19 +34,19 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 
 type Search = Record<string, string | undefined>
 
-/** The filters in the address are texts; what a page does not know is left away by it. */
+/** Filters in the URL are strings. A page ignores the ones that it does not use. */
 const texts = (search: Record<string, unknown>): Search =>
   Object.fromEntries(Object.entries(search).flatMap(([key, value]) => (value === undefined || value === null || value === '' ? [] : [[key, String(value)]])))
 
 type Load = () => Promise<{ default: React.ComponentType }>
 
-/** Reports whether the service answers. */
+/** Reports whether the service is reachable. */
 const answers = () => fetch(address('/readyz'), { cache: 'no-store' }).then(() => true, () => false)
 
 /**
- * Loads a page with the texts of its area. The router reloads the window where a file is missing,
- * as after an update. Without a connection that would lose the console, so the page says that there
- * is none.
+ * Loads a page with the texts of its area. The router reloads the window if a file is missing, for
+ * example after an update. Without a connection that would lose the console, so show an error
+ * instead.
  */
 const load = (area: Area, page: Load) => lazyRouteComponent(async () => {
   try {
@@ -61,7 +61,7 @@ function out<Path extends string>(path: Path, page: Load) {
   return createRoute({ getParentRoute: () => root, path, validateSearch: texts, component: load('out', page) })
 }
 
-/** What only those who are signed in see. Others sign in first and come back. */
+/** Requires a session. Other users sign in first and return. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
@@ -72,7 +72,10 @@ const signedIn = createRoute({
   },
 })
 
-/** The pages of a tenant. Who is in none runs the platform or makes one; who has not finished its beginning goes on there. */
+/**
+ * The pages of a tenant. Users without one go to the platform or create one; users who have not
+ * finished onboarding continue there.
+ */
 const tenant = createRoute({
   getParentRoute: () => signedIn,
   id: 'tenant',
@@ -110,7 +113,7 @@ const profile = createRoute({
   component: load('tenant', () => import('../pages/profile/Profile')),
 })
 
-/** All pieces of the console, for who works on it: only where the service runs with its sandbox. */
+/** All components of the console, for developers. Only with the sandbox. */
 const components = createRoute({
   getParentRoute: () => root, path: '/components', validateSearch: texts,
   beforeLoad: () => {
@@ -119,7 +122,7 @@ const components = createRoute({
   component: lazyRouteComponent(() => import('../pages/components/Components')),
 })
 
-/** Where mails and the provider lead that have no page of their own. */
+/** Paths in mails and of the provider that lead to other pages. */
 const leads = ([['/billing', '/plan'], ['/webhooks', '/developers'], ['/onboarding/success', '/onboarding'], ['/onboarding/plans', '/onboarding']] as const).map(
   ([from, to]) => createRoute({
     getParentRoute: () => root, path: from, validateSearch: texts,
@@ -182,7 +185,7 @@ export function newRouter(queries: QueryClient) {
     defaultPendingComponent: Pending,
     defaultErrorComponent: Failure,
     scrollRestoration: true,
-    // Filters stand in the address as they are, without quotation marks around what looks like a number.
+    // Write filters to the URL without quotation marks around values that look like numbers.
     parseSearch: parseSearchWith((value) => value),
     stringifySearch: stringifySearchWith(String),
   })

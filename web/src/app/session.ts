@@ -2,18 +2,19 @@ import { queryOptions, useQuery, useQueryClient, useSuspenseQuery } from '@tanst
 import { ApiError, api, hasSession, type Schema } from '../api/client'
 import { turnAlertsOff } from './alerts'
 
-/** What everybody may know about the service. */
+/** The public settings of the service. */
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
   queryFn: async () => (await api.GET('/api/v1/settings')).data!.data,
   staleTime: Infinity,
 })
 
-/** Who is signed in, or null. */
+/** The signed-in user, or null. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async ({ client, queryKey }): Promise<Schema<'Profile'> | null> => {
-    // Who was signed in stays so for the pages, whose forms would be gone: the login is asked for again.
+    // Keep the previous user when the session expires, so that forms are not lost: the login dialog
+    // appears.
     const before = client.getQueryData<Schema<'Profile'> | null>(queryKey)
     if (!before && !hasSession()) return null
     try {
@@ -30,35 +31,38 @@ export function useSettings(): Schema<'Settings'> {
   return useSuspenseQuery(settingsQuery).data
 }
 
-/** Who is signed in. Only for pages behind the login. */
+/** Returns the signed-in user. Only for pages that require a session. */
 export function useMe(): Schema<'Profile'> {
   const me = useQuery(meQuery).data
   if (!me) throw new Error('nobody is signed in')
   return me
 }
 
-/** The caller's tenant, with what the caller may do in it. */
+/** The user's tenant, with the user's permissions. */
 export const tenantQuery = queryOptions({
   queryKey: ['tenant'],
   queryFn: async () => (await api.GET('/api/v1/tenant')).data!.data,
 })
 
-/** The caller's tenant. Only for the pages of a tenant. */
+/** Returns the user's tenant. Only for the pages of a tenant. */
 export function useTenant(): Schema<'Tenant'> {
   return useSuspenseQuery(tenantQuery).data
 }
 
-/** What nobody may who acts as somebody else: it would outlive the acting. */
+/**
+ * Permissions that an impersonating admin does not have, because the result would outlive the
+ * impersonation.
+ */
 const ownOnly: Schema<'TenantPermission'>[] = ['api_keys.manage', 'webhooks.manage']
 
-/** Returns whether the caller may do something in the tenant. */
+/** Returns a function that reports whether the user has a permission in the tenant. */
 export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
   const { user_permissions } = useTenant()
   const acting = useMe().impersonation?.is_impersonating === true
   return (permission) => user_permissions.includes(permission) && !(acting && ownOnly.includes(permission))
 }
 
-/** The address to go to after signing in: one of this console, never elsewhere, whatever the address bar says. */
+/** Returns the path to open after signing in. It is always a path of this console. */
 export function within(next: string | undefined): string {
   if (!next) return '/'
   try {
@@ -69,11 +73,11 @@ export function within(next: string | undefined): string {
   }
 }
 
-/** Signs out here and forgets all that was read. */
+/** Signs out and clears all cached data. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient()
   return async () => {
-    // Whoever uses this browser next shall not read one's alerts.
+    // The next user of this browser must not see this user's alerts.
     await turnAlertsOff().catch(() => {})
     await api.POST('/api/v1/auth/logout').catch(() => {})
     queries.clear()

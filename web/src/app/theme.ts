@@ -1,6 +1,6 @@
 import { createTheme } from '@mantine/core'
 
-/** Mantine's theme: behaviour is Mantine's, sizes and colours are those of styles/tokens.css. */
+/** Mantine's theme: Mantine defines the behavior, styles/tokens.css the sizes and colors. */
 export const theme = createTheme({
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--mono)',
@@ -12,13 +12,13 @@ export const theme = createTheme({
 
 export type Theme = 'light' | 'dark' | 'system'
 
-/** The theme chosen in this browser. */
+/** Returns the theme chosen in this browser. */
 export function chosenTheme(): Theme {
   const theme = document.documentElement.dataset.theme
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** Shows the console in a theme and keeps the choice in this browser. */
+/** Sets the theme and stores the choice in this browser. */
 export function chooseTheme(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
@@ -26,6 +26,6 @@ export function chooseTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem('theme')
     else localStorage.setItem('theme', theme)
   } catch {
-    // Without storage the choice holds until the page is closed.
+    // Without storage the choice lasts until the page is closed.
   }
 }

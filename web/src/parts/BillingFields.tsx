@@ -18,12 +18,12 @@ export interface BillingDetails {
 
 const names = ['legal_name', 'address', 'city', 'postal_code', 'country', 'vat_number', 'billing_email'] as const
 
-/** The billing details among the values of a form; what is empty is cleared. */
+/** Returns the billing details in the values of a form. Empty fields are cleared. */
 export function billingOf(values: Values): BillingDetails {
   return Object.fromEntries(names.map((name) => [name, String(values[name] ?? '').trim() || null]))
 }
 
-/** The countries with their names in the reader's language, sorted by name. */
+/** Returns the countries with their names in the reader's language, sorted by name. */
 function useCountries(): [code: string, name: string][] {
   const { i18n } = useLingui()
   const format = useFormat()
@@ -33,7 +33,10 @@ function useCountries(): [code: string, name: string][] {
   )
 }
 
-/** The fields of the billing details, as they are printed on an invoice. Sign-up asks for the country first, which decides about tax. */
+/**
+ * The fields of the billing details. Onboarding asks for the country first, because it determines
+ * the tax.
+ */
 export function BillingFields({ details, countryFirst = false }: { details: BillingDetails; countryFirst?: boolean }) {
   const { t } = useLingui()
   const countries = useCountries()
@@ -56,7 +59,7 @@ export function BillingFields({ details, countryFirst = false }: { details: Bill
         <TextField name="city" label={t`City`} autoComplete="address-level2" defaultValue={details.city ?? ''} />
       </div>
       {!countryFirst && place}
-      <TextField name="billing_email" label={t`Mail for invoices`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`Without one they go to the owner.`} />
+      <TextField name="billing_email" label={t`Billing email`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`If empty, invoices go to the owner.`} />
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { Note } from '../ui/Messages'
 
-/** Shows a secret the only time that it is seen. It closes by its button alone, so that nobody loses it by a slip. */
+/** Shows a secret once. Only its button closes it, so that it is not lost by accident. */
 export function SecretDialog({ secret, title, onClose, children }: {
   secret: string | undefined; title: ReactNode; onClose: () => void; children: ReactNode
 }) {
@@ -20,14 +20,14 @@ function Body({ secret, onClose, children }: { secret: string; onClose: () => vo
   const [copied, setCopied] = useState(false)
   return (
     <div className="stack">
-      <Note tone="warn" title={<Trans>Keep it now: it is shown only this once</Trans>}>{children}</Note>
+      <Note tone="warn" title={<Trans>Save it now. It is shown only once.</Trans>}>{children}</Note>
       <div className="secret">
         <code tabIndex={0} aria-label={t`Secret`}>{secret}</code>
         <Button icon={copied ? 'check' : 'copy'} onClick={() => void navigator.clipboard.writeText(secret).then(() => setCopied(true))}>
           {copied ? <Trans>Copied</Trans> : <Trans>Copy</Trans>}
         </Button>
       </div>
-      <div className="acts"><Button look={copied ? 'primary' : 'plain'} onClick={onClose}><Trans>I have kept it</Trans></Button></div>
+      <div className="acts"><Button look={copied ? 'primary' : 'plain'} onClick={onClose}><Trans>I have saved it</Trans></Button></div>
     </div>
   )
 }

@@ -1,5 +1,5 @@
-/** Whose keys and endpoints are managed: the platform's, or those of a tenant. */
+/** The owner of keys and endpoints: the platform or a tenant. */
 export type Scope = 'platform' | { tenantId: string }
 
-/** Names a scope in the key of a query. */
+/** Returns a scope's part of a query key. */
 export const scopeKey = (scope: Scope): string => (scope === 'platform' ? 'platform' : scope.tenantId)

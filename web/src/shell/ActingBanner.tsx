@@ -6,7 +6,7 @@ import { useMe } from '../app/session'
 import { Button } from '../ui/Button'
 import { Icon } from '../ui/Icon'
 
-/** Says, while a platform administrator acts as somebody else, who that is, and leads back with one click. */
+/** Shows the impersonated user during an impersonation, with a button to stop it. */
 export function ActingBanner() {
   const { t } = useLingui()
   const { user, currentTenant, impersonation } = useMe()
@@ -23,9 +23,9 @@ export function ActingBanner() {
   if (!impersonation?.is_impersonating) return null
   const tenant = currentTenant?.name ?? ''
   return (
-    <div className="actas" role="region" aria-label={t`Acting as somebody else`}>
+    <div className="actas" role="region" aria-label={t`Acting as another user`}>
       <Icon name="swap" />
-      <span><Trans>You act as <b>{user.name}</b> of <b>{tenant}</b>. All that you do is recorded with your name.</Trans></span>
+      <span><Trans>You are acting as <b>{user.name}</b> of <b>{tenant}</b>. Everything you do is recorded under your name.</Trans></span>
       <Button size="s" busy={leave.isPending} onClick={() => leave.mutate()}><Trans>Stop and go back</Trans></Button>
     </div>
   )

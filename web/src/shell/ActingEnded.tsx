@@ -9,7 +9,7 @@ import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { Problem } from '../ui/Messages'
 
-/** The end of acting as a member, which not every version of the service has. */
+/** The end of an impersonation. Older versions of the service do not return it. */
 type Status = Schema<'ProfileImpersonation'> & { expires_at?: string }
 
 function Ended() {
@@ -20,7 +20,8 @@ function Ended() {
   const until = status.data?.expires_at
   const leave = useMutation({
     mutationFn: () => api.POST('/api/v1/admin/impersonation/stop').catch((error: unknown) => {
-      // Another window has stopped it, or the login has ended: the administration asks for one.
+      // Another window has stopped the impersonation, or the session has expired. The platform's
+      // pages then ask to sign in.
       if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 401)) throw error
     }),
     onSuccess: () => location.assign(address('platform')),
@@ -29,26 +30,29 @@ function Ended() {
     <>
       <p>
         {until && new Date(until).getTime() <= now()
-          ? <Trans>The time for acting as a member is over.</Trans>
+          ? <Trans>Your time to act as a member is over.</Trans>
           : <Trans>Your permission to act as members was removed.</Trans>}{' '}
-        <Trans>What you saved until then is kept.</Trans>
+        <Trans>Changes saved before then are kept.</Trans>
       </p>
       {leave.isError && <Problem error={leave.error} />}
       <div className="acts">
-        <Button look="primary" autoFocus data-autofocus busy={leave.isPending || leave.isSuccess} onClick={() => leave.mutate()}><Trans>Return to the administration</Trans></Button>
+        <Button look="primary" autoFocus data-autofocus busy={leave.isPending || leave.isSuccess} onClick={() => leave.mutate()}><Trans>Back to the platform</Trans></Button>
       </div>
     </>
   )
 }
 
-/** Says that an administrator no longer acts as a member, and leads back: the service refuses every other request. */
+/**
+ * Reports that an impersonation has ended and leads back, because the service rejects all other
+ * requests.
+ */
 export function ActingEnded() {
   const queries = useQueryClient()
   const [ended, setEnded] = useState(false)
   useEffect(() => whenActingEnded(() => setEnded(true)), [])
   const name = ended ? queries.getQueryData(meQuery.queryKey)?.user.name : undefined
   return (
-    <Dialog open={ended} onClose={() => {}} title={name ? <Trans>You no longer act as {name}</Trans> : <Trans>You no longer act as somebody else</Trans>}>
+    <Dialog open={ended} onClose={() => {}} title={name ? <Trans>You are no longer acting as {name}</Trans> : <Trans>You are no longer acting as another user</Trans>}>
       {ended && <Ended />}
     </Dialog>
   )

@@ -10,7 +10,7 @@ import { Dialog } from '../ui/Dialog'
 import { PasswordField } from '../ui/Field'
 import { Form } from '../ui/Form'
 
-/** For those who have no password. What it needs is loaded when a login has ended. */
+/** For users without a password. Its files are loaded when a session has expired. */
 const Providers = lazy(async () => ({ default: (await Promise.all([import('../pages/out/Providers'), textsOf('out')]))[0].Providers }))
 
 function SignInAgain({ onDone }: { onDone: () => void }) {
@@ -22,7 +22,7 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
 
   async function goOn() {
     const me = (await api.GET('/api/v1/auth/me')).data!
-    // What stands on the page is not another person's.
+    // The page shows data of another user.
     if (me.user.id !== user?.id) return location.assign(document.baseURI)
     onDone()
     await queries.invalidateQueries()
@@ -32,20 +32,20 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
       await api.POST('/api/v1/auth/login', { body: { email, password: String(values.password), remember: true } })
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
-      const message = t`This is not your password.`
+      const message = t`Incorrect password.`
       throw new ApiError(401, message, error.code, { password: [message] })
     }
     await goOn()
   }
   return (
     <>
-      <p><Trans>Sign in again as {email}. What you wrote is kept.</Trans></p>
+      <p><Trans>Sign in again as {email}. Your changes are kept.</Trans></p>
       <Form onSubmit={signIn} className="stack">
         {({ busy }) => (
           <>
             <PasswordField name="password" label={t`Password`} autoComplete="current-password" autoFocus />
             <div className="acts">
-              <Button onClick={() => location.assign(document.baseURI)}><Trans>Somebody else</Trans></Button>
+              <Button onClick={() => location.assign(document.baseURI)}><Trans>Use another account</Trans></Button>
               <Button type="submit" look="primary" busy={busy}><Trans>Sign in</Trans></Button>
             </div>
           </>
@@ -56,7 +56,7 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
   )
 }
 
-/** Asks who it is when the login has ended while somebody works, so that no form is lost. */
+/** Asks to sign in again when the session expires during work, so that forms are not lost. */
 export function Expired() {
   const queries = useQueryClient()
   const [ended, setEnded] = useState(false)
@@ -64,7 +64,7 @@ export function Expired() {
     if (queries.getQueryData(meQuery.queryKey)) setEnded(true)
   }), [queries])
   return (
-    <Dialog open={ended} onClose={() => {}} title={<Trans>Your login has ended</Trans>}>
+    <Dialog open={ended} onClose={() => {}} title={<Trans>Your session has expired</Trans>}>
       {ended && <SignInAgain onDone={() => setEnded(false)} />}
     </Dialog>
   )

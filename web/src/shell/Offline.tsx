@@ -5,14 +5,14 @@ import { Icon } from '../ui/Icon'
 
 const subscribe = (read: () => void) => onlineManager.subscribe(read)
 
-/** Says, as long as it is so, that there is no connection. It covers nothing and moves nothing. */
+/** Shows that there is no connection. It covers nothing and does not move the page. */
 export function Offline() {
   const online = useSyncExternalStore(subscribe, () => onlineManager.isOnline())
   if (online) return null
   return (
     <div className="toast">
       <Icon name="alert" />
-      <span><Trans><b>You are offline.</b> What you have written is kept; save it when you are back.</Trans></span>
+      <span><Trans><b>You are offline.</b> Your changes are kept. Save them when you are back online.</Trans></span>
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { useSettings } from '../app/session'
 import { useTitle } from '../ui/Page'
 import { Mark } from './PlatformShell'
 
-/** The frame of the pages that need no login. */
+/** The frame of pages that require no session. */
 export function Out({ title, end, board, wide, children }: { title: string; end?: ReactNode; board?: boolean; wide?: boolean; children: ReactNode }) {
   const { t, i18n } = useLingui()
   const settings = useSettings()

@@ -4,7 +4,7 @@ import { Icon } from '../ui/Icon'
 
 const PaletteDialog = lazy(() => import('./PaletteDialog'))
 
-/** The search in the bar above, opened by a click, ⌘K or Ctrl K. What it needs is loaded then. */
+/** The search button in the top bar; ⌘K or Ctrl K opens it too. It loads the dialog on demand. */
 export function PaletteButton() {
   const [open, setOpen] = useState(false)
   useEffect(() => {

@@ -17,7 +17,7 @@ interface Found {
   run: () => void
 }
 
-/** Finds pages, actions and, for the platform, tenants; all by keyboard. */
+/** Finds pages, actions and, for admins, tenants. It works with the keyboard only. */
 export default function PaletteDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLingui()
   const { user, currentTenant } = useMe()
@@ -83,7 +83,7 @@ export default function PaletteDialog({ onClose }: { onClose: () => void }) {
         />
         <kbd>Esc</kbd>
       </div>
-      <div className="menu" role="listbox" id={id} aria-label={t`Found`}>
+      <div className="menu" role="listbox" id={id} aria-label={t`Results`}>
         {found.map((one, i) => (
           <div key={one.key}>
             {one.group !== found[i - 1]?.group && <p className="cap" aria-hidden="true">{one.group}</p>}

@@ -4,14 +4,14 @@ import { lettersOf } from '../app/letters'
 import { useSettings } from '../app/session'
 import { Shell } from './Shell'
 
-/** The operator's mark: the logo, or the first letter of the name on the accent. */
+/** The operator's logo, or the first letter of the name on the accent color. */
 export function Mark() {
   const { app_name, logo_url } = useSettings()
   if (logo_url) return <img className="av sq" src={logo_url} alt="" />
   return <span className="av sq logo" aria-hidden="true">{lettersOf(app_name)[0]}</span>
 }
 
-/** The frame of the pages of who runs the platform. */
+/** The frame of the platform's pages. */
 export function PlatformShell() {
   const { t } = useLingui()
   const { app_name } = useSettings()

@@ -4,7 +4,7 @@ import { meQuery } from '../app/session'
 import { PlatformShell } from './PlatformShell'
 import { TenantShell } from './TenantShell'
 
-/** The frame of one's own pages: that of the tenant, or of the platform for who is in none. */
+/** The frame of the profile: the tenant's, or the platform's for users without a tenant. */
 export function ProfileShell() {
   const me = useSuspenseQuery(meQuery).data
   if (me?.currentTenant) return <TenantShell />

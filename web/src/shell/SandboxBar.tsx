@@ -10,7 +10,7 @@ import { Form } from '../ui/Form'
 import { TextField } from '../ui/Field'
 import { Icon } from '../ui/Icon'
 
-/** What GET /sandbox/bar answers. It is the sandbox's, not part of the API's description. */
+/** The response of GET /sandbox/bar, which is not in the API description. */
 interface BarState {
   now: string
   coming: { at: string; kind: string; what: string; about: string; href: string }[]
@@ -19,17 +19,17 @@ interface BarState {
   accounts: { role: string; email: string; password: string }[]
 }
 
-/** What GET /sandbox/stripe/chaos answers. */
+/** The response of GET /sandbox/stripe/chaos. */
 interface ChaosState { webhooks: Record<string, number>; api: Record<string, number> }
 
-/** What happens by itself at the provider, in the reader's words; what is unknown keeps the sandbox's. */
+/** Translates scheduled events of the provider. Unknown ones keep the sandbox's words. */
 function useEventWords(): (kind: string, otherwise: string) => string {
   const { t } = useLingui()
   const words: Record<string, string> = {
-    'subscription.period_ends': t`A renewal`, 'subscription.upcoming': t`A renewal is announced`, 'subscription.trial_will_end': t`The end of a trial is announced`,
-    'subscription.incomplete_expires': t`A first payment lapses`, 'subscription.pending_items': t`What waits is invoiced`,
-    'subscription.pending_update_expires': t`A waiting change lapses`, 'checkout.expires': t`A checkout expires`,
-    'invoice.finalizes': t`An invoice is final and paid`, 'invoice.retries': t`A payment is tried again`, 'payment_intent.settles': t`A debit is settled`,
+    'subscription.period_ends': t`Renewal`, 'subscription.upcoming': t`Renewal reminder`, 'subscription.trial_will_end': t`Trial ending reminder`,
+    'subscription.incomplete_expires': t`First payment expires`, 'subscription.pending_items': t`Pending items are invoiced`,
+    'subscription.pending_update_expires': t`Pending change expires`, 'checkout.expires': t`Checkout expires`,
+    'invoice.finalizes': t`Invoice is finalized and paid`, 'invoice.retries': t`Payment is retried`, 'payment_intent.settles': t`Direct debit settles`,
   }
   return (kind, otherwise) => words[kind] ?? otherwise
 }
@@ -51,7 +51,10 @@ function wasOpen(): boolean {
   }
 }
 
-/** The sandbox at hand: its clock with what comes next, the mailbox, the events, chaos, and the demo accounts. */
+/**
+ * The controls of the sandbox: clock with upcoming events, mailbox, events, chaos, and demo
+ * accounts.
+ */
 export default function SandboxBar() {
   const { t } = useLingui()
   const format = useFormat()
@@ -73,7 +76,7 @@ export default function SandboxBar() {
       setNow(now)
     },
     onSuccess: async () => {
-      // What the moved time brings about arrives within moments.
+      // The effects of the move arrive within moments.
       await queries.invalidateQueries()
       setTimeout(() => void queries.invalidateQueries(), 1500)
     },
@@ -84,7 +87,7 @@ export default function SandboxBar() {
     try {
       localStorage.setItem('sandbox', open ? 'open' : 'folded')
     } catch {
-      // Without storage the bar is folded at the next visit.
+      // Without storage the bar is collapsed on the next visit.
     }
   }, [open])
 
@@ -99,18 +102,18 @@ export default function SandboxBar() {
         <div className="acts">
           {next && (
             <Button size="s" className="go" icon="next" busy={move.isPending} title={`${words(next.kind, next.what)}: ${next.about}`} onClick={() => move.mutate({ to: next.at })}>
-              <Trans>To the next event, {format.shortDay(next.at)}</Trans>
+              <Trans>Go to next event, {format.shortDay(next.at)}</Trans>
             </Button>
           )}
           <Button size="s" onClick={() => move.mutate({ advance: '24h' })}><Trans>+ 1 day</Trans></Button>
           <Button size="s" className="wide-only" onClick={() => move.mutate({ advance: '744h' })}><Trans>+ 31 days</Trans></Button>
-          <Button size="s" className="wide-only" onClick={() => setSets(true)}><Trans>Set…</Trans></Button>
-          <Button size="s" icon={open ? 'down' : 'up'} aria-label={open ? t`Fold` : t`Unfold`} aria-expanded={open} onClick={() => setOpen(!open)} />
+          <Button size="s" className="wide-only" onClick={() => setSets(true)}><Trans>Set time…</Trans></Button>
+          <Button size="s" icon={open ? 'down' : 'up'} aria-label={open ? t`Collapse` : t`Expand`} aria-expanded={open} onClick={() => setOpen(!open)} />
         </div>
       </div>
       {open && <Line now={state.now} coming={state.coming} />}
       {open && <Columns state={state} />}
-      <Dialog open={sets} onClose={() => setSets(false)} title={<Trans>Move the sandbox’s time</Trans>}>
+      <Dialog open={sets} onClose={() => setSets(false)} title={<Trans>Move the sandbox clock</Trans>}>
         <Form
           className="stack"
           onSubmit={async ({ to }) => {
@@ -120,10 +123,10 @@ export default function SandboxBar() {
         >
           {({ busy }) => (
             <>
-              <TextField name="to" type="datetime-local" label={t({ message: 'To', context: 'a time' })} help={t`Only forward: what happened stays.`} required autoFocus />
+              <TextField name="to" type="datetime-local" label={t({ message: 'To', context: 'a time' })} help={t`You can only move forward in time.`} required autoFocus />
               <div className="acts">
                 <Button onClick={() => setSets(false)}><Trans>Cancel</Trans></Button>
-                <Button type="submit" look="primary" busy={busy}><Trans>Move</Trans></Button>
+                <Button type="submit" look="primary" busy={busy}><Trans>Move clock</Trans></Button>
               </div>
             </>
           )}
@@ -133,7 +136,10 @@ export default function SandboxBar() {
   )
 }
 
-/** The next days as a line with what comes on it; what is too near to the one before moves below it. */
+/**
+ * The next days as a line with their events. An event too close to the previous one moves below the
+ * line.
+ */
 function Line({ now, coming }: { now: string; coming: BarState['coming'] }) {
   const format = useFormat()
   const words = useEventWords()
@@ -189,23 +195,23 @@ function Columns({ state }: { state: BarState }) {
               <time dateTime={mail.sent_at}>{format.shortDay(mail.sent_at)}</time>
             </li>
           ))}
-          {state.mails.count === 0 && <li className="muted"><Trans>No mail yet</Trans></li>}
+          {state.mails.count === 0 && <li className="muted"><Trans>No emails yet</Trans></li>}
         </ul>
       </section>
       <section>
-        <h2><Trans>Last events</Trans> <a href={address('/sandbox/dashboard')}><Trans context="events">All</Trans></a></h2>
+        <h2><Trans>Recent events</Trans> <a href={address('/sandbox/dashboard')}><Trans context="events">All</Trans></a></h2>
         <ul>
           {state.events.slice(0, 3).map((event) => (
             <li key={event.id}>
-              <span><b>{event.type}</b><span>{event.waiting > 0 ? <Trans>On its way</Trans> : <Trans>Received</Trans>}</span></span>
+              <span><b>{event.type}</b><span>{event.waiting > 0 ? <Trans>Pending</Trans> : <Trans>Received</Trans>}</span></span>
               <time dateTime={event.at}>{format.shortDay(event.at)}</time>
             </li>
           ))}
-          {state.events.length === 0 && <li className="muted"><Trans>Nothing happened yet</Trans></li>}
+          {state.events.length === 0 && <li className="muted"><Trans>No events yet</Trans></li>}
         </ul>
       </section>
       <section>
-        <h2><Trans>Chaos</Trans> <button type="button" className="as-link" onClick={() => calm.mutate()}><Trans>All calm</Trans></button></h2>
+        <h2><Trans>Chaos</Trans> <button type="button" className="as-link" onClick={() => calm.mutate()}><Trans>Reset all</Trans></button></h2>
         {chaos.data && <Chaos chaos={chaos.data} />}
       </section>
       <section>
@@ -220,7 +226,7 @@ function Columns({ state }: { state: BarState }) {
   )
 }
 
-/** How often things go wrong, from never to always. */
+/** The failure rates, from never to always. */
 function Chaos({ chaos }: { chaos: ChaosState }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -230,9 +236,9 @@ function Chaos({ chaos }: { chaos: ChaosState }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['sandbox'] }),
   })
   const dials: { label: string; of: keyof ChaosState; key: string }[] = [
-    { label: t`Webhooks lost`, of: 'webhooks', key: 'drop' },
-    { label: t`Webhooks twice`, of: 'webhooks', key: 'duplicate' },
-    { label: t`Stripe fails`, of: 'api', key: 'fail_before' },
+    { label: t`Lost webhooks`, of: 'webhooks', key: 'drop' },
+    { label: t`Duplicate webhooks`, of: 'webhooks', key: 'duplicate' },
+    { label: t`Stripe errors`, of: 'api', key: 'fail_before' },
   ]
   return (
     <>

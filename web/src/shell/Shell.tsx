@@ -8,14 +8,14 @@ import { ActingBanner } from './ActingBanner'
 import { PaletteButton } from './Palette'
 import { WhoMenu } from './WhoMenu'
 
-/** An entry of the navigation. */
+/** An entry in the navigation. */
 export interface Entry {
   to: LinkProps['to']
   icon: IconName
   label: string
-  /** Not in the bottom bar of a phone, but behind More. */
+  /** On a phone, it is in the More menu instead of the bottom bar. */
   rest?: boolean
-  /** Something there needs attention. */
+  /** The page has something that needs attention. */
   alert?: boolean
 }
 
@@ -29,7 +29,7 @@ function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
   )
 }
 
-/** Where one is: the names of the routes from the area to the page. */
+/** The breadcrumbs: the names of the routes from the area to the page. */
 function Crumbs() {
   const { i18n, t } = useLingui()
   const crumbs = useMatches().flatMap((match) => {
@@ -37,7 +37,7 @@ function Crumbs() {
     return [...(under ? [{ to: under.to as string, label: i18n._(under.crumb) }] : []), ...(crumb ? [{ to: match.pathname, label: i18n._(crumb) }] : [])]
   })
   return (
-    <nav className="crumbs" aria-label={t`Where you are`}>
+    <nav className="crumbs" aria-label={t`Breadcrumb`}>
       {crumbs.map((one, i) => i === crumbs.length - 1
         ? <b key={one.to} aria-current="page">{one.label}</b>
         : [<Link key={one.to} to={one.to}>{one.label}</Link>, <Icon key={`${one.to}>`} name="right" />])}
@@ -45,7 +45,10 @@ function Crumbs() {
   )
 }
 
-/** The frame of all pages behind the login: navigation at the left, at the bottom on a phone; the bar above. */
+/**
+ * The frame of all signed-in pages: navigation on the left, or at the bottom on a phone, and the
+ * top bar.
+ */
 export function Shell({ mark, name, below, entries, foot, banner, children }: {
   mark: ReactNode; name: string; below: string; entries: Entry[]; foot?: ReactNode; banner?: ReactNode; children: ReactNode
 }) {
@@ -55,7 +58,7 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
   const rest = entries.filter((entry) => entry.rest)
   return (
     <>
-      <a className="skip" href="#content"><Trans>To the content</Trans></a>
+      <a className="skip" href="#content"><Trans>Skip to content</Trans></a>
       {banner ?? <ActingBanner />}
       <div className="app">
         <nav className="nav" aria-label={name}>

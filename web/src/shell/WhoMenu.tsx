@@ -7,14 +7,14 @@ import { Icon } from '../ui/Icon'
 import { Menu, MenuEntry, MenuLabel, MenuLine } from '../ui/Menu'
 import { Avatar } from '../ui/People'
 
-/** Who is signed in: the profile, theme, language and the way out. */
+/** The user menu: profile, theme, language and sign out. */
 export function WhoMenu() {
   const { t, i18n } = useLingui()
   const { user, currentTenant } = useMe()
   const signOut = useSignOut()
   const { locales } = useSettings()
   const [theme, setTheme] = useState<Theme>(chosenTheme())
-  const themes: [Theme, string][] = [['system', t`As the system`], ['light', t`Light`], ['dark', t`Dark`]]
+  const themes: [Theme, string][] = [['system', t`Match system`], ['light', t`Light`], ['dark', t`Dark`]]
   return (
     <Menu
       target={(

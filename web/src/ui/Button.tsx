@@ -3,7 +3,10 @@ import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { Icon, type IconName } from './Icon'
 
 interface Look {
-  /** primary: the one thing to do on a page. quiet: in rows and beside others. danger: what cannot be undone. */
+  /**
+   * primary: the main action of a page. quiet: in rows and next to others. danger: irreversible
+   * actions.
+   */
   look?: 'primary' | 'plain' | 'quiet' | 'danger' | 'danger solid'
   size?: 's' | 'm' | 'big'
   block?: boolean
@@ -22,7 +25,7 @@ function classes({ look = 'plain', size = 'm', block, icon, children }: Look, ex
   ].filter(Boolean).join(' ')
 }
 
-/** A button. While busy it says so, stays where it is and takes no second click. */
+/** A button. While busy it shows progress, keeps its size and ignores clicks. */
 export function Button(
   { look, size, block, icon, busy, children, className, ...rest }:
     Look & { busy?: boolean } & ButtonHTMLAttributes<HTMLButtonElement>,
@@ -41,7 +44,7 @@ export function Button(
   )
 }
 
-/** A link of the console that looks like a button. */
+/** A link within the console that looks like a button. */
 export function ButtonLink({ look, size, block, icon, children, ...rest }: Look & Omit<LinkProps, 'children'>) {
   return (
     <Link {...rest} className={classes({ look, size, block, icon, children })}>
@@ -51,7 +54,7 @@ export function ButtonLink({ look, size, block, icon, children, ...rest }: Look 
   )
 }
 
-/** A link to elsewhere, or to a file, that looks like a button. */
+/** A link to another site or a file that looks like a button. */
 export function ButtonAnchor(
   { look, size, block, icon, children, ...rest }: Look & React.AnchorHTMLAttributes<HTMLAnchorElement>,
 ) {

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-/** A choice of what a list shows, kept in the address under a name. The first option is the default. */
+/** A filter of a list, stored in the URL under a name. The first option is the default. */
 export function Chips({ name, value, options, label }: {
   name: string; value: string | undefined; label: string; options: { value: string; label: ReactNode; count?: ReactNode }[]
 }) {

@@ -2,7 +2,7 @@ import { useContext, useId, type ReactNode } from 'react'
 import { FieldErrors } from './Field'
 import { Icon } from './Icon'
 
-/** Several tick boxes under one label, of which any number is chosen. */
+/** Check boxes with a common label; any number can be selected. */
 export function Choices<T extends string>({ name, label, hint, options, value, onChange, columns }: {
   name: string; label: ReactNode; hint?: ReactNode; columns?: boolean
   options: { value: T; label: ReactNode; small?: ReactNode; disabled?: boolean }[]

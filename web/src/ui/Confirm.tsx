@@ -6,23 +6,24 @@ import { Dialog } from './Dialog'
 import { PasswordField, TextField } from './Field'
 import { Form, type Values } from './Form'
 
-/** The name as people see it: accents composed, and a run of spaces shown as one. */
+/** Returns a name as it is displayed: with composed accents and single spaces. */
 const visible = (name: string) => name.normalize('NFC').trim().replace(/\s+/g, ' ')
 
 /**
- * Asks before something that cannot be undone, and says what is lost. With name it has to be
- * typed, with password that is asked for, too. It stays open and says why when it is refused.
+ * Asks for confirmation of an irreversible action and shows what is lost. With name the user must
+ * type the name; with password, the password as well. On an error it stays open and shows the
+ * reason.
  */
 export function Confirm({ open, onClose, title, action, onConfirm, name, password, calm, children }: {
   open: boolean
   onClose: () => void
   title: ReactNode
-  /** What the button says. */
+  /** The text of the button. */
   action: ReactNode
   onConfirm: (values: Values) => Promise<unknown>
   name?: string
   password?: boolean
-  /** Something that can be undone. */
+  /** The action can be undone. */
   calm?: boolean
   children?: ReactNode
 }) {
@@ -30,7 +31,7 @@ export function Confirm({ open, onClose, title, action, onConfirm, name, passwor
 
   async function confirm(values: Values) {
     if (name && visible(String(values.typed_name)) !== visible(name)) {
-      const message = t`This is not the name. Type ${name}.`
+      const message = t`The name does not match. Type ${name}.`
       throw new ApiError(422, message, undefined, { typed_name: [message] })
     }
     await onConfirm(values)
@@ -42,7 +43,7 @@ export function Confirm({ open, onClose, title, action, onConfirm, name, passwor
         {({ busy }) => (
           <>
             <div className="muted">{children}</div>
-            {name && <TextField name="typed_name" label={<Trans>To go on, type {name}</Trans>} autoComplete="off" autoFocus />}
+            {name && <TextField name="typed_name" label={<Trans>To continue, type {name}</Trans>} autoComplete="off" autoFocus />}
             {password && <PasswordField name="current_password" label={t`Your password`} autoComplete="current-password" autoFocus={!name} />}
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { Icon } from './Icon'
 
-/** Writes a text to the clipboard and tells for two seconds that it did. */
+/** Copies a text to the clipboard, and reports success for two seconds. */
 function useCopied(): [boolean, (text: string) => void] {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -17,7 +17,7 @@ function shortened(text: string): string {
   return text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text
 }
 
-/** A text that one copies with a click: an id shortened, or with whole all of it. */
+/** A text to copy with a click: a shortened id, or the complete text with whole. */
 export function Copy({ text, whole }: { text: string; whole?: boolean }) {
   const { t } = useLingui()
   const [copied, copy] = useCopied()

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useFormat } from '../app/format'
 
-/** Chooses the currency in which plans are shown. */
+/** Selects the currency of plan prices. */
 export function CurrencyChoice({ currencies, value, onChange }: { currencies: string[]; value: string; onChange: (currency: string) => void }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -13,7 +13,7 @@ export function CurrencyChoice({ currencies, value, onChange }: { currencies: st
   )
 }
 
-/** Says that a plan has no price in a currency, and offers the currencies in which it has one. */
+/** Reports that a plan has no price in a currency, and offers its currencies. */
 export function NotInCurrency({ currency, others, onChange }: { currency: string; others: string[]; onChange?: (currency: string) => void }) {
   return (
     <>

@@ -1,7 +1,10 @@
 import { Modal } from '@mantine/core'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 
-/** What has the focus, or for an entry of a menu what opened that: the entry is gone when the dialog closes. */
+/**
+ * Returns the focused element, or the button of the menu that contains it, because the menu entry
+ * is gone when the dialog closes.
+ */
 function opener(): HTMLElement | null {
   const focused = document.activeElement
   const menu = focused?.closest('[role=menu]')
@@ -9,7 +12,7 @@ function opener(): HTMLElement | null {
   return found instanceof HTMLElement ? found : null
 }
 
-/** Gives the focus to where it was before the dialog, or to the page where that is gone. */
+/** Returns the focus to its place before the dialog, or to the page if that element is gone. */
 function useFocusBack(open: boolean) {
   const [was, setWas] = useState(false)
   const [from, setFrom] = useState<HTMLElement | null>(null)
@@ -33,7 +36,7 @@ function useFocusBack(open: boolean) {
   }, [open, from])
 }
 
-/** A dialog: a question or a short form. It keeps the focus and gives it back. */
+/** A dialog for a question or a short form. It traps the focus and returns it. */
 export function Dialog({ open, onClose, title, children, wide }: {
   open: boolean; onClose: () => void; title: ReactNode; children: ReactNode; wide?: boolean
 }) {

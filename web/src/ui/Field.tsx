@@ -2,24 +2,24 @@ import { useLingui } from '@lingui/react/macro'
 import { createContext, useContext, useId, useState, type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes } from 'react'
 import { Icon } from './Icon'
 
-/** The refusals of a form by field, as the service answered them. */
+/** The errors of a form by field, as the service returned them. */
 export const FieldErrors = createContext<Record<string, string[]>>({})
 
 interface FieldProps {
   label: ReactNode
-  /** The field's name in the request; its errors are found by it. */
+  /** The field's name in the request, which also identifies its errors. */
   name?: string
-  /** Beside the label: optional, fixed. */
+  /** Next to the label: optional, fixed. */
   hint?: ReactNode
-  /** Right of the label: a link. */
+  /** To the right of the label: a link. */
   aside?: ReactNode
   help?: ReactNode
-  /** An error of the console's own; those of the service are found by name. */
+  /** An error of the console. Errors of the service are found by name. */
   error?: ReactNode
   children: (props: { id: string; name?: string; 'aria-invalid'?: true; 'aria-describedby'?: string; bad: string }) => ReactNode
 }
 
-/** A label, what is below it, and its help or error. */
+/** A label, its input, and its help or error. */
 export function Field({ label, name, hint, aside, help, error, children }: FieldProps) {
   const id = useId()
   const errors = useContext(FieldErrors)
@@ -63,7 +63,7 @@ export function PasswordField(
       {({ bad, ...field }) => (
         <div className="affix end">
           <input {...rest} {...field} type={shown ? 'text' : 'password'} className={`input ${bad}`} />
-          <button type="button" aria-pressed={shown} aria-label={t`Show the password`} onClick={() => setShown(!shown)}>
+          <button type="button" aria-pressed={shown} aria-label={t`Show password`} onClick={() => setShown(!shown)}>
             <Icon name="eye" />
           </button>
         </div>
@@ -92,7 +92,7 @@ export function AreaField(
   )
 }
 
-/** A tick box or, with type radio, one of several. */
+/** A check box or, with type radio, a radio button. */
 export function Check({ children, small, ...rest }: InputHTMLAttributes<HTMLInputElement> & { small?: ReactNode }) {
   return (
     <label className="check">
@@ -102,7 +102,7 @@ export function Check({ children, small, ...rest }: InputHTMLAttributes<HTMLInpu
   )
 }
 
-/** Something that is on or off at once, without saving. */
+/** A switch that takes effect immediately. */
 export function Switch({ children, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
   return (
     <label className="switch">
@@ -113,7 +113,7 @@ export function Switch({ children, ...rest }: InputHTMLAttributes<HTMLInputEleme
   )
 }
 
-/** A whole number with a button for less and one for more. */
+/** An integer with buttons to decrease and increase it. */
 export function Stepper({ value, onChange, min = 1, max = 1_000_000, label, fewer, more }: {
   value: number; onChange: (to: number) => void; min?: number; max?: number; label: string; fewer: string; more: string
 }) {
@@ -130,7 +130,7 @@ export function Stepper({ value, onChange, min = 1, max = 1_000_000, label, fewe
   )
 }
 
-/** One of few choices, side by side. */
+/** A selection from a few options, side by side. */
 export function Segments<T extends string>({ value, onChange, options, label, className = '' }: {
   value: T; onChange: (to: T) => void; options: { value: T; label: ReactNode }[]; label: string; className?: string
 }) {

@@ -5,7 +5,7 @@ import { ApiError } from '../api/client'
 import { FieldErrors } from './Field'
 import { Problem } from './Messages'
 
-/** The values of a form by the names of its fields; tick boxes are true or false. */
+/** The values of a form by field name. Check boxes are booleans. */
 export type Values = Record<string, string | boolean>
 
 function valuesOf(form: HTMLFormElement): Values {
@@ -21,28 +21,28 @@ function valuesOf(form: HTMLFormElement): Values {
   return values
 }
 
-/** What a form's onSubmit throws when the reader decides against it: nothing has failed. */
+/** Thrown by a form's onSubmit if the user cancels. It is not an error. */
 export class Canceled extends Error {}
 
 interface FormProps {
-  /** Sends the values. A refusal (ApiError) is shown at its fields, or below the button. */
+  /** Sends the values. An ApiError is shown at its fields or below the button. */
   onSubmit: (values: Values) => Promise<unknown>
   /** Asks before a page with unsaved changes is left. */
   guard?: boolean
   className?: string
-  /** Gets whether the form is being sent and whether something was changed. */
+  /** Receives whether the form is being sent and whether it has changes. */
   children: (state: { busy: boolean; changed: boolean }) => ReactNode
 }
 
 /**
- * A form whose fields keep their values through every failure. Errors stand at their fields and
- * the first of them has the focus; what belongs to no field stands below the button. Where the login has
- * ended it is asked for elsewhere, and the form waits to be sent again.
+ * A form whose fields keep their values after every error. Errors are shown at their fields, and
+ * the first one gets the focus; other errors are shown below the button. If the session has
+ * expired, another component asks to sign in, and the form can be sent again.
  */
 export function Form({ onSubmit, guard = false, className, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [changed, setChanged] = useState(false)
-  const pressed = useRef(false) // until React renders that the form is being sent
+  const pressed = useRef(false) // until React renders the busy state
   const sending = useMutation({ mutationFn: onSubmit, onSuccess: () => setChanged(false), onSettled: () => { pressed.current = false } })
   const refusal = sending.error instanceof ApiError ? sending.error : undefined
   const known = Object.entries(refusal?.fields ?? {}).filter(([name]) => form.current?.elements.namedItem(name))
@@ -58,7 +58,7 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
-    // A form in a dialog that this one opened is another form, although its events come by here.
+    // Events of a form in a dialog bubble to this one.
     if (event.target !== event.currentTarget) return
     if (pressed.current) return
     pressed.current = true
@@ -76,7 +76,10 @@ export function Form({ onSubmit, guard = false, className, children }: FormProps
   )
 }
 
-/** Asks before the page is left. It is a part of its own, because forms stand outside the router, too. */
+/**
+ * Asks before the page is left. It is a separate component, because forms also exist outside of the
+ * router.
+ */
 function Guard() {
   useBlocker({ shouldBlockFn: () => !confirmLeaving(), enableBeforeUnload: true })
   return null
@@ -84,7 +87,7 @@ function Guard() {
 
 let question = 'Leave without saving?'
 
-/** Sets the words of the question, in the reader's language. */
+/** Sets the text of the question in the reader's language. */
 export function askLeaving(text: string): void {
   question = text
 }

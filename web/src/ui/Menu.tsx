@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { Button } from './Button'
 import { Icon, type IconName } from './Icon'
 
-/** A menu below what opens it. Its entries are MenuEntry, MenuLine and MenuLabel. */
+/** A menu below its target. Its entries are MenuEntry, MenuLine and MenuLabel. */
 export function Menu({ target, children }: { target: ReactNode; children: ReactNode }) {
   return (
     <Mantine
@@ -18,7 +18,7 @@ export function Menu({ target, children }: { target: ReactNode; children: ReactN
   )
 }
 
-/** An entry: to a page of the console (to), to an address elsewhere (href), or an action. */
+/** A menu entry: a page of the console (to), another URL (href), or an action. */
 export function MenuEntry({ icon, danger, children, onClick, href, to, disabled }: {
   icon?: IconName; danger?: boolean; children: ReactNode; onClick?: () => void; href?: string; to?: LinkProps['to']; disabled?: boolean
 }) {
@@ -31,7 +31,7 @@ export function MenuEntry({ icon, danger, children, onClick, href, to, disabled 
 export const MenuLine = Mantine.Divider
 export const MenuLabel = Mantine.Label
 
-/** The rest of the actions, behind three dots. */
+/** A menu with further actions, behind three dots. */
 export function More({ children, small, label }: { children: ReactNode; small?: boolean; label?: string }) {
   const { t } = useLingui()
   return <Menu target={<Button icon="dots" look={small ? 'quiet' : 'plain'} size={small ? 's' : 'm'} aria-label={label ?? t`More`} />}>{children}</Menu>

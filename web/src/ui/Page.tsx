@@ -1,7 +1,7 @@
 import { useEffect, type ReactNode } from 'react'
 import { useSettings } from '../app/session'
 
-/** Names the page in the window's title. */
+/** Sets the window's title. */
 export function useTitle(title: string): void {
   const { app_name } = useSettings()
   useEffect(() => {
@@ -9,11 +9,11 @@ export function useTitle(title: string): void {
   }, [title, app_name])
 }
 
-/** A page: its title, a sentence, and the one main action. */
+/** A page: its title, a sentence, and the main action. */
 export function Page({ title, heading, lead, actions, wide, children }: {
-  /** What the window's title says. */
+  /** The window's title. */
   title: string
-  /** The heading where it is more than the title; null for pages that have one of their own. */
+  /** The heading if it differs from the title; null if the page has its own. */
   heading?: ReactNode
   lead?: ReactNode
   actions?: ReactNode
@@ -37,7 +37,7 @@ export function Page({ title, heading, lead, actions, wide, children }: {
   )
 }
 
-/** A part of a page with a heading and, at its end, a link or a remark. */
+/** A section of a page with a heading and, at its end, a link or a remark. */
 export function Section({ title, end, lead, children, className = 'sec', id }: {
   title: ReactNode; end?: ReactNode; lead?: ReactNode; children: ReactNode; className?: string; id?: string
 }) {

@@ -9,7 +9,7 @@ interface Meta {
   total: number
 }
 
-/** Where one is in a long list, and the ways on and back. The page is kept in the address. */
+/** The position in a long list, with links to other pages. The page is stored in the URL. */
 export function Pager({ meta }: { meta: Meta }) {
   const { t } = useLingui()
   const { number } = useFormat()
@@ -30,7 +30,7 @@ export function Pager({ meta }: { meta: Meta }) {
   return (
     <nav className="pager" aria-label={t`Pages`}>
       <span><Trans>{first} – {last} of {total}</Trans></span>
-      <span className="acts">{to(meta.current_page - 1, t`Back`)}{to(meta.current_page + 1, t`Next`)}</span>
+      <span className="acts">{to(meta.current_page - 1, t`Previous`)}{to(meta.current_page + 1, t`Next`)}</span>
     </nav>
   )
 }

@@ -1,7 +1,7 @@
 import type { CSSProperties } from 'react'
 import { lettersOf } from '../app/letters'
 
-/** Two letters of a name. */
+/** Returns two initials of a name. */
 function initials(name: string): string {
   const words = name.trim().split(/\s+/).filter(Boolean)
   const [first = '?', second = ''] = lettersOf(words[0] ?? '')
@@ -9,14 +9,14 @@ function initials(name: string): string {
   return (first + last).toUpperCase()
 }
 
-/** A hue that stays with a name. */
+/** Returns a hue that depends only on the name. */
 function hue(name: string): number {
   let sum = 0
   for (const letter of name) sum = (sum * 31 + letter.codePointAt(0)!) % 360
   return sum
 }
 
-/** A person's picture, or the initials of a name. It says nothing by itself: the name stands beside it. */
+/** A user's avatar or initials. It is decorative: the name is next to it. */
 export function Avatar({ name, src, square, large, open }: {
   name: string; src?: string | null; square?: boolean; large?: boolean; open?: boolean
 }) {

@@ -3,8 +3,8 @@ import type { ReactNode } from 'react'
 import { Problem, Skeleton } from './Messages'
 
 /**
- * What was read, or where it will appear, or why it could not be read. Data of before stays in
- * sight while newer is read, and when reading it again fails.
+ * The loaded data, a placeholder, or the error. Earlier data remains visible during a reload and
+ * after a failed one.
  */
 export function Read<T>({ query, lines, children }: { query: UseQueryResult<T, unknown>; lines?: number; children: (data: T) => ReactNode }) {
   if (query.data !== undefined) return <>{children(query.data)}</>

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'react'
 import { useFilters } from '../app/filters'
 import { Icon } from './Icon'
 
-/** Narrows a list by a text, which is kept in the address under a name, shortly after one has stopped to write. */
+/** Filters a list by a text, which is stored in the URL shortly after the user stops typing. */
 export function SearchField({ name = 'search', label }: { name?: string; label: string }) {
   const [search, change] = useFilters()
   const wanted = search[name] ?? ''
   const [text, setText] = useState(wanted)
   const [seen, setSeen] = useState(wanted)
-  // Somebody went back or opened a link: the address is right.
+  // The user went back or opened a link: use the text in the URL.
   if (wanted !== seen) {
     setSeen(wanted)
     if (wanted !== text.trim()) setText(wanted)

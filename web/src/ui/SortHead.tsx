@@ -2,10 +2,12 @@ import type { ReactNode } from 'react'
 import { useFilters } from '../app/filters'
 import { Icon } from './Icon'
 
-/** The head of a column that sorts: once in one direction, again in the other. The order is kept in the address. */
+/**
+ * The header of a sortable column. A second click reverses the order, which is stored in the URL.
+ */
 export function SortHead({ by, normal, children, className }: {
   by: string
-  /** The order without one in the address, such as -created_at. */
+  /** The default order, such as -created_at. */
   normal: string
   children: ReactNode
   className?: string

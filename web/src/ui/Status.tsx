@@ -2,10 +2,10 @@ import { useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../api/client'
 
-/** The shapes of a state: tick, half disc, triangle, octagon, struck ring, ring. */
+/** The shapes of a status: tick, half disc, triangle, octagon, struck ring, ring. */
 export type Tone = 'good' | 'wait' | 'warn' | 'bad' | 'off' | 'plain'
 
-/** A state as a shape and a word. */
+/** A status as a shape and a word. */
 export function Status({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={`st ${tone}`}>{children}</span>
 }
@@ -14,13 +14,13 @@ export function SubscriptionState({ status }: { status: Schema<'SubscriptionStat
   const { t } = useLingui()
   const looks: Record<string, [Tone, string]> = {
     active: ['good', t`Active`], trialing: ['wait', t`In trial`], past_due: ['bad', t`Past due`], unpaid: ['bad', t`Unpaid`],
-    paused: ['off', t`Paused`], incomplete: ['warn', t`Payment to be finished`], incomplete_expired: ['off', t`Never began`], canceled: ['off', t`Canceled`],
+    paused: ['off', t`Paused`], incomplete: ['warn', t`Payment incomplete`], incomplete_expired: ['off', t`Never activated`], canceled: ['off', t`Canceled`],
   }
   const [tone, word] = looks[status ?? ''] ?? ['plain', status ?? t({ message: 'None', context: 'subscription' })]
   return <Status tone={tone}>{word}</Status>
 }
 
-/** The state of an invoice; for customers also how it is settled without somebody paying now. */
+/** The status of an invoice; for customers also how it is settled without an action. */
 export function InvoiceState({ status }: { status: Schema<'InvoiceStatus'> | 'in progress' | 'credited' | 'from balance' }) {
   const { t } = useLingui()
   const looks: Record<string, [Tone, string]> = {

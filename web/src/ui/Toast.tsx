@@ -6,7 +6,7 @@ import { Icon } from './Icon'
 
 interface Action {
   label: ReactNode
-  /** Takes back what was done. What it is refused for is told. */
+  /** Undoes the action. An error is shown. */
   run: () => unknown
 }
 
@@ -34,7 +34,7 @@ function show(message: Omit<Message, 'id'>) {
   set([...messages.slice(-2), { ...message, id: next++ }])
 }
 
-/** Tells that something is done: for six seconds, or for ten with a way to take it back. */
+/** Reports a completed action: for six seconds, or for ten with an undo button. */
 export function toast(text: ReactNode, action?: Action): void {
   show({ text, action })
 }
@@ -44,7 +44,7 @@ function subscribe(read: () => void) {
   return () => void readers.delete(read)
 }
 
-/** The newest message with something to take back. */
+/** Returns the newest message with an undo button. */
 const newest = () => messages.findLast((one) => one.action)
 
 async function take(message: Message) {
@@ -53,13 +53,13 @@ async function take(message: Message) {
     await message.action!.run()
   } catch (error) {
     const why = error instanceof ApiError && error.status !== 0 ? error.message : undefined
-    show({ bad: true, text: why ? <Trans>It stays as it is. {why}</Trans> : <Trans>It stays as it is. Try again in a moment.</Trans> })
+    show({ bad: true, text: why ? <Trans>Nothing was changed. {why}</Trans> : <Trans>Nothing was changed. Try again in a moment.</Trans> })
   }
 }
 
 const writes = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]'
 
-/** Takes back the newest message's deed by the keys of every other program; in a field they belong to its text. */
+/** Undoes the newest action with the usual keys. In a text field, the keys undo typing instead. */
 function onKey(event: KeyboardEvent) {
   if (event.key.toLowerCase() !== 'z' || event.shiftKey || event.altKey || !(event.ctrlKey || event.metaKey)) return
   const message = newest()
@@ -68,7 +68,7 @@ function onKey(event: KeyboardEvent) {
   void take(message)
 }
 
-/** One message. Its time stands still while the pointer or the focus is on it. */
+/** A message. Its time is paused on hover and focus. */
 function Shown({ message }: { message: Message }) {
   const { t } = useLingui()
   const [held, setHeld] = useState(false)
@@ -91,7 +91,7 @@ function Shown({ message }: { message: Message }) {
   )
 }
 
-/** Where the messages appear, below what stands there for longer. */
+/** The area of messages, below longer-lived ones. */
 export function Toasts({ children }: { children?: ReactNode }) {
   const { t } = useLingui()
   const shown = useSyncExternalStore(subscribe, () => messages)

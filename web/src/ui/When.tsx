@@ -1,6 +1,6 @@
 import { useFormat } from '../app/format'
 
-/** A time: relative below a week with the exact one on hover, exact above. */
+/** A time: relative for less than a week, with the exact time on hover; otherwise exact. */
 export function When({ at }: { at: string }) {
   const format = useFormat()
   return <time dateTime={at} title={format.exact(at)}>{format.ago(at)}</time>

@@ -1,4 +1,4 @@
-/** The drawings of the icons: paths on a ground of 16 by 16, drawn with a line of 1.4. */
+/** The paths of the icons, on a 16 by 16 grid, with a stroke width of 1.4. */
 export const drawings = {
   home: 'M2.5 7 8 2.5 13.5 7v6a.5.5 0 0 1-.5.5H3a.5.5 0 0 1-.5-.5zM6.25 13.5v-4h3.5v4',
   plan: 'M8 1.75 14 5 8 8.25 2 5zM2 8l6 3.25L14 8M2 11l6 3.25L14 11',

@@ -9,18 +9,21 @@ import { Told } from './Told'
 import { Tokens } from './Tokens'
 import '../../styles/components.css'
 
-/** All pieces of the console in all their states, for who works on it. It is in English only, as all pages of the sandbox. */
+/**
+ * All components of the console in all states, for developers. Only in English, like all pages of
+ * the sandbox.
+ */
 export default function Components() {
   const [theme, setTheme] = useState<Theme>(chosenTheme())
   useTitle('Components')
   return (
     <main className="spec" id="components" lang="en">
       <div className="page-head">
-        <div><h1>Components</h1><p>All pieces of the console in all their states. The sizes and colours are those of src/styles/tokens.css.</p></div>
+        <div><h1>Components</h1><p>All components of the console in all states. Sizes and colors come from src/styles/tokens.css.</p></div>
         <div className="acts">
           <Segments
             label="Theme" value={theme} onChange={(to) => { chooseTheme(to); setTheme(to) }}
-            options={[{ value: 'system', label: 'As the system' }, { value: 'light', label: 'Light' }, { value: 'dark', label: 'Dark' }]}
+            options={[{ value: 'system', label: 'Match system' }, { value: 'light', label: 'Light' }, { value: 'dark', label: 'Dark' }]}
           />
         </div>
       </div>

@@ -8,10 +8,10 @@ import { Part, Shown } from './Part'
 type Look = Parameters<typeof Button>[0]['look']
 
 const looks: { cap: string; look: Look; label: string; busy: string; icon?: IconName }[] = [
-  { cap: 'The one thing to do', look: 'primary', label: 'Pay €111.20', busy: 'Paying…' },
+  { cap: 'The main action', look: 'primary', label: 'Pay €111.20', busy: 'Paying…' },
   { cap: 'All others', look: 'plain', label: 'Change plan', busy: 'Changing…' },
-  { cap: 'Quiet, in rows and beside others', look: 'quiet', label: 'PDF', busy: 'Working…', icon: 'download' },
-  { cap: 'What cannot be undone', look: 'danger', label: 'Delete', busy: 'Working…' },
+  { cap: 'Quiet, in rows and next to others', look: 'quiet', label: 'PDF', busy: 'Working…', icon: 'download' },
+  { cap: 'Cannot be undone', look: 'danger', label: 'Delete', busy: 'Working…' },
 ]
 
 function Buttons() {
@@ -31,7 +31,7 @@ function Buttons() {
       ))}
       <p className="cap">Sizes, links and ids</p>
       <div className="specs">
-        <Button size="s">Send again</Button><Button>Send again</Button><Button size="big">Send again</Button>
+        <Button size="s">Resend</Button><Button>Resend</Button><Button size="big">Resend</Button>
         <Button icon="dots" aria-label="More" /><Button icon="dots" size="s" aria-label="More, small" />
         <a href="#components">A link</a><Copy text="cus_RkT4Lw2b8Qx9Xq" />
       </div>
@@ -52,14 +52,14 @@ function Fields() {
         <TextField name="currency" label="Currency" hint="fixed" defaultValue="Euro" disabled help="Set with the first payment" />
         <Field label="Price">{({ bad, ...field }) => <div className="affix"><span>€</span><input {...field} className={`input ${bad}`} defaultValue="22.00" /></div>}</Field>
         <PasswordField name="password" label="Password" defaultValue="correct-horse" autoComplete="off" />
-        <AreaField name="reason" label="Reason" hint="optional" placeholder="What made you leave?" />
+        <AreaField name="reason" label="Reason" hint="optional" placeholder="Why are you canceling?" />
         <div className="stack">
-          <Check type="radio" name="when" defaultChecked small="Until 1 December all stays as it is">At the end of the month</Check>
-          <Check type="radio" name="when" small="No money back for the rest">At once</Check>
+          <Check type="radio" name="when" defaultChecked small="Everything stays the same until 1 December">At the end of the month</Check>
+          <Check type="radio" name="when" small="The rest is not refunded">Immediately</Check>
           <Check defaultChecked>Stay signed in</Check>
         </div>
         <div className="stack">
-          <Switch defaultChecked>Mail at 80 %</Switch><Switch>Mail every week</Switch>
+          <Switch defaultChecked>Email at 80%</Switch><Switch>Weekly email</Switch>
           <Stepper value={seats} onChange={setSeats} label="Seats" fewer="Fewer" more="More" />
           <Segments value={span} onChange={setSpan} label="Interval" options={[{ value: 'day', label: 'Day' }, { value: 'month', label: 'Month' }]} />
         </div>
@@ -69,7 +69,7 @@ function Fields() {
   )
 }
 
-/** What one presses and writes in, in all states. */
+/** Buttons and fields in all states. */
 export function Controls() {
   return <><Buttons /><Fields /></>
 }

@@ -28,7 +28,7 @@ function Table() {
       <table className="table cards inv">
         <thead>
           <tr>
-            <th scope="col" aria-sort="descending"><button type="button">Period <Icon name="down" /></button></th><th scope="col">What for</th><th scope="col">Number</th>
+            <th scope="col" aria-sort="descending"><button type="button">Period <Icon name="down" /></button></th><th scope="col">Description</th><th scope="col">Number</th>
             <th scope="col">Status</th><th scope="col" className="num">Amount</th><th scope="col" className="fit"><span className="sr">Actions</span></th>
           </tr>
         </thead>
@@ -74,7 +74,7 @@ function happened(): Entry[] {
   const payment = { invoice: null, number: null, currency: 'EUR', decline_code: null, decline_message: null, next_attempt_at: null }
   const ada = { id: 1, name: 'Mia Hartmann' }
   return [
-    { ...shared, id: '1', type: 'payment.failed', kind: 'payments', at: at(0.002), facts: { ...payment, amount: 11120, decline_message: 'Not enough money in the account.', next_attempt_at: at(-3) } },
+    { ...shared, id: '1', type: 'payment.failed', kind: 'payments', at: at(0.002), facts: { ...payment, amount: 11120, decline_message: 'Insufficient funds.', next_attempt_at: at(-3) } },
     { ...shared, id: '2', type: 'usage.alert', kind: 'usage', at: at(2), facts: { meter: 'documents', meter_name: 'Signed documents', limit: '500', used: '500', refused: null, threshold: 100 } },
     { ...shared, id: '3', type: 'webhook.failed', kind: 'webhooks', at: at(4), facts: { endpoint: '1', url: 'https://hooks.quillmark.example', event_type: 'subscription.past_due', status: 500, attempts: 7 } },
     { ...shared, id: '4', type: 'member.role_changed', kind: 'changes', at: at(12), actor: ada, by: 'user', facts: { resource: 'user', resource_id: '2', resource_name: 'Ben Achterberg', before: { role: 'member' }, after: { role: 'admin' } } },
@@ -82,16 +82,16 @@ function happened(): Entry[] {
   ]
 }
 
-/** What one reads: states, bars, tables, receipts, what happened. */
+/** Statuses, bars, tables, receipts and events. */
 export function Figures() {
   return (
     <>
-      <Part title="Status" lead="A shape and a word; colour is the third hint">
+      <Part title="Status" lead="A shape and a word; color is the third hint">
         <div className="specs">{states.map(([tone, word]) => <Status key={word} tone={tone}>{word}</Status>)}</div>
         <Chips name="show" value="all" label="Show" options={[{ value: 'all', label: 'All', count: 12 }, { value: 'open', label: 'Open', count: 1 }, { value: 'paid', label: 'Paid', count: 10 }]} />
-        <div className="specs"><span className="tag">Now</span><span className="delta up">38 in 30 days</span><span className="delta up worse">3 since yesterday</span><span className="delta down">18 % fewer</span></div>
+        <div className="specs"><span className="tag">Now</span><span className="delta up">38 in 30 days</span><span className="delta up worse">3 since yesterday</span><span className="delta down">18% fewer</span></div>
       </Part>
-      <Part title="Bars" lead="The limit at three quarters, so that more than all can be seen; hatching is the forecast">
+      <Part title="Bars" lead="The limit is at three quarters, to show usage over the limit; hatching is the forecast">
         <div className="bars">
           <div className="bar head" aria-hidden="true"><div /><div className="limit"><span>Limit</span></div><div /></div>
           {bars.map((bar) => (
@@ -103,24 +103,24 @@ export function Figures() {
           ))}
         </div>
         <div className="row">
-          <div className="places" role="img" aria-label="Four places taken, one held, five free">
+          <div className="places" role="img" aria-label="Four seats taken, one held, five free">
             {Array.from({ length: 10 }, (_, i) => <i key={i} className={i < 4 ? 'full' : i === 4 ? 'held' : undefined} />)}
           </div>
           <span className="t13 muted">taken, held by an invitation, free</span>
         </div>
       </Part>
       <Table />
-      <Part title="Receipt" lead="What is due now, and why">
+      <Part title="Receipt" lead="The amount due now and its parts">
         <div className="grid-2">
           {sums(
-            'Business, 4 seats, from today',
-            [['Business', '4 × €39.00, 11 of 30 days', '€57.20'], ['Back from Team', '4 × €24.00, 11 of 30 days', '−€35.20'], ['Pending: Jonas Weiss', '1 × €24.00, 19 of 30 days', '€15.20']],
-            ['To pay now', '€37.20'], ['Next regular bill', '1 December, 4 × €39.00', '€156.00'],
+            'Business, 4 seats, starting today',
+            [['Business', '4 × €39.00, 11 of 30 days', '€57.20'], ['Credit for Team', '4 × €24.00, 11 of 30 days', '−€35.20'], ['Pending: Jonas Weiss', '1 × €24.00, 19 of 30 days', '€15.20']],
+            ['To pay now', '€37.20'], ['Next regular invoice', '1 December, 4 × €39.00', '€156.00'],
           )}
           {sums(
-            'Starter, from today',
-            [['Starter', '€19.00, 11 of 30 days', '€6.97'], ['Back from Team', '3 × €24.00, 11 of 30 days', '−€26.40']],
-            ['Credit for later bills', '€19.43'], ['Next regular bill', '1 December, €19.00, paid from the credit', '€0.00'],
+            'Starter, starting today',
+            [['Starter', '€19.00, 11 of 30 days', '€6.97'], ['Credit for Team', '3 × €24.00, 11 of 30 days', '−€26.40']],
+            ['Credit for your next invoices', '€19.43'], ['Next regular invoice', '1 December, €19.00, paid from the credit', '€0.00'],
           )}
         </div>
       </Part>

@@ -9,7 +9,7 @@ const roles = [
   ['ink', 'ink-2', 'ink-3', 'good', 'warn', 'bad', 'warn-wash', 'bad-wash', 'fill'],
 ]
 
-/** The colours and the type that all else is made of. */
+/** The colors and the type. */
 export function Tokens() {
   return (
     <>
@@ -22,7 +22,7 @@ export function Tokens() {
           ))}
         </div>
       </Part>
-      <Part title="Colour" lead="Roles, not hues">
+      <Part title="Color" lead="Roles, not hues">
         {roles.map((row) => (
           <div key={row[0]} className="specs">{row.map((role) => <div key={role} className="swatch"><i style={{ background: `var(--${role})` }} />{role}</div>)}</div>
         ))}
@@ -32,7 +32,7 @@ export function Tokens() {
           <li><span>26 / 34, 600</span><b className="t26">Team, 4 seats — €111.20 on 1 December</b></li>
           <li><span>20 / 28, 600: title</span><b className="t20">Mitgliederverwaltung und Rollenberechtigungen</b></li>
           <li><span>14 / 20, 600: section</span><b className="t14">Usage in November</b></li>
-          <li><span>14 / 20: body</span><span>Each person is €24.00 a month from the day they join.</span></li>
+          <li><span>14 / 20: body</span><span>Each member costs €24.00 a month from the day they join.</span></li>
           <li><span>13 / 20: tables</span><span className="t13 tnum">2026-004127 &nbsp; 1 December &nbsp; €111.20</span></li>
           <li><span>12 / 16: help, times</span><span className="small faint">Three digits on the back</span></li>
         </ul>

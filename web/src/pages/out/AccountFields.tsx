@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useSettings } from '../../app/session'
 import { PasswordField, TextField } from '../../ui/Field'
 
-/** The fields of a new account. With email it is given and cannot be changed. */
+/** The fields of a new account. With email, the address is fixed. */
 export function AccountFields({ email, kept = {} }: { email?: string; kept?: Record<string, string> }) {
   const { t } = useLingui()
   return (
@@ -14,17 +14,17 @@ export function AccountFields({ email, kept = {} }: { email?: string; kept?: Rec
   )
 }
 
-/** What one agrees to with an account, where the operator has such pages. */
+/** The agreement to the terms and the privacy policy, if the operator has such pages. */
 export function Agreement() {
   const { terms_url, privacy_url } = useSettings()
   if (!terms_url && !privacy_url) return null
   return (
     <p className="help center">
       {terms_url && privacy_url
-        ? <Trans>With the account you agree to the <a href={terms_url}>terms</a>. The <a href={privacy_url}>privacy notice</a> says what we keep.</Trans>
+        ? <Trans>By creating an account, you agree to the <a href={terms_url}>terms</a>. Our <a href={privacy_url}>privacy notice</a> explains what data we keep.</Trans>
         : terms_url
-          ? <Trans>With the account you agree to the <a href={terms_url}>terms</a>.</Trans>
-          : <Trans>The <a href={privacy_url!}>privacy notice</a> says what we keep.</Trans>}
+          ? <Trans>By creating an account, you agree to the <a href={terms_url}>terms</a>.</Trans>
+          : <Trans>Our <a href={privacy_url!}>privacy notice</a> explains what data we keep.</Trans>}
     </p>
   )
 }

@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button'
 import { TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 
-/** Asks for the mail with which a new password is set. */
+/** Requests the password reset mail. */
 export default function ForgotPassword() {
   const { t } = useLingui()
   const [sent, setSent] = useState<string>()
@@ -18,12 +18,12 @@ export default function ForgotPassword() {
     setSent(email)
   }
   return (
-    <Out title={t`Forgotten password`} end={<Link to="/sign-in"><Trans>Sign in</Trans></Link>}>
+    <Out title={t`Forgot password`} end={<Link to="/sign-in"><Trans>Sign in</Trans></Link>}>
       {sent
         ? (
           <div role="status">
-            <h1><Trans>Look into your mail</Trans></h1>
-            <p className="muted"><Trans>If {sent} has an account, a link is on its way. It works for an hour. Nothing there? Look among the junk, or try another address.</Trans></p>
+            <h1><Trans>Check your email</Trans></h1>
+            <p className="muted"><Trans>If {sent} has an account, we have sent a link that is valid for one hour. Did not receive it? Check your spam folder or try another address.</Trans></p>
             <p className="gap-top"><Button onClick={() => setSent(undefined)}><Trans>Try another address</Trans></Button></p>
           </div>
         )
@@ -33,8 +33,8 @@ export default function ForgotPassword() {
             <Form onSubmit={ask}>
               {({ busy }) => (
                 <>
-                  <TextField name="email" label={t`Email`} type="email" autoComplete="username" autoFocus help={t`We send a link to this address.`} />
-                  <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Send the link</Trans></Button>
+                  <TextField name="email" label={t`Email`} type="email" autoComplete="username" autoFocus help={t`We will send a link to this address.`} />
+                  <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Send link</Trans></Button>
                 </>
               )}
             </Form>

@@ -13,7 +13,7 @@ import { Empty, Problem } from '../../ui/Messages'
 import { Read } from '../../ui/Read'
 import { AccountFields, Agreement } from './AccountFields'
 
-/** Shows an invitation and accepts it: with the account that one has, or with a new one. */
+/** Shows an invitation and accepts it with the current account or a new one. */
 export default function Invitation() {
   const { t } = useLingui()
   const { token = '' } = useParams({ strict: false }) as { token?: string }
@@ -26,8 +26,8 @@ export default function Invitation() {
   if (unknown || invitation.data?.is_valid === false) {
     return (
       <Out title={t`Invitation`}>
-        <Empty level="h1" icon="mail" title={<Trans>This invitation is not valid any more</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>
-          <Trans>It was used, taken back, or too old. Ask who invited you for another one.</Trans>
+        <Empty level="h1" icon="mail" title={<Trans>This invitation is no longer valid</Trans>} actions={<ButtonLink to="/sign-in"><Trans>Sign in</Trans></ButtonLink>}>
+          <Trans>It was already used, revoked, or has expired. Ask the person who invited you for a new one.</Trans>
         </Empty>
       </Out>
     )
@@ -52,7 +52,7 @@ function Answer({ token, invitation }: { token: string; invitation: Schema<'Team
     <div className="stack">
       <div>
         <h1 className="tight"><Trans>Join {tenant}</Trans></h1>
-        <p className="muted"><Trans>{inviter} invites {invitation.email} as {role}. The invitation holds until {format.day(invitation.expires_at)}.</Trans></p>
+        <p className="muted"><Trans>{inviter} invited {invitation.email} to join as {role}. The invitation expires on {format.day(invitation.expires_at)}.</Trans></p>
       </div>
       {user
         ? <AcceptAs token={token} invitation={invitation} user={user} />
@@ -61,7 +61,7 @@ function Answer({ token, invitation }: { token: string; invitation: Schema<'Team
             <>
               <JoinAsNew token={token} email={invitation.email} />
               <p className="help center">
-                <button type="button" className="as-link" onClick={() => setRegisters(false)}><Trans>I have an account already</Trans></button>
+                <button type="button" className="as-link" onClick={() => setRegisters(false)}><Trans>I already have an account</Trans></button>
               </p>
             </>
           )
@@ -69,7 +69,7 @@ function Answer({ token, invitation }: { token: string; invitation: Schema<'Team
             <>
               <Link to="/sign-in" search={{ next: `/invitations/${token}` }} className="btn primary big block"><Trans>Sign in as {invitation.email}</Trans></Link>
               <p className="help center">
-                <button type="button" className="as-link" onClick={() => setRegisters(true)}><Trans>I have no account yet</Trans></button>
+                <button type="button" className="as-link" onClick={() => setRegisters(true)}><Trans>I do not have an account yet</Trans></button>
               </p>
             </>
           )}
@@ -77,7 +77,7 @@ function Answer({ token, invitation }: { token: string; invitation: Schema<'Team
   )
 }
 
-/** Accepts with the account that is signed in, if it is the invited one. */
+/** Accepts with the signed-in account, if it is the invited one. */
 function AcceptAs({ token, invitation, user }: { token: string; invitation: Schema<'TeamInvitation'>; user: Schema<'ProfileUser'> }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -93,7 +93,7 @@ function AcceptAs({ token, invitation, user }: { token: string; invitation: Sche
     return (
       <div className="stack">
         <p><Trans>You are signed in as {user.email}. The invitation is for {invitation.email}.</Trans></p>
-        <Button block size="big" busy={leave.isPending} onClick={() => leave.mutate()}><Trans>Sign out and go on as {invitation.email}</Trans></Button>
+        <Button block size="big" busy={leave.isPending} onClick={() => leave.mutate()}><Trans>Sign out and continue as {invitation.email}</Trans></Button>
       </div>
     )
   }
@@ -123,7 +123,7 @@ function JoinAsNew({ token, email }: { token: string; email: string }) {
       {({ busy }) => (
         <>
           <AccountFields email={email} />
-          <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Create an account and join</Trans></Button>
+          <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Create account and join</Trans></Button>
           <Agreement />
         </>
       )}

@@ -17,7 +17,7 @@ import { PaymentStep } from './onboarding/PaymentStep'
 import { PlanStep } from './onboarding/PlanStep'
 import { WaitStep } from './onboarding/WaitStep'
 
-/** What was chosen so far. It lives in the address, so that a reload or the way back keeps it. */
+/** The choices so far. They are in the URL, so a reload or the back button keeps them. */
 export interface Choice {
   plan?: string
   currency: string
@@ -25,9 +25,9 @@ export interface Choice {
 }
 
 /**
- * Leads a new customer from the plan to a subscription: account, plan, payment, details. Where one
- * is follows from the account and the service alone, so that a reload, the way back and a payment
- * that failed lead to the right step.
+ * Leads a new customer from the plan to a subscription: account, plan, payment, details. The
+ * current step follows only from the account and the service, so a reload, the back button and a
+ * failed payment lead to the right step.
  */
 export default function Onboarding() {
   const { t, i18n } = useLingui()
@@ -46,7 +46,7 @@ export default function Onboarding() {
   const email = me.data?.user.email
 
   if (me.data && status.data?.onboarding_completed && status.data.has_subscription) return <Navigate to="/" replace />
-  // A visitor chooses the plan first: the account is made with it.
+  // A visitor chooses the plan first, because registration includes it.
   const steps = me.data ? [t`Account`, t`Plan`, t`Payment`, t({ message: 'Details', context: 'a step' })] : [t`Plan`, t`Account`, t`Payment`, t({ message: 'Details', context: 'a step' })]
   const [at, step] = (() => {
     if (me.isPending || plans.isPending) return [0, <Skeleton key="wait" lines={5} />] as const

@@ -7,25 +7,25 @@ import { usePlanWords } from '../../app/plans'
 import { NotInCurrency } from '../../ui/CurrencyChoice'
 import { Icon } from '../../ui/Icon'
 
-/** What usage costs besides the price. */
+/** The prices of usage. */
 function Usage({ of, currency }: { of: Schema<'Plan'>; currency: string }) {
   const format = useFormat()
   const meters = of.meters.filter((one) => one.currency === currency)
-  if (meters.length === 0) return <p className="help"><Trans>and what you use beyond it</Trans></p>
+  if (meters.length === 0) return <p className="help"><Trans>plus additional usage</Trans></p>
   return meters.map((one) => {
     const [name, amount, unit] = [one.name, format.unitPrice(one.unit_price_cents, currency), one.unit_label ?? '']
-    // A unit that is a word, such as calls, is in the plural and repeats the name.
+    // A unit that is a word, such as calls, is plural and repeats the name.
     return <p key={one.code} className="help">{/^[A-Za-z]{1,3}$/.test(unit) ? <Trans>{name}: {amount} per {unit}</Trans> : <Trans>{name}: {amount} each</Trans>}</p>
   })
 }
 
-/** Plans side by side: what each costs and gives, and below it what one can do with it. */
+/** Plans side by side: the price, the features, and the action below. */
 export function PlanCards({ plans, currency, hasTrial = (plan) => plan.trial_days > 0, onCurrency, action }: {
   plans: Schema<'Plan'>[]; currency: string; hasTrial?: (plan: Schema<'Plan'>) => boolean; onCurrency: (currency: string) => void; action: (plan: Schema<'Plan'>) => ReactNode
 }) {
   const { t } = useLingui()
   const words = usePlanWords()
-  // What has a limit in one plan is unlimited in another that includes it without a number.
+  // A feature with a limit in one plan is unlimited in plans that include it without a number.
   const limited = new Set(plans.flatMap((plan) => plan.entitlements.filter((one) => one.type === 'quota').map((one) => one.feature.code)))
   return (
     <ul className="offers">
@@ -43,7 +43,7 @@ export function PlanCards({ plans, currency, hasTrial = (plan) => plan.trial_day
             </div>
             <ul>
               {hasTrial(plan) && (
-                <li><Icon name="check" /><span>{plural(plan.trial_days, { one: '# day free to try', other: '# days free to try' })}</span></li>
+                <li><Icon name="check" /><span>{plural(plan.trial_days, { one: '#-day free trial', other: '#-day free trial' })}</span></li>
               )}
               {plan.entitlements.map((one) => {
                 const { name, code } = one.feature

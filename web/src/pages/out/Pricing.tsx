@@ -12,7 +12,7 @@ import { Read } from '../../ui/Read'
 import { plansQuery, productsQuery } from './catalog'
 import { PlanCards } from './PlanCards'
 
-/** The plans on sale, in the visitor's currency and language. */
+/** The available plans, in the visitor's currency and language. */
 export default function Pricing() {
   const { t, i18n } = useLingui()
   const { app_name, default_currency } = useSettings()
@@ -26,22 +26,22 @@ export default function Pricing() {
   return (
     <Out
       wide title={t`Plans`}
-      end={me ? <Link to="/"><Trans>To the home page</Trans></Link> : <Trans>Have an account? <Link to="/sign-in">Sign in</Link></Trans>}
+      end={me ? <Link to="/"><Trans>Go to home page</Trans></Link> : <Trans>Already have an account? <Link to="/sign-in">Sign in</Link></Trans>}
     >
       <Read query={plans}>
         {(all) => {
           const currency = firstCurrency(all, wish, default_currency)
-          // A tenant that has had its trial gets no second one.
+          // A tenant gets only one trial.
           const hasTrial = (plan: Schema<'Plan'>) => (own.data ? own.data.data.some((one) => one.id === plan.id && one.trial_days > 0) : plan.trial_days > 0)
           const choose = (code: string) => void navigate({ to: '/pricing', search: { currency: code }, replace: true })
           const groups = (products.data ?? []).map((product) => ({ product, plans: all.filter((plan) => plan.product_id === product.id) })).filter((one) => one.plans.length > 0)
-          if (all.length === 0) return <Empty level="h1" icon="plan" title={<Trans>There is nothing to buy yet</Trans>}><Trans>Come back later, or ask who runs {app_name}.</Trans></Empty>
+          if (all.length === 0) return <Empty level="h1" icon="plan" title={<Trans>No plans available yet</Trans>}><Trans>Check back later or contact the {app_name} team.</Trans></Empty>
           return (
             <>
               <div className="page-head">
                 <div>
                   <h1><Trans>Plans of {app_name}</Trans></h1>
-                  <p><Trans>Change or stop whenever you like; you only pay for the days that you had.</Trans></p>
+                  <p><Trans>Change or cancel anytime. Changes are prorated.</Trans></p>
                 </div>
                 <div className="acts"><CurrencyChoice currencies={currenciesOf(all)} value={currency} onChange={choose} /></div>
               </div>

@@ -7,8 +7,8 @@ import { ButtonAnchor } from '../../ui/Button'
 import { Problem } from '../../ui/Messages'
 
 /**
- * Signs in with an identity provider: in a popup, or on this page where there is none (on a phone,
- * or when the browser refuses it). Then the page that ends the login leads back to next.
+ * Signs in with an identity provider: in a popup, or on this page without one (on a phone, or if
+ * the browser blocks popups). In the latter case the page that completes the login returns to next.
  */
 export function Providers({ providers, next, onDone }: { providers: string[]; next: string; onDone: () => Promise<unknown> }) {
   const popup = useRef<Window | null>(null)
@@ -34,7 +34,7 @@ export function Providers({ providers, next, onDone }: { providers: string[]; ne
     try {
       sessionStorage.setItem('back', next)
     } catch {
-      // Without storage one arrives at the home page.
+      // Without storage the login leads to the home page.
     }
     if (window.innerWidth <= 720) return
     popup.current = window.open(event.currentTarget.href, 'login', 'popup,width=480,height=680')

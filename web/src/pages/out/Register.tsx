@@ -9,7 +9,7 @@ import { TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 import { AccountFields, Agreement } from './AccountFields'
 
-/** Makes an account with its organization; the plan is chosen after it. */
+/** Creates an account and its organization. The plan is chosen afterwards. */
 export default function Register() {
   const { t } = useLingui()
   const { app_name } = useSettings()
@@ -27,14 +27,14 @@ export default function Register() {
     await navigate({ to: '/onboarding', replace: true })
   }
   return (
-    <Out title={t`Create an account`} end={<Trans>Have an account? <Link to="/sign-in">Sign in</Link></Trans>}>
-      <h1><Trans>Create an account at {app_name}</Trans></h1>
+    <Out title={t`Create an account`} end={<Trans>Already have an account? <Link to="/sign-in">Sign in</Link></Trans>}>
+      <h1><Trans>Create your {app_name} account</Trans></h1>
       <Form onSubmit={register}>
         {({ busy }) => (
           <>
             <AccountFields />
-            <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" help={t`Without one it has your own name; you can change it later.`} />
-            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Create the account</Trans></Button>
+            <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" help={t`If empty, your own name is used. You can change it later.`} />
+            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Create account</Trans></Button>
             <Agreement />
           </>
         )}

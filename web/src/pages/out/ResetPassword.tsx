@@ -7,7 +7,7 @@ import { Button, ButtonLink } from '../../ui/Button'
 import { PasswordField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 
-/** Sets a new password by the link of a mail. */
+/** Sets a new password with the link in a mail. */
 export default function ResetPassword() {
   const { t } = useLingui()
   const { token = '', email = '' } = useSearch({ strict: false }) as Record<string, string | undefined>
@@ -23,8 +23,8 @@ export default function ResetPassword() {
       {done
         ? (
           <div role="status">
-            <h1><Trans>Your new password is set</Trans></h1>
-            <p className="muted"><Trans>All logins of before have ended, on every device.</Trans></p>
+            <h1><Trans>Your new password is saved</Trans></h1>
+            <p className="muted"><Trans>You have been signed out on all devices.</Trans></p>
             <p className="gap-top"><ButtonLink to="/sign-in" look="primary" size="big" block><Trans>Sign in</Trans></ButtonLink></p>
           </div>
         )
@@ -35,9 +35,9 @@ export default function ResetPassword() {
               {({ busy }) => (
                 <>
                   <input type="hidden" name="email" autoComplete="username" value={email} readOnly />
-                  <PasswordField name="password" label={t`New password`} autoComplete="new-password" autoFocus help={t`At least 8 characters. For ${email}.`} />
-                  <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Save the password</Trans></Button>
-                  <p className="help center"><Trans>The link works once. <Link to="/forgot-password">Ask for another</Link></Trans></p>
+                  <PasswordField name="password" label={t`New password`} autoComplete="new-password" autoFocus help={t`Account: ${email}. At least 8 characters.`} />
+                  <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Save password</Trans></Button>
+                  <p className="help center"><Trans>The link works only once. <Link to="/forgot-password">Request a new link</Link></Trans></p>
                 </>
               )}
             </Form>

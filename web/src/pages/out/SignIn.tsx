@@ -9,7 +9,7 @@ import { Check, PasswordField, TextField } from '../../ui/Field'
 import { Form } from '../../ui/Form'
 import { Providers } from './Providers'
 
-/** Signs in, in cookie mode, and goes where one wanted to go. */
+/** Signs in, in cookie mode, and opens the requested page. */
 export default function SignIn() {
   const { t } = useLingui()
   const { app_name, oauth_providers } = useSettings()
@@ -28,7 +28,7 @@ export default function SignIn() {
       })
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
-        const message = t`Email or password is not right. Try again, or ask for a link to set a new one.`
+        const message = t`Incorrect email address or password. Try again, or reset your password.`
         throw new ApiError(401, message, error.code, { password: [message] })
       }
       throw error
@@ -36,7 +36,7 @@ export default function SignIn() {
     await goOn()
   }
   return (
-    <Out title={t`Sign in`} end={<Trans>New here? <Link to="/pricing">See plans</Link></Trans>}>
+    <Out title={t`Sign in`} end={<Trans>New here? <Link to="/pricing">View plans</Link></Trans>}>
       <h1><Trans>Sign in to {app_name}</Trans></h1>
       <Form onSubmit={signIn}>
         {({ busy }) => (
@@ -46,7 +46,7 @@ export default function SignIn() {
             <TextField name="email" label={t`Email`} type="email" autoComplete="username" required autoFocus />
             <PasswordField
               name="password" label={t`Password`} autoComplete="current-password" required
-              aside={<Link to="/forgot-password"><Trans>Forgotten?</Trans></Link>}
+              aside={<Link to="/forgot-password"><Trans>Forgot password?</Trans></Link>}
             />
             <Check name="remember" defaultChecked><Trans>Stay signed in on this computer</Trans></Check>
             <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Sign in</Trans></Button>

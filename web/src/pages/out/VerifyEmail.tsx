@@ -9,8 +9,8 @@ import { PasswordField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 
 /**
- * Confirms an address when the reader asks for it, because mail scanners open links, too. A change
- * of the address also needs the account's login or its password.
+ * Verifies an address only after a click, because mail scanners open links. A change of the address
+ * also requires the account's session or its password.
  */
 export default function VerifyEmail() {
   const { t } = useLingui()
@@ -30,22 +30,22 @@ export default function VerifyEmail() {
     await queries.invalidateQueries()
   }
   return (
-    <Out title={t`Confirm your address`}>
+    <Out title={t`Verify your email address`}>
       {done
         ? (
           <div role="status">
-            <h1><Trans>Your address is confirmed</Trans></h1>
-            <p className="gap-top"><ButtonLink to="/" look="primary" size="big" block><Trans>Go on</Trans></ButtonLink></p>
+            <h1><Trans>Your email address is verified</Trans></h1>
+            <p className="gap-top"><ButtonLink to="/" look="primary" size="big" block><Trans>Continue</Trans></ButtonLink></p>
           </div>
         )
         : (
           <Form className="stack" onSubmit={confirm}>
             {({ busy }) => (
               <>
-                <h1><Trans>Confirm your address</Trans></h1>
+                <h1><Trans>Verify your email address</Trans></h1>
                 {asks && <PasswordField name="current_password" label={t`Password`} autoComplete="current-password" autoFocus />}
-                <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Yes, this is my address</Trans></Button>
-                <p className="help center"><Trans>You did not ask for this? Then close the page; nothing happens.</Trans></p>
+                <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Verify email address</Trans></Button>
+                <p className="help center"><Trans>If you did not request this, close this page. Nothing will change.</Trans></p>
               </>
             )}
           </Form>

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../api/client'
 
-/** The plans on sale in the reader's language. */
+/** The available plans in the reader's language. */
 export function plansQuery(locale: string) {
   return queryOptions({
     queryKey: ['plans', locale],

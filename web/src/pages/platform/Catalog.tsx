@@ -13,7 +13,7 @@ import { productsQuery } from './catalog/reads'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 
-/** What is sold: products with their plans. */
+/** The catalog: products with their plans. */
 export default function Catalog() {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -24,12 +24,12 @@ export default function Catalog() {
   const create = may('products.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New product</Trans></Button>
   return (
     <Page
-      title={t`Catalog`} lead={<Trans>What you sell: products, their plans, and what each plan gives.</Trans>}
+      title={t`Catalog`} lead={<Trans>Your products, their plans, and the features of each plan.</Trans>}
       actions={<>{may('features.view') && <ButtonLink to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}{products.data?.data.length ? create : null}</>}
     >
       <Read query={products} lines={9}>
         {(found) => found.data.length === 0
-          ? <Empty icon="plan" title={<Trans>Nothing is sold yet</Trans>} actions={create}><Trans>A product groups plans that a customer chooses between, such as Starter, Team and Business.</Trans></Empty>
+          ? <Empty icon="plan" title={<Trans>No products yet</Trans>} actions={create}><Trans>A product groups plans that customers choose between, such as Starter, Team and Business.</Trans></Empty>
           : <>{found.data.map((one) => <ProductSection key={one.id} of={one} />)}<Pager meta={found.meta} /></>}
       </Read>
       <ProductForm open={creating} onClose={() => setCreating(false)} />

@@ -5,7 +5,7 @@ import { Page } from '../../ui/Page'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 
-/** The keys and endpoints of the platform's own programs. */
+/** The platform's API keys and webhook endpoints. */
 export default function Developers() {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -13,7 +13,7 @@ export default function Developers() {
   const hooks = may('webhooks.manage')
   if (!keys && !hooks) return <NotAllowed title={t`Developers`} />
   return (
-    <Page title={t`Developers`} lead={<Trans>How programs of yours work with the whole platform.</Trans>}>
+    <Page title={t`Developers`} lead={<Trans>Connect your applications to the whole platform.</Trans>}>
       {keys && <Keys scope="platform" />}
       {hooks && <Endpoints scope="platform" />}
     </Page>

@@ -48,21 +48,21 @@ function FeatureRow({ of }: { of: Schema<'AdminFeature'> }) {
         )}
         <FeatureForm of={of} open={asked === 'edit'} onClose={() => setAsked(undefined)} />
         <Confirm
-          open={asked === 'remove'} onClose={() => setAsked(undefined)} title={<Trans>Delete the feature {name}?</Trans>} action={<Trans>Delete the feature</Trans>}
+          open={asked === 'remove'} onClose={() => setAsked(undefined)} title={<Trans>Delete the feature {name}?</Trans>} action={<Trans>Delete feature</Trans>}
           onConfirm={async () => {
             await api.DELETE('/api/v1/admin/features/{feature}', { params: { path: { feature: of.id } } })
             await queries.invalidateQueries({ queryKey: catalogKey })
-            toast(<Trans>The feature {name} is deleted.</Trans>)
+            toast(<Trans>The feature {name} was deleted.</Trans>)
           }}
         >
-          <p><Trans>It goes from all plans. While a plan that somebody has gives it, this is refused.</Trans></p>
+          <p><Trans>It is removed from all plans. A feature cannot be deleted while a plan that includes it has a subscription.</Trans></p>
         </Confirm>
       </td>
     </tr>
   )
 }
 
-/** What plans can give: each feature by its name in four languages and its code. */
+/** The features that plans can include, with their names in four languages and their codes. */
 export default function Features() {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -72,17 +72,17 @@ export default function Features() {
   if (!may('features.view')) return <NotAllowed title={t`Features`} />
   const create = may('features.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New feature</Trans></Button>
   return (
-    <Page title={t`Features`} lead={<Trans>What plans differ in. A plan gives a feature with or without a limit.</Trans>} actions={create}>
-      <div className="toolbar"><SearchField label={t`Find by name`} /></div>
+    <Page title={t`Features`} lead={<Trans>The differences between plans. A plan includes a feature with or without a limit.</Trans>} actions={create}>
+      <div className="toolbar"><SearchField label={t`Search by name`} /></div>
       <Read query={features} lines={7}>
         {(found) => found.data.length === 0
-          ? <Empty icon="check" title={search.search ? <Trans>No feature is named “{search.search}”</Trans> : <Trans>No features yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>Make one for each thing that a larger plan gives more of.</Trans>}</Empty>
+          ? <Empty icon="check" title={search.search ? <Trans>No feature matches “{search.search}”</Trans> : <Trans>No features yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>Create a feature for each thing that larger plans include more of.</Trans>}</Empty>
           : (
             <>
               <table className="table mid cards rows feature-list">
                 <thead>
                   <tr>
-                    <th scope="col"><Trans>Feature</Trans></th><th scope="col"><Trans>Description</Trans></th><th scope="col"><Trans>Languages</Trans></th><th scope="col"><Trans>State</Trans></th>
+                    <th scope="col"><Trans>Feature</Trans></th><th scope="col"><Trans>Description</Trans></th><th scope="col"><Trans>Languages</Trans></th><th scope="col"><Trans>Status</Trans></th>
                     <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
                   </tr>
                 </thead>

@@ -27,7 +27,7 @@ function useGreeting(): string {
   return hour < 12 ? t`Good morning, ${name}` : t`Good afternoon, ${name}`
 }
 
-/** The day, and what is not as usual. */
+/** The date, and current problems. */
 function Lead({ of, format }: { of: Stats | undefined; format: Formats }) {
   const day = format.weekday(new Date(now()))
   const troubles = of ? checksOf(of.health, format).flatMap((one) => one.trouble ?? []) : []
@@ -39,17 +39,17 @@ function Last() {
   const entries = useInfiniteQuery(timelineQuery('all', undefined, 10))
   return (
     <section>
-      <div className="sec-head"><h2><Trans>What happened last</Trans></h2><span className="end"><Link to="/platform/activity"><Trans>All activity</Trans></Link></span></div>
+      <div className="sec-head"><h2><Trans>Recent activity</Trans></h2><span className="end"><Link to="/platform/activity"><Trans>All activity</Trans></Link></span></div>
       <Read query={entries} lines={8}>
         {(found) => found.length === 0
-          ? <Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>
+          ? <Empty slim icon="activity" title={<Trans>No activity yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>
           : <Events entries={found} name={name} withTenant />}
       </Read>
     </section>
   )
 }
 
-/** How the platform is doing: its figures, what comes in, what works, and what happened last. */
+/** The state of the platform: figures, revenue, health and latest activity. */
 export default function Home() {
   const { t } = useLingui()
   const format = useFormat()

@@ -33,10 +33,10 @@ function MeterRow({ of }: { of: Schema<'AdminMeter'> }) {
   return (
     <tr>
       <td className="k1"><button type="button" className="rowlink as-row" onClick={() => setAsked('edit')}>{of.name}</button><small><code>{of.code}</code>{of.unit_label && `, ${of.unit_label}`}</small></td>
-      <td className="k2">{aggregationWord(of.aggregation_type)}<small><Trans>begins again: {again}</Trans></small></td>
+      <td className="k2">{aggregationWord(of.aggregation_type)}<small><Trans>resets: {again}</Trans></small></td>
       <td className="k3" data-l={t`At the limit`}>{enforcementWord(of.quota_enforcement)}</td>
-      <td className="k4" data-l={t`Price of a unit`}>{prices.length > 0 ? format.list(prices) : <span className="faint"><Trans>None</Trans></span>}{of.is_billable && <small><Trans>billed</Trans></small>}</td>
-      <td className="k5">{of.is_active ? <Status tone="good"><Trans>Active</Trans></Status> : <Status tone="off"><Trans>Off</Trans></Status>}</td>
+      <td className="k4" data-l={t`Unit price`}>{prices.length > 0 ? format.list(prices) : <span className="faint"><Trans>None</Trans></span>}{of.is_billable && <small><Trans>billed</Trans></small>}</td>
+      <td className="k5">{of.is_active ? <Status tone="good"><Trans>Active</Trans></Status> : <Status tone="off"><Trans>Inactive</Trans></Status>}</td>
       <td className="acts-cell">
         <More small>
           <MenuEntry icon="pencil" onClick={() => setAsked('edit')}><Trans>Edit</Trans></MenuEntry>
@@ -45,21 +45,21 @@ function MeterRow({ of }: { of: Schema<'AdminMeter'> }) {
         </More>
         <MeterForm of={of} open={asked === 'edit'} onClose={close} />
         <Confirm
-          open={asked === 'remove'} onClose={close} name={of.code} title={<Trans>Delete the meter {of.name}?</Trans>} action={<Trans>Delete the meter</Trans>}
+          open={asked === 'remove'} onClose={close} name={of.code} title={<Trans>Delete the meter {of.name}?</Trans>} action={<Trans>Delete meter</Trans>}
           onConfirm={async () => {
             await api.DELETE('/api/v1/admin/meters/{meter}', { params: { path: { meter: of.id } } })
             await queries.invalidateQueries({ queryKey: ['meters'] })
-            toast(<Trans>The meter {of.name} is deleted.</Trans>)
+            toast(<Trans>The meter {of.name} was deleted.</Trans>)
           }}
         >
-          <p><Trans>Usage can no longer be recorded for it, and customers do not see it. What was recorded stays stored.</Trans></p>
+          <p><Trans>Usage can no longer be recorded for it, and customers no longer see it. Recorded usage is kept.</Trans></p>
         </Confirm>
       </td>
     </tr>
   )
 }
 
-/** What is counted of the use of the product, and what happens at a limit. */
+/** The meters, and what happens at a limit. */
 export default function Meters() {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -75,17 +75,17 @@ export default function Meters() {
   if (!may('meters.manage')) return <NotAllowed title={t`Meters`} />
   const create = <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New meter</Trans></Button>
   return (
-    <Page title={t`Meters`} lead={<Trans>What is counted as customers use your product, for limits and for bills.</Trans>} actions={meters.data?.data.length ? create : null}>
-      {(search.search || !!meters.data?.data.length) && <div className="toolbar"><SearchField label={t`Find by name`} /></div>}
+    <Page title={t`Meters`} lead={<Trans>Meters count how customers use your product, for limits and invoices.</Trans>} actions={meters.data?.data.length ? create : null}>
+      {(search.search || !!meters.data?.data.length) && <div className="toolbar"><SearchField label={t`Search by name`} /></div>}
       <Read query={meters} lines={6}>
         {(found) => found.data.length === 0
-          ? <Empty icon="gauge" title={search.search ? <Trans>No meter is named “{search.search}”</Trans> : <Trans>Nothing is counted yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>A meter adds up what your program records, such as calls or storage.</Trans>}</Empty>
+          ? <Empty icon="gauge" title={search.search ? <Trans>No meter matches “{search.search}”</Trans> : <Trans>No meters yet</Trans>} actions={!search.search && create}>{!search.search && <Trans>A meter adds up usage that your application records, such as API calls or storage.</Trans>}</Empty>
           : (
             <>
               <table className="table mid cards rows meter-list">
                 <thead>
                   <tr>
-                    <th scope="col"><Trans>Meter</Trans></th><th scope="col"><Trans>Shows</Trans></th><th scope="col"><Trans>At the limit</Trans></th><th scope="col"><Trans>Price of a unit</Trans></th><th scope="col"><Trans>State</Trans></th>
+                    <th scope="col"><Trans>Meter</Trans></th><th scope="col"><Trans>Aggregation</Trans></th><th scope="col"><Trans>At the limit</Trans></th><th scope="col"><Trans>Unit price</Trans></th><th scope="col"><Trans>Status</Trans></th>
                     <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
                   </tr>
                 </thead>

@@ -2,11 +2,11 @@ import { Trans } from '@lingui/react/macro'
 import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 
-/** What stands on a page that the caller's permissions do not show. */
+/** Shown instead of a page that the user's permissions do not allow. */
 export function NotAllowed({ title }: { title: string }) {
   return (
     <Page title={title}>
-      <Empty icon="lock" title={<Trans>You may not see this</Trans>}><Trans>Ask another administrator of the platform for the permission.</Trans></Empty>
+      <Empty icon="lock" title={<Trans>You do not have permission to view this</Trans>}><Trans>Ask another platform admin for the permission.</Trans></Empty>
     </Page>
   )
 }

@@ -19,7 +19,7 @@ import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 import { Editor } from './plan/Editor'
 
-/** A plan as it is sold, with its preview beside. */
+/** The editor of a plan, with its preview next to it. */
 export default function PlanEditor() {
   const { t, i18n } = useLingui()
   const { planId } = useParams({ from: '/signed-in/platform/catalog/plans/$planId' })
@@ -54,7 +54,7 @@ function Header({ of }: { of: Schema<'AdminPlan'> }) {
     <div className="ent">
       <div className="grow0">
         <h1>{name} {of.is_active ? <Status tone="good"><Trans>On sale</Trans></Status> : <Status tone="off"><Trans>Off sale</Trans></Status>}</h1>
-        <p><Trans>Paid {every}, {pricing}.</Trans> <Copy text={of.slug} whole /></p>
+        <p><Trans>Billed {every}, {pricing}.</Trans> <Copy text={of.slug} whole /></p>
       </div>
       <div className="acts">
         {may('plans.create') && <Button icon="copy" busy={duplicate.isPending} onClick={() => duplicate.mutate()}><Trans>Duplicate</Trans></Button>}
@@ -67,15 +67,15 @@ function Header({ of }: { of: Schema<'AdminPlan'> }) {
         )}
       </div>
       <Confirm
-        open={removing} onClose={() => setRemoving(false)} title={<Trans>Delete the plan {name}?</Trans>} action={<Trans>Delete the plan</Trans>}
+        open={removing} onClose={() => setRemoving(false)} title={<Trans>Delete the plan {name}?</Trans>} action={<Trans>Delete plan</Trans>}
         onConfirm={async () => {
           await remove()
           await navigate({ to: '/platform/catalog' })
           await reload()
-          toast(<Trans>The plan {name} is deleted.</Trans>)
+          toast(<Trans>The plan {name} was deleted.</Trans>)
         }}
       >
-        <p><Trans>Nobody can buy it any more, and it cannot come back. A plan that somebody has subscribed to stays; take it off sale instead.</Trans></p>
+        <p><Trans>It can no longer be bought, and this cannot be undone. A plan with subscriptions cannot be deleted: take it off sale instead.</Trans></p>
       </Confirm>
     </div>
   )

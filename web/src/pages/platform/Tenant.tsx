@@ -15,7 +15,7 @@ import { PaymentFacts } from './tenant/PaymentFacts'
 import { People } from './tenant/People'
 import { oneQuery } from './tenant/reads'
 
-/** Everything about one customer: what they pay, who they are, and what happened. */
+/** Everything about a customer: billing, members and activity. */
 export default function Tenant() {
   const { t } = useLingui()
   const { tenantId } = useParams({ from: '/signed-in/platform/tenants/$tenantId' })
@@ -39,7 +39,7 @@ function Body({ of }: { of: Schema<'AdminTenant'> }) {
         <div className="facts">
           {!of.deleted_at && (
             <>
-              <h2><Trans>Money</Trans></h2>
+              <h2><Trans>Billing</Trans></h2>
               <MoneyFacts id={of.id} />
               <PaymentFacts id={of.id} />
               <People tenant={of} />

@@ -22,11 +22,14 @@ function CopySignUp() {
   const { registration_enabled } = useSettings()
   const [copied, setCopied] = useState(false)
   if (!registration_enabled) return null
-  const copy = () => navigator.clipboard.writeText(address('/pricing')).then(() => { setCopied(true); toast(<Trans>The link to your plans is copied.</Trans>) })
-  return <Button icon={copied ? 'check' : 'copy'} onClick={() => void copy()}><Trans>Copy the sign-up link</Trans></Button>
+  const copy = () => navigator.clipboard.writeText(address('/pricing')).then(() => { setCopied(true); toast(<Trans>The link to your plans was copied.</Trans>) })
+  return <Button icon={copied ? 'check' : 'copy'} onClick={() => void copy()}><Trans>Copy sign-up link</Trans></Button>
 }
 
-/** All tenants: found by name, in order of their beginning; those that are deleted and can come back apart. */
+/**
+ * All tenants, searchable by name and sorted by age. Deleted tenants that can be restored are
+ * separate.
+ */
 export default function Tenants() {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -44,7 +47,7 @@ export default function Tenants() {
   return (
     <Page title={t`Tenants`} lead={<Trans>The organizations that use your product.</Trans>} actions={<CopySignUp />} wide>
       <div className="toolbar">
-        <SearchField label={t`Find by name`} />
+        <SearchField label={t`Search by name`} />
         <Chips name="show" value={search.show} label={t`Show`} options={[{ value: 'live', label: t({ message: 'All', context: 'tenants' }) }, { value: 'deleted', label: t({ message: 'Deleted', context: 'tenants' }) }]} />
         {tenants.data && <span className="end" role="status"><Plural value={tenants.data.meta.total} one="# tenant" other="# tenants" /></span>}
       </div>
@@ -64,8 +67,8 @@ export default function Tenants() {
 
 function Nothing({ searched, deleted }: { searched?: string; deleted: boolean }) {
   if (searched) {
-    return <Empty icon="search" title={<Trans>No tenant is named “{searched}”</Trans>}><Trans>A part of the name is enough.</Trans></Empty>
+    return <Empty icon="search" title={<Trans>No tenant matches “{searched}”</Trans>}><Trans>Part of the name is enough.</Trans></Empty>
   }
-  if (deleted) return <Empty icon="building" title={<Trans>No tenant is deleted</Trans>}><Trans>One that is deleted stays here for some time and can be restored.</Trans></Empty>
-  return <Empty icon="building" title={<Trans>No tenants yet</Trans>} actions={<CopySignUp />}><Trans>Whoever signs up for your product is here, with plan, people and payments.</Trans></Empty>
+  if (deleted) return <Empty icon="building" title={<Trans>No deleted tenants</Trans>}><Trans>Deleted tenants stay here for a while and can be restored.</Trans></Empty>
+  return <Empty icon="building" title={<Trans>No tenants yet</Trans>} actions={<CopySignUp />}><Trans>Customers who sign up for your product appear here, with their plan, members and payments.</Trans></Empty>
 }

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { Endpoint } from '../../parts/hooks/Endpoint'
 
-/** One endpoint of the platform. */
+/** A webhook endpoint of the platform. */
 export default function WebhookEndpoint() {
   const { endpointId } = useParams({ from: '/signed-in/platform/developers/webhooks/$endpointId' })
   return <Endpoint scope="platform" id={endpointId} />

@@ -1,6 +1,6 @@
 import { useMe } from '../../app/session'
 
-/** Returns whether the caller holds a permission on the platform. */
+/** Returns a function that reports whether the user has a platform permission. */
 export function usePlatformMay(): (permission: string) => boolean {
   const { user } = useMe()
   return (permission) => user.permissions.includes(permission)

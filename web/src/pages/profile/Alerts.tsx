@@ -11,7 +11,10 @@ import { Status } from '../../ui/Status'
 import { toast } from '../../ui/Toast'
 import { useAction } from '../tenant/shared/Action'
 
-/** Alerts about limits, shown by this browser also when no page is open. The browser is asked only on a click. */
+/**
+ * Alerts about limits, which this browser shows even if no page is open. It only asks for
+ * permission after a click.
+ */
 export function Alerts() {
   const { t } = useLingui()
   const queries = useQueryClient()
@@ -33,30 +36,30 @@ export function Alerts() {
     await turnAlertsOff()
     await again()
     toast(t`Alerts are off in this browser`)
-  }, t`The alerts are still on`)
+  }, t`Alerts are still on`)
   const offElsewhere = useAction(async () => {
     for (const endpoint of others) await api.DELETE('/api/v1/push-subscriptions', { body: { endpoint } })
     await again()
     toast(t`Alerts are off in all other browsers`)
-  }, t`The alerts are still on`)
+  }, t`Alerts are still on`)
   const state = alerts.data?.state
   return (
-    <Section title={<Trans>Alerts</Trans>} lead={<Trans>A message from the browser when a limit of the plan is near or reached, also when no page of ours is open. Owners and admins get it.</Trans>}>
+    <Section title={<Trans>Alerts</Trans>} lead={<Trans>Get a browser notification when usage is close to a limit or has reached it, even when no page of ours is open. For the owner and admins.</Trans>}>
       <Read query={browsers} lines={2}>
         {() => (
           <div className="stack form" aria-live="polite">
-            {state === 'unsupported' && <Note icon="info" title={<Trans>This browser cannot show alerts</Trans>}><Trans>You get a mail in any case. Another browser, or this one outside a private window, may show them.</Trans></Note>}
-            {state === 'denied' && <Note tone="warn" title={<Trans>This browser was told not to show alerts</Trans>}><Trans>Allow messages from this page in the browser’s settings, beside its address, and come back.</Trans></Note>}
+            {state === 'unsupported' && <Note icon="info" title={<Trans>This browser cannot show alerts</Trans>}><Trans>You will still be notified by email. Try another browser, or use this one outside a private window.</Trans></Note>}
+            {state === 'denied' && <Note tone="warn" title={<Trans>Alerts are blocked in this browser</Trans>}><Trans>Allow notifications for this site in the browser settings, next to its address, then come back.</Trans></Note>}
             {state === 'on' && <div className="row"><Status tone="good"><Trans>On in this browser</Trans></Status><span className="end"><Button busy={off.busy} onClick={() => off.run()}><Trans>Turn alerts off</Trans></Button></span></div>}
             {state === 'off' && <div className="row"><Status tone="off"><Trans>Off in this browser</Trans></Status><span className="end"><Button busy={on.isPending} onClick={() => on.mutate()}><Trans>Turn alerts on</Trans></Button></span></div>}
-            {on.data === false && state === 'off' && <p className="help"><Trans>The browser asked, and nothing was chosen. Nothing has changed.</Trans></p>}
+            {on.data === false && state === 'off' && <p className="help"><Trans>No choice was made in the browser’s prompt. Nothing has changed.</Trans></p>}
             {on.isError && (on.error instanceof ApiError
               ? <Problem error={on.error} />
-              : <Note tone="bad" title={<Trans>The browser’s message service cannot be reached</Trans>}><Trans>Alerts stay off. Try again later, or with another browser.</Trans></Note>)}
+              : <Note tone="bad" title={<Trans>The browser’s notification service cannot be reached</Trans>}><Trans>Alerts are still off. Try again later or use another browser.</Trans></Note>)}
             {others.length > 0 && (
               <div className="row">
-                <span className="t13 muted"><Plural value={others.length} one="On in # other browser, too" other="On in # other browsers, too" /></span>
-                <span className="end"><Button size="s" busy={offElsewhere.busy} onClick={() => offElsewhere.run()}><Trans>Turn them off there</Trans></Button></span>
+                <span className="t13 muted"><Plural value={others.length} one="Also on in # other browser" other="Also on in # other browsers" /></span>
+                <span className="end"><Button size="s" busy={offElsewhere.busy} onClick={() => offElsewhere.run()}><Trans>Turn off in other browsers</Trans></Button></span>
               </div>
             )}
           </div>

@@ -9,11 +9,11 @@ import { Avatar } from '../../ui/People'
 import { toast } from '../../ui/Toast'
 import { useReadAgain } from './useProfile'
 
-/** What the service takes. */
+/** The file types and the size that the service accepts. */
 const kinds = 'image/png,image/jpeg,image/webp,image/gif'
 const largest = 2 * 1024 * 1024
 
-/** One's picture, to be chosen or removed. */
+/** The user's avatar, to choose or delete it. */
 export function AvatarField() {
   const { t } = useLingui()
   const { user } = useMe()
@@ -27,21 +27,21 @@ export function AvatarField() {
       }
       const body = new FormData()
       body.append('avatar', file)
-      // The description has the file as a text; what is sent is a form with it.
+      // The API description declares the file as a string; the request is a form with the file.
       await api.POST('/api/v1/user/avatar', { body: { avatar: '' }, bodySerializer: () => body })
       await readAgain()
     },
-    onSuccess: () => toast(t`Your picture is changed`),
+    onSuccess: () => toast(t`Your picture was changed`),
   })
   const remove = useMutation({
     mutationFn: async () => {
       await api.DELETE('/api/v1/user/avatar')
       await readAgain()
     },
-    onSuccess: () => toast(t`Your picture is removed`),
+    onSuccess: () => toast(t`Your picture was removed`),
   })
   const error = upload.error ?? remove.error
-  const message = error instanceof ApiError ? (Object.values(error.fields)[0]?.[0] ?? error.message) : error && t`This did not work. Try again.`
+  const message = error instanceof ApiError ? (Object.values(error.fields)[0]?.[0] ?? error.message) : error && t`Something went wrong. Try again.`
   return (
     <div className="field avatar-field">
       <div className="row">
@@ -54,10 +54,10 @@ export function AvatarField() {
             event.target.value = ''
           }}
         />
-        <Button size="s" busy={upload.isPending} onClick={() => input.current?.click()}>{user.avatar ? <Trans>Another picture</Trans> : <Trans>Add a picture</Trans>}</Button>
-        {user.avatar && <Button size="s" look="quiet" busy={remove.isPending} onClick={() => remove.mutate()}><Trans>Remove</Trans></Button>}
+        <Button size="s" busy={upload.isPending} onClick={() => input.current?.click()}>{user.avatar ? <Trans>Change picture</Trans> : <Trans>Add picture</Trans>}</Button>
+        {user.avatar && <Button size="s" look="quiet" busy={remove.isPending} onClick={() => remove.mutate()}><Trans>Remove picture</Trans></Button>}
       </div>
-      {message ? <p className="error" role="alert"><Icon name="alert" />{message}</p> : <p className="help"><Trans>PNG, JPEG, WebP or GIF, up to 2 MB. It is cut to a square.</Trans></p>}
+      {message ? <p className="error" role="alert"><Icon name="alert" />{message}</p> : <p className="help"><Trans>PNG, JPEG, WebP or GIF, up to 2 MB. The picture is cropped to a square.</Trans></p>}
     </div>
   )
 }

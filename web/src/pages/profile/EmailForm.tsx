@@ -9,7 +9,7 @@ import { Note } from '../../ui/Messages'
 import { Status } from '../../ui/Status'
 import { useAction } from '../tenant/shared/Action'
 
-/** The address with which one signs in: whether it is proved, and how it is changed. */
+/** The email address of the account: whether it is verified, and how to change it. */
 export function EmailForm() {
   const { t } = useLingui()
   const { user } = useMe()
@@ -19,7 +19,7 @@ export function EmailForm() {
   const prove = useAction(async () => {
     await api.POST('/api/v1/user/email/verification')
     setSent(true)
-  }, t`The mail was not sent`)
+  }, t`The email was not sent`)
 
   async function change(values: Values) {
     const email = String(values.email).trim()
@@ -31,16 +31,16 @@ export function EmailForm() {
     <div className="stack form">
       <div className="row">
         <b>{user.email}</b>
-        {user.email_verified ? <Status tone="good"><Trans>Proved</Trans></Status> : <Status tone="warn"><Trans>Not proved yet</Trans></Status>}
+        {user.email_verified ? <Status tone="good"><Trans>Verified</Trans></Status> : <Status tone="warn"><Trans>Not verified</Trans></Status>}
       </div>
       {!user.email_verified && (
         sent
-          ? <Note icon="mail" role="status" title={<Trans>Look into your mailbox</Trans>}><Trans>The link in the mail proves that the address is yours.</Trans></Note>
-          : <div className="acts"><Button busy={prove.busy} onClick={() => prove.run()}><Trans>Send a link to prove it</Trans></Button></div>
+          ? <Note icon="mail" role="status" title={<Trans>Check your email</Trans>}><Trans>Open the link in the email to verify your address.</Trans></Note>
+          : <div className="acts"><Button busy={prove.busy} onClick={() => prove.run()}><Trans>Send verification link</Trans></Button></div>
       )}
       {asked && (
-        <Note icon="mail" role="status" title={<Trans>Look into the mailbox of {asked}</Trans>}>
-          <Trans>If the address is free, a link is on its way. Until you open it you sign in with {user.email}.</Trans>
+        <Note icon="mail" role="status" title={<Trans>Check the inbox of {asked}</Trans>}>
+          <Trans>If this address is available, we have sent it a link. Until you open the link, sign in with {user.email}.</Trans>
         </Note>
       )}
       {changing
@@ -51,14 +51,14 @@ export function EmailForm() {
                   <TextField name="email" type="email" label={t`New email`} autoComplete="email" autoFocus />
                   <PasswordField name="current_password" label={t`Your password`} autoComplete="current-password" />
                   <div className="acts">
-                    <Button type="submit" look="primary" busy={busy}><Trans>Send a link to the new address</Trans></Button>
+                    <Button type="submit" look="primary" busy={busy}><Trans>Send link to new address</Trans></Button>
                     <Button look="quiet" onClick={() => setChanging(false)}><Trans>Cancel</Trans></Button>
                   </div>
                 </>
               )}
             </Form>
           )
-        : <div className="acts"><Button onClick={() => setChanging(true)}><Trans>Change the email</Trans></Button></div>}
+        : <div className="acts"><Button onClick={() => setChanging(true)}><Trans>Change email address</Trans></Button></div>}
       {prove.problem}
     </div>
   )

@@ -8,7 +8,7 @@ import { Form, type Values } from '../../ui/Form'
 import { toast } from '../../ui/Toast'
 import { useReadAgain } from './useProfile'
 
-/** The name and the language of mails, in which the console is shown at once. */
+/** The name and the language. Saving also switches the console's language. */
 export function NameForm() {
   const { t } = useLingui()
   const { user } = useMe()
@@ -27,8 +27,8 @@ export function NameForm() {
       {({ busy, changed }) => (
         <>
           <TextField name="name" label={t`Name`} defaultValue={user.name} autoComplete="name" />
-          <SelectField name="locale" label={t`Language`} defaultValue={user.locale ?? ''} help={<Trans>Of mails to you and of these pages.</Trans>}>
-            <option value="">{t`As the organization’s`}</option>
+          <SelectField name="locale" label={t`Language`} defaultValue={user.locale ?? ''} help={<Trans>For emails that you receive and for these pages.</Trans>}>
+            <option value="">{t`Same as the organization`}</option>
             {offered(locales).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
           </SelectField>
           <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save</Trans></Button></div>

@@ -17,26 +17,26 @@ export function PasswordForm() {
   async function change(values: Values) {
     const password = String(values.password)
     if (password !== values.password_confirmation) {
-      const message = t`The two are not the same.`
+      const message = t`The passwords do not match.`
       throw new ApiError(422, message, undefined, { password_confirmation: [message] })
     }
     await api.PUT('/api/v1/user/password', {
       body: { current_password: String(values.current_password) || undefined, password, password_confirmation: String(values.password_confirmation) },
     })
     await readAgain()
-    toast(t`Your password is changed. All other logins have ended.`)
+    toast(t`Your password was changed. All other sessions were ended.`)
     setRound(round + 1)
   }
   return (
     <Form key={round} className="stack form" onSubmit={change}>
       {({ busy }) => (
         <>
-          {/* For the password managers, which keep a password by its name. */}
+          {/* Password managers need the user name to store the password. */}
           <input type="hidden" autoComplete="username" value={user.email} readOnly />
-          <PasswordField name="current_password" label={t`Present password`} autoComplete="current-password" help={<Trans>Leave it empty if you have only signed in through another service.</Trans>} />
-          <PasswordField name="password" label={t`New password`} autoComplete="new-password" help={<Trans>At least 8 characters, and none that everybody uses.</Trans>} />
-          <PasswordField name="password_confirmation" label={t`New password once more`} autoComplete="new-password" />
-          <div className="acts"><Button type="submit" look="primary" busy={busy}><Trans>Change the password</Trans></Button></div>
+          <PasswordField name="current_password" label={t`Current password`} autoComplete="current-password" help={<Trans>Leave this empty if you have only signed in with another service.</Trans>} />
+          <PasswordField name="password" label={t`New password`} autoComplete="new-password" help={<Trans>At least 8 characters. Avoid common passwords.</Trans>} />
+          <PasswordField name="password_confirmation" label={t`Confirm new password`} autoComplete="new-password" />
+          <div className="acts"><Button type="submit" look="primary" busy={busy}><Trans>Change password</Trans></Button></div>
         </>
       )}
     </Form>

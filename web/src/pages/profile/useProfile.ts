@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 
-/** Returns what reads the own account again, here and in the lists that show it. */
+/** Returns a function that reloads the user's account here and in lists that show it. */
 export function useReadAgain(): () => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async () => {

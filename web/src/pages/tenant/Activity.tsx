@@ -7,18 +7,18 @@ import { Page } from '../../ui/Page'
 import { Changes } from './activity/Changes'
 import { useNameOf } from './activity/names'
 
-/** What happened here, in plain words: all of it, or of one kind. */
+/** The activity of the organization in plain words, of all kinds or of one. */
 export default function Activity() {
   const { t } = useLingui()
   const may = useMay()
   if (!may('audit.view')) {
     return (
       <Page title={t`Activity`}>
-        <Empty icon="lock" title={<Trans>You may not see what others did</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
+        <Empty icon="lock" title={<Trans>You do not have permission to view the activity of the team</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
       </Page>
     )
   }
-  return <Page title={t`Activity`} lead={<Trans>What happened here, the newest first.</Trans>}><Body /></Page>
+  return <Page title={t`Activity`} lead={<Trans>Activity in your organization, newest first.</Trans>}><Body /></Page>
 }
 
 function Body() {
@@ -33,7 +33,7 @@ function Body() {
         : (
           <Timeline
             whose={{ own: id }} name={name} withInvoices
-            empty={<Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>Payments, changes, limits that are reached and failed webhooks appear here.</Trans></Empty>}
+            empty={<Empty slim icon="activity" title={<Trans>No activity yet</Trans>}><Trans>Payments, changes, reached limits and failed webhooks appear here.</Trans></Empty>}
           />
         )}
     </>

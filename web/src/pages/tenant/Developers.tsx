@@ -8,7 +8,7 @@ import { Keys } from '../../parts/keys/Keys'
 import { Empty, Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 
-/** The keys and webhook endpoints with which one's own programs work with the organization. */
+/** The API keys and webhook endpoints of the organization. */
 export default function Developers() {
   const { t } = useLingui()
   const may = useMay()
@@ -16,17 +16,17 @@ export default function Developers() {
   const keys = may('api_keys.manage')
   const hooks = may('webhooks.manage')
   const scope = { tenantId: id }
-  // Both lists come at once, so that the first does not push the second down.
+  // Show both lists at the same time, so that the first does not push the second down.
   const pending = [useQuery({ ...keysQuery(scope), enabled: keys }), useQuery({ ...endpointsQuery(scope), enabled: hooks })].some((one) => one.isLoading)
   if (!keys && !hooks) {
     return (
       <Page title={t`Developers`}>
-        <Empty icon="lock" title={<Trans>You may not manage keys and webhooks</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
+        <Empty icon="lock" title={<Trans>You do not have permission to manage API keys and webhooks</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
       </Page>
     )
   }
   return (
-    <Page title={t`Developers`} lead={<Trans>How programs of yours work with the organization.</Trans>}>
+    <Page title={t`Developers`} lead={<Trans>Connect your applications to this organization.</Trans>}>
       {pending && <Skeleton lines={6} />}
       {!pending && keys && <Keys scope={scope} />}
       {!pending && hooks && <Endpoints scope={scope} />}

@@ -14,10 +14,10 @@ import { Next } from './home/Next'
 import { Todo } from './home/Todo'
 import { useCredit, useFailedPayment, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 
-/** The statuses in which nothing new can be used. */
+/** The statuses in which nothing more can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
 
-/** What one has, what comes next and what needs attention. */
+/** The plan, upcoming events and problems. */
 export default function Home() {
   const { t } = useLingui()
   const may = useMay()
@@ -27,17 +27,17 @@ export default function Home() {
   const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
   const { usage, gauges, period, settled } = useGauges()
   const team = useTeamStats()
-  // What comes piece by piece would push the rest down; it comes at once.
+  // Show everything at the same time, so that the content does not move while it loads.
   const pending = [subscription, open, team, usage, ...billing].some((one) => one.isLoading) || !settled
   const paused = stopped.has(subscription.data?.data?.status ?? '')
   const charted = gauges?.find((one) => one.used > 0 && one.days.length > 2 && (one.resets === 'monthly' || one.limit !== null))
   const parts = [
-    charted && period && <Section key="chart" className="" title={<Trans>{charted.name}, day by day</Trans>}><Chart gauge={charted} period={period} /></Section>,
+    charted && period && <Section key="chart" className="" title={<Trans>{charted.name} per day</Trans>}><Chart gauge={charted} period={period} /></Section>,
     <LastInvoices key="invoices" />,
     may('audit.view') && <LastEvents key="events" />,
     <Next key="next" subscription={subscription.data?.data ?? null} gauges={gauges ?? []} />,
   ].filter(Boolean)
-  // Without a chart or the events the others move up, so that no half of the page stays empty.
+  // Without a chart or events the other parts move up, so that no half of the page is empty.
   const pairs = [parts.slice(0, 2), parts.slice(2)].filter((pair) => pair.length > 0)
   if (pending) return <Page title={t`Home`} heading={null}><Skeleton lines={8} /></Page>
   return (
@@ -56,8 +56,8 @@ export default function Home() {
           ? <Bars gauges={gauges} period={period} paused={paused} />
           : (
               <Section title={<Trans>Usage</Trans>}>
-                <Empty slim icon="gauge" title={<Trans>Nothing is used yet</Trans>}>
-                  <Trans>Here you will see how far what the plan contains reaches.</Trans>
+                <Empty slim icon="gauge" title={<Trans>No usage yet</Trans>}>
+                  <Trans>Your usage and limits will appear here.</Trans>
                 </Empty>
               </Section>
             ))}

@@ -12,7 +12,7 @@ import { OpenInvoice } from './invoices/OpenInvoice'
 import { stateOf } from './shared/bill'
 import { periodOf } from './shared/invoice'
 
-/** To whom an invoice is made out, as it was at its time. */
+/** The recipient of an invoice, as of its issue. */
 function Party({ party }: { party: Schema<'InvoiceParty'> }) {
   const format = useFormat()
   const { address } = party
@@ -32,7 +32,7 @@ function Facts({ invoice }: { invoice: Schema<'Invoice'> }) {
         {invoice.due_date && <div><dt><Trans>Due</Trans></dt><dd>{format.dayWithYear(invoice.due_date)}</dd></div>}
         {invoice.paid_at && <div><dt><Trans context="when">Paid</Trans></dt><dd>{format.exact(invoice.paid_at)}</dd></div>}
       </dl>
-      <h2><Trans>Billed to</Trans></h2>
+      <h2><Trans>Bill to</Trans></h2>
       <Party party={invoice.billing_info} />
     </div>
   )
@@ -57,14 +57,14 @@ function Shown({ invoice }: { invoice: Schema<'Invoice'> }) {
         <Facts invoice={invoice} />
         <InvoiceLines invoice={invoice} />
       </div>
-      <Section title={<Trans>Something is not right?</Trans>}>
-        <p className="t13 muted"><Trans>An invoice that is issued does not change any more. A new name, address or VAT number holds from the next one on: <Link to="/settings" hash="billing">change the billing details</Link>.</Trans></p>
+      <Section title={<Trans>Is something wrong?</Trans>}>
+        <p className="t13 muted"><Trans>An issued invoice cannot be changed. A new name, address or VAT number applies from the next invoice on: <Link to="/settings" hash="billing">change the billing details</Link>.</Trans></p>
       </Section>
     </>
   )
 }
 
-/** One invoice: what it is for, what it comes to, to whom it is made out; the document and the payment. */
+/** An invoice: lines, total and recipient, with its document and payment. */
 export default function Invoice() {
   const { t } = useLingui()
   const { invoiceId } = useParams({ strict: false }) as { invoiceId: string }

@@ -15,7 +15,7 @@ import { useHere, useOpenInvoices } from './shared/reads'
 
 const known = ['open', 'paid', 'void', 'uncollectible'] as const
 
-/** The invoices: one finds a month by its name, pays what is open, and has the document with one click. */
+/** The invoices, listed by month, to pay or download with one click. */
 export default function Invoices() {
   const { t } = useLingui()
   const may = useMay()
@@ -46,10 +46,10 @@ export default function Invoices() {
         {({ data, meta }) => data.length > 0
           ? <><InvoiceTable invoices={data} /><Pager meta={meta} /></>
           : status
-            ? <Empty slim icon="receipt" title={<Trans>No invoice is in this state</Trans>} actions={<ButtonLink to="/invoices"><Trans>All invoices</Trans></ButtonLink>} />
+            ? <Empty slim icon="receipt" title={<Trans>No invoices with this status</Trans>} actions={<ButtonLink to="/invoices"><Trans>All invoices</Trans></ButtonLink>} />
             : (
-                <Empty icon="receipt" title={<Trans>No invoices yet</Trans>} actions={<ButtonLink to="/plan"><Trans>See the plans</Trans></ButtonLink>}>
-                  <Trans>The first one comes with your first payment. You find all of them here, with their documents.</Trans>
+                <Empty icon="receipt" title={<Trans>No invoices yet</Trans>} actions={<ButtonLink to="/plan"><Trans>View plans</Trans></ButtonLink>}>
+                  <Trans>Your first invoice comes with your first payment. All invoices and their PDFs appear here.</Trans>
                 </Empty>
               )}
       </Read>

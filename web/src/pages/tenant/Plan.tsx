@@ -18,13 +18,13 @@ import { sumsOf } from './shared/bill'
 import { useCredit, useHere, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 import { useWords } from './shared/words'
 
-/** The invoices that wait for a payment, as the home page has them. */
+/** The open invoices, as on the home page. */
 function OpenInvoices() {
   const open = useOpenInvoices().data?.data ?? []
   return open.length > 0 && <div className="stack attention">{open.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
 }
 
-/** The plans side by side with what one gains and loses, what a change costs, and the end of the subscription. */
+/** The plans side by side with their differences, the cost of a change, and the cancellation. */
 export default function Plan() {
   const { t } = useLingui()
   const words = useWords()
@@ -35,7 +35,7 @@ export default function Plan() {
   const [search, filter] = useFilters()
   const read = useSubscription()
   const subscription = read.data?.data
-  // Without a subscription the currency can be chosen, among those in which plans are sold.
+  // Without a subscription the user can choose any currency in which plans are sold.
   const catalog = $api.useQuery('get', '/api/v1/catalog/plans', {}, { enabled: read.isSuccess && !subscription })
   const currency = subscription?.currency ?? firstCurrency(catalog.data?.data ?? [], search.currency, default_currency, preferred_currency)
   const known = subscription !== null || catalog.isFetched
@@ -43,15 +43,15 @@ export default function Plan() {
   const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
   const owed = format.list(sumsOf(useOpenInvoices().data?.data.filter((one) => one.payment_action) ?? []).map((one) => format.sum(one)))
 
-  // What comes piece by piece would push the rest down; it comes at once.
+  // Show everything at the same time, so that the content does not move while it loads.
   const pending = [read, catalog, plans, useTeamStats(), usePaymentMethod(), useCredit(), useNewestInvoices(), useOpenInvoices()].some((one) => one.isLoading)
 
   const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
     ? read.isSuccess && (former
-      ? <Trans>You have no plan at the moment. You see what one costs before anything is charged.</Trans>
-      : <Trans>Choose a plan to begin. You see what it costs before anything is charged.</Trans>)
+      ? <Trans>You do not have a plan at the moment. You will see the price before you are charged.</Trans>
+      : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>)
     : owed ? <Trans>You are on {what}. {owed} is due.</Trans>
     : subscription.cancel_at ? <Trans>You are on {what}. It ends on {until}.</Trans>
       : subscription.status === 'trialing' ? <Trans>You are on {what}, free until {until}.</Trans>

@@ -10,7 +10,7 @@ import { RoleDialog } from './team/RoleDialog'
 import { RoleMatrix } from './team/RoleMatrix'
 import { RolesInWords } from './team/RolesInWords'
 
-/** What each role may do, as a matrix in which one's own roles are changed. */
+/** The permissions of each role as a matrix, in which custom roles can be changed. */
 export default function Roles() {
   const { t } = useLingui()
   const may = useMay()
@@ -19,13 +19,13 @@ export default function Roles() {
   if (!may('roles.manage')) {
     return (
       <Page title={t`Roles`}>
-        <Empty icon="lock" title={<Trans>You may not change roles</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
+        <Empty icon="lock" title={<Trans>You do not have permission to change roles</Trans>}><Trans>Ask an admin or the owner of your organization.</Trans></Empty>
       </Page>
     )
   }
   return (
     <Page
-      title={t`Roles`} lead={<Trans>What a role may do. Owner, Admin and Member are fixed; you can make as many others as you need.</Trans>}
+      title={t`Roles`} lead={<Trans>The permissions of each role. Owner, Admin and Member are built in. You can create as many custom roles as you need.</Trans>}
       actions={<Button look="primary" icon="plus" onClick={() => setMaking(true)}><Trans>New role</Trans></Button>}
     >
       <Read query={roles} lines={8}>{({ data }) => <RoleMatrix roles={data} />}</Read>

@@ -8,7 +8,7 @@ import { DangerZone } from './settings/DangerZone'
 import { Facts } from './settings/Facts'
 import { NameForm } from './settings/NameForm'
 
-/** The organization: its name, what is printed on invoices, and what cannot be undone. */
+/** The settings of the organization: name, billing details, and irreversible actions. */
 export default function Settings() {
   const { t } = useLingui()
   const may = useMay()
@@ -18,13 +18,13 @@ export default function Settings() {
     if (hash) document.getElementById(hash)?.scrollIntoView()
   }, [hash])
   return (
-    <Page title={t`Settings`} lead={may('tenant.update') ? undefined : <Trans>Only who may manage the organization can change this.</Trans>}>
+    <Page title={t`Settings`} lead={may('tenant.update') ? undefined : <Trans>Only members with the permission to manage the organization can change these details.</Trans>}>
       {may('tenant.update')
         ? (
-            // Saved or taken back, the forms begin anew with what holds.
+            // After a save or an undo, the forms start again with the current values.
             <div className="forms" key={tenant.updated_at}>
               <Section className="" title={<Trans>Organization</Trans>}><NameForm /></Section>
-              <Section id="billing" title={<Trans>Billing details</Trans>} lead={<Trans>They are printed on invoices from the next one on.</Trans>}><BillingForm /></Section>
+              <Section id="billing" title={<Trans>Billing details</Trans>} lead={<Trans>They appear on invoices, starting with the next one.</Trans>}><BillingForm /></Section>
             </div>
           )
         : <Facts />}

@@ -15,7 +15,9 @@ import { PeopleTable } from './team/PeopleTable'
 import { RolesInWords } from './team/RolesInWords'
 import { SeatLine } from './team/SeatLine'
 
-/** The people and the invitations in one list, how many places are left, and what each role may do. */
+/**
+ * The members and invitations in one list, the available seats, and the permissions of each role.
+ */
 export default function Team() {
   const { t } = useLingui()
   const may = useMay()
@@ -35,24 +37,24 @@ export default function Team() {
   const show = search.show === 'people' || search.show === 'invitations' ? search.show : 'everyone'
   const choices = [
     { value: 'everyone', label: t`Everyone`, count: people + waiting.length || undefined },
-    { value: 'people', label: t`People`, count: people || undefined },
+    { value: 'people', label: t`Members`, count: people || undefined },
     { value: 'invitations', label: t`Invitations`, count: invitations.data ? waiting.length : undefined },
   ]
   return (
     <Page
       title={t`Team`}
       lead={
-        subscription?.plan.pricing_type !== 'seat' || members.isPending ? <Trans>Who works with you here, and what they may do.</Trans>
+        subscription?.plan.pricing_type !== 'seat' || members.isPending ? <Trans>The members of your team and their permissions.</Trans>
           : (
               <>
                 {free > 0
                   ? <Trans>Paid seats: {paid}, used: {people}, free: {free}. New members take the free seats first.</Trans>
-                  : <Trans>Paid seats: {paid}, all used. The next person is {price} {each} from the day they join.</Trans>}
+                  : <Trans>Paid seats: {paid}, all used. The next member costs {price} {each} from the day they join.</Trans>}
                 {may('billing.manage') && <> <Link to="/plan" hash="seats"><Trans>Change seats</Trans></Link></>}
               </>
             )
       }
-      actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite someone</Trans></Button>}
+      actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite member</Trans></Button>}
     >
       <SeatLine />
       <div className="toolbar gap-top"><Chips name="show" label={t`Show`} value={show} options={choices} /></div>

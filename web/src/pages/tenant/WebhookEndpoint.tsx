@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router'
 import { useTenant } from '../../app/session'
 import { Endpoint } from '../../parts/hooks/Endpoint'
 
-/** One webhook endpoint of the organization. */
+/** A webhook endpoint of the organization. */
 export default function WebhookEndpoint() {
   const { id } = useTenant()
   const { endpointId } = useParams({ strict: false }) as { endpointId: string }

@@ -14,7 +14,7 @@ import { eventTypes, type EventType } from './types'
 
 const states: Schema<'DeliveryStatus'>[] = ['delivered', 'pending', 'failed']
 
-/** What was sent to an endpoint, with its attempts. Filters and page are in the address. */
+/** The deliveries to an endpoint with their attempts. Filters and page are in the URL. */
 export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
   const { t } = useLingui()
   const [search, change] = useFilters()
@@ -22,16 +22,16 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
   const type = [...eventTypes, 'webhook.test' as const].find((one) => one === search.type) as EventType | undefined
   const deliveries = useQuery(deliveriesQuery(scope, of.id, { page: pageOf(search), status, type }))
   return (
-    <Section title={<Trans>Deliveries</Trans>} end={<Trans>of the last 30 days</Trans>}>
+    <Section title={<Trans>Deliveries</Trans>} end={<Trans>from the last 30 days</Trans>}>
       <div className="toolbar">
         <Chips
           label={t`Show`} name="status" value={status}
           options={[
             { value: 'all', label: t({ message: 'All', context: 'deliveries' }) }, { value: 'delivered', label: t`Delivered` },
-            { value: 'pending', label: t`Under way` }, { value: 'failed', label: t`Failed` },
+            { value: 'pending', label: t`Pending` }, { value: 'failed', label: t`Failed` },
           ]}
         />
-        <select className="select dense" aria-label={t`Type of event`} value={type ?? ''} onChange={(event) => change({ type: event.target.value || undefined })}>
+        <select className="select dense" aria-label={t`Event type`} value={type ?? ''} onChange={(event) => change({ type: event.target.value || undefined })}>
           <option value="">{t`All types`}</option>
           {[...eventTypes, 'webhook.test'].map((one) => <option key={one}>{one}</option>)}
         </select>
@@ -39,8 +39,8 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
       <Read query={deliveries}>
         {(page) => page.data.length === 0
           ? (
-            <Empty slim icon="hook" title={status || type ? <Trans>None of this kind</Trans> : <Trans>Nothing was sent yet</Trans>}>
-              {!status && !type && <Trans>The first event that happens shows here, with each attempt. A test sends one at once.</Trans>}
+            <Empty slim icon="hook" title={status || type ? <Trans>No matching deliveries</Trans> : <Trans>No deliveries yet</Trans>}>
+              {!status && !type && <Trans>Events appear here with every delivery attempt. Send a test event to try it.</Trans>}
             </Empty>
           )
           : (
@@ -49,7 +49,7 @@ export function Deliveries({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope
                 <thead>
                   <tr>
                     <th scope="col"><Trans>Event</Trans></th>
-                    <th scope="col"><Trans>State</Trans></th>
+                    <th scope="col"><Trans>Status</Trans></th>
                     <th scope="col"><Trans>Attempts</Trans></th>
                     <th scope="col"><Trans>When</Trans></th>
                     <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>

@@ -15,17 +15,17 @@ type Attempt = Schema<'WebhookAttempt'>
 function State({ of }: { of: Schema<'WebhookDelivery'> }) {
   if (of.status === 'delivered') return <Status tone="good"><Trans>Delivered</Trans></Status>
   if (of.status === 'failed') return <Status tone="bad"><Trans>Failed</Trans></Status>
-  return <Status tone="wait">{of.next_attempt_at && of.attempts.length > 0 ? <Trans>Next attempt <When at={of.next_attempt_at} /></Trans> : <Trans>Under way</Trans>}</Status>
+  return <Status tone="wait">{of.next_attempt_at && of.attempts.length > 0 ? <Trans>Next attempt <When at={of.next_attempt_at} /></Trans> : <Trans>Pending</Trans>}</Status>
 }
 
-/** What an attempt got as its answer. */
+/** The response to an attempt. */
 function Answer({ of }: { of: Attempt }) {
   const { t } = useLingui()
   const format = useFormat()
   const duration = format.number(of.duration_ms)
   const failures: Record<string, string> = {
-    address_not_allowed: t`the name is unknown or its address is not public`, connection_failed: t`no connection`, invalid_answer: t`no HTTP answer`,
-    timeout: t`no answer in 15 seconds`, tls_failed: t`the certificate is not valid`,
+    address_not_allowed: t`host not found or address not public`, connection_failed: t`no connection`, invalid_answer: t`invalid HTTP response`,
+    timeout: t`no response within 15 seconds`, tls_failed: t`the certificate is not valid`,
   }
   if (of.error) return <>{failures[of.error] ?? of.error}</>
   return <Trans>{of.status_code} in {duration} ms</Trans>
@@ -36,7 +36,7 @@ export function DeliveryRow({ of, endpoint, scope }: { of: Schema<'WebhookDelive
   const queries = useQueryClient()
   const resend = useMutation({
     mutationFn: () => hooksOf(scope).resend(endpoint.id, of.id),
-    onSuccess: async () => { toast(<Trans>It is sent again.</Trans>); await queries.invalidateQueries({ queryKey: hooksKey(scope) }) },
+    onSuccess: async () => { toast(<Trans>The event is being resent.</Trans>); await queries.invalidateQueries({ queryKey: hooksKey(scope) }) },
     onError: (error) => toast(error.message),
   })
   const last = of.attempts.at(-1)
@@ -58,7 +58,7 @@ export function DeliveryRow({ of, endpoint, scope }: { of: Schema<'WebhookDelive
       </td>
       <td className="k4 muted"><When at={of.created_at} /></td>
       <td className="acts-cell">
-        {of.status !== 'pending' && <Button size="s" look="quiet" busy={resend.isPending} disabled={!endpoint.enabled} onClick={() => resend.mutate()}><Trans>Send again</Trans></Button>}
+        {of.status !== 'pending' && <Button size="s" look="quiet" busy={resend.isPending} disabled={!endpoint.enabled} onClick={() => resend.mutate()}><Trans>Resend</Trans></Button>}
       </td>
     </tr>
   )

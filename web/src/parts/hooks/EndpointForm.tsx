@@ -17,15 +17,15 @@ interface Wanted {
 interface Props {
   open: boolean
   onClose: () => void
-  /** The endpoint to change; a new one without it. */
+  /** The endpoint to change; undefined creates one. */
   of?: Schema<'WebhookEndpoint'>
   onSave: (wanted: Wanted) => Promise<unknown>
 }
 
-/** A new endpoint, or another address and other events for one. */
+/** Creates an endpoint, or changes its URL and events. */
 export function EndpointForm(props: Props) {
   return (
-    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change the endpoint</Trans> : <Trans>New endpoint</Trans>} wide>
+    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Edit endpoint</Trans> : <Trans>New endpoint</Trans>} wide>
       <Body {...props} />
     </Dialog>
   )
@@ -45,17 +45,17 @@ function Body({ of, onClose, onSave }: Props) {
       {({ busy }) => (
         <>
           <TextField
-            name="url" type="url" inputMode="url" label={t`Address`} placeholder="https://" defaultValue={of?.url} autoComplete="off" data-autofocus
-            help={t`Where we send events with POST, signed as Standard Webhooks describe.`}
+            name="url" type="url" inputMode="url" label={t`URL`} placeholder="https://" defaultValue={of?.url} autoComplete="off" data-autofocus
+            help={t`We send events to this URL with POST, signed according to Standard Webhooks.`}
           />
           <TextField name="description" label={t`Description`} hint={t`optional`} defaultValue={of?.description ?? ''} autoComplete="off" />
-          <Check checked={all} onChange={(event) => setAll(event.target.checked)} small={<Trans>Types that come later too.</Trans>}>
+          <Check checked={all} onChange={(event) => setAll(event.target.checked)} small={<Trans>Includes event types added later.</Trans>}>
             <Trans>All events</Trans>
           </Check>
           {!all && <EventChoices value={events} onChange={setEvents} />}
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the endpoint</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Create endpoint</Trans>}</Button>
           </div>
         </>
       )}

@@ -14,13 +14,13 @@ import { endpointsQuery, hooksOf } from './api'
 import { EndpointForm } from './EndpointForm'
 import { EndpointState } from './EndpointState'
 
-/** The page of an endpoint. */
+/** A link to the page of an endpoint. */
 function EndpointLink({ of, scope }: { of: Schema<'WebhookEndpoint'>; scope: Scope }) {
   const to = scope === 'platform' ? '/platform/developers/webhooks/$endpointId' : '/developers/webhooks/$endpointId'
   return <Link className="rowlink" to={to} params={{ endpointId: of.id }}>{of.url}</Link>
 }
 
-/** The webhook endpoints of the platform or a tenant: the list, and how one is made. */
+/** The webhook endpoints of the platform or a tenant: the list and the form to add one. */
 export function Endpoints({ scope }: { scope: Scope }) {
   const queries = useQueryClient()
   const endpoints = useQuery(endpointsQuery(scope))
@@ -31,23 +31,23 @@ export function Endpoints({ scope }: { scope: Scope }) {
     <Section
       title={<Trans>Webhooks</Trans>} end={endpoints.data?.length ? create : undefined}
       lead={scope === 'platform'
-        ? <Trans>Addresses that are told what happens to every tenant: subscriptions, invoices, members, limits.</Trans>
-        : <Trans>Addresses of yours that are told what happens: subscription, invoices, members, limits.</Trans>}
+        ? <Trans>URLs that receive events about all tenants: subscriptions, invoices, members and limits.</Trans>
+        : <Trans>URLs that receive events about your subscription, invoices, members and limits.</Trans>}
     >
       <Read query={endpoints}>
         {(list) => list.length === 0
           ? (
             <Empty slim icon="hook" title={<Trans>No endpoints yet</Trans>} actions={<Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New endpoint</Trans></Button>}>
-              <Trans>Give an address of your program, and it hears of changes at once without asking.</Trans>
+              <Trans>Add a URL of your application to be notified of changes immediately, without polling the API.</Trans>
             </Empty>
           )
           : (
             <table className="table mid cards rows">
               <thead>
                 <tr>
-                  <th scope="col"><Trans>Address</Trans></th>
+                  <th scope="col"><Trans>URL</Trans></th>
                   <th scope="col"><Trans>Events</Trans></th>
-                  <th scope="col"><Trans>State</Trans></th>
+                  <th scope="col"><Trans>Status</Trans></th>
                   <th scope="col"><Trans>Last delivery</Trans></th>
                 </tr>
               </thead>
@@ -74,7 +74,7 @@ export function Endpoints({ scope }: { scope: Scope }) {
         }}
       />
       <SecretDialog secret={made?.secret} onClose={() => setMade(undefined)} title={<Trans>The secret of this endpoint</Trans>}>
-        <Trans>Your program checks with it that an event is from us. Whoever has it could write events of their own.</Trans>
+        <Trans>Use this secret to verify that events come from us. Keep it private.</Trans>
       </SecretDialog>
     </Section>
   )

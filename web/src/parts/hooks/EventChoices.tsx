@@ -4,7 +4,7 @@ import { FieldErrors } from '../../ui/Field'
 import { Icon } from '../../ui/Icon'
 import { eventGroups, type EventType } from './types'
 
-/** Which events an endpoint gets, in groups. */
+/** The events that an endpoint subscribes to, in groups. */
 export function EventChoices({ value, onChange }: { value: EventType[]; onChange: (to: EventType[]) => void }) {
   const { t, i18n } = useLingui()
   const message = useContext(FieldErrors).events?.[0]

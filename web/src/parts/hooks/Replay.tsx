@@ -12,7 +12,7 @@ import { hooksKey, hooksOf } from './api'
 
 const hours = [1, 24, 7 * 24, 29 * 24]
 
-/** Sends again what has failed since a time. */
+/** Repeats the deliveries that failed since a time. */
 export function Replay({ of, scope, open, onClose }: { of: Schema<'WebhookEndpoint'>; scope: Scope; open: boolean; onClose: () => void }) {
   const { t } = useLingui()
   const queries = useQueryClient()
@@ -21,21 +21,21 @@ export function Replay({ of, scope, open, onClose }: { of: Schema<'WebhookEndpoi
     const { deliveries } = await hooksOf(scope).replay(of.id, since)
     await queries.invalidateQueries({ queryKey: hooksKey(scope) })
     onClose()
-    toast(<Plural value={deliveries} _0="Nothing had failed in this time." one="# event is sent again." other="# events are sent again." />)
+    toast(<Plural value={deliveries} _0="No failed events in this period." one="Resending # event." other="Resending # events." />)
   }
-  const words = [t`the last hour`, t`the last day`, t`the last 7 days`, t`the last 29 days`]
+  const words = [t`the last hour`, t`the last 24 hours`, t`the last 7 days`, t`the last 29 days`]
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Send failed ones again</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Resend failed events</Trans>}>
       <Form className="stack" onSubmit={(values) => send(String(values.since))}>
         {({ busy }) => (
           <>
-            <p className="flat"><Trans>Your program may get an event that it has had already: it knows it by its id.</Trans></p>
-            <SelectField name="since" label={t`What failed in`} defaultValue="24">
+            <p className="flat"><Trans>Your application may receive the same event twice. Use the event ID to detect duplicates.</Trans></p>
+            <SelectField name="since" label={t`Events that failed in`} defaultValue="24">
               {hours.map((one, i) => <option key={one} value={one}>{words[i]}</option>)}
             </SelectField>
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-              <Button type="submit" look="primary" busy={busy}><Trans>Send again</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Resend</Trans></Button>
             </div>
           </>
         )}

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, type Schema } from '../../api/client'
 import { scopeKey, type Scope } from '../scope'
 
-/** Which deliveries are listed. */
+/** The filter of a list of deliveries. */
 export interface DeliveryFilter {
   page: number
   status?: Schema<'DeliveryStatus'>
@@ -49,7 +49,7 @@ function tenantHooks(tenantId: string): ReturnType<typeof platformHooks> {
   }
 }
 
-/** The routes of webhook endpoints, the platform's or a tenant's: they differ in their path alone. */
+/** The routes of webhook endpoints of the platform or a tenant. They only differ in their path. */
 export const hooksOf = (scope: Scope) => (scope === 'platform' ? platformHooks() : tenantHooks(scope.tenantId))
 
 export const hooksKey = (scope: Scope) => ['webhooks', scopeKey(scope)]
@@ -59,7 +59,7 @@ export const endpointsQuery = (scope: Scope) => queryOptions({ queryKey: [...hoo
 export const endpointQuery = (scope: Scope, id: string) =>
   queryOptions({ queryKey: [...hooksKey(scope), id], queryFn: () => hooksOf(scope).get(id) })
 
-/** The deliveries of an endpoint; read again every few seconds while one of them is under way. */
+/** The deliveries of an endpoint, reloaded every few seconds while one is in progress. */
 export const deliveriesQuery = (scope: Scope, id: string, filter: DeliveryFilter) => queryOptions({
   queryKey: [...hooksKey(scope), id, 'deliveries', filter],
   queryFn: () => hooksOf(scope).deliveries(id, filter),

@@ -4,38 +4,38 @@ import type { Schema } from '../../api/client'
 
 export type EventType = Schema<'WebhookEventType'>
 
-/** The types of events in groups, each in words. */
+/** The event types in groups, with their descriptions. */
 export const eventGroups: { label: MessageDescriptor; types: [EventType, MessageDescriptor][] }[] = [
   {
     label: msg`Subscription`,
     types: [
-      ['subscription.created', msg`A subscription began`], ['subscription.updated', msg`It changed or was renewed`],
-      ['subscription.past_due', msg`A payment is overdue`], ['subscription.canceled', msg`It ended`],
+      ['subscription.created', msg`Subscription created`], ['subscription.updated', msg`Subscription changed or renewed`],
+      ['subscription.past_due', msg`Payment overdue`], ['subscription.canceled', msg`Subscription ended`],
     ],
   },
   {
     label: msg`Invoices`,
-    types: [['invoice.issued', msg`An invoice was issued`], ['invoice.paid', msg`It was paid`], ['invoice.voided', msg`It was voided`]],
+    types: [['invoice.issued', msg`Invoice issued`], ['invoice.paid', msg`Invoice paid`], ['invoice.voided', msg`Invoice voided`]],
   },
   {
     label: msg`Usage`,
-    types: [['usage.quota_warning', msg`80% of a limit are used`], ['usage.quota_reached', msg`A limit is reached`]],
+    types: [['usage.quota_warning', msg`80% of a limit used`], ['usage.quota_reached', msg`Limit reached`]],
   },
   {
-    label: msg`People`,
+    label: msg`Members`,
     types: [
-      ['member.joined', msg`Somebody joined`], ['member.role_changed', msg`Somebody got another role`], ['member.removed', msg`Somebody left`],
-      ['invitation.created', msg`Somebody was invited`], ['invitation.accepted', msg`An invitation was accepted`], ['invitation.revoked', msg`An invitation was taken back`],
+      ['member.joined', msg`Member joined`], ['member.role_changed', msg`Role changed`], ['member.removed', msg`Member left`],
+      ['invitation.created', msg`Invitation sent`], ['invitation.accepted', msg`Invitation accepted`], ['invitation.revoked', msg`Invitation revoked`],
     ],
   },
   {
     label: msg`Organization`,
     types: [
-      ['tenant.created', msg`An organization began`], ['tenant.updated', msg`Its details changed`], ['tenant.deleted', msg`It was deleted`],
-      ['api_key.created', msg`An API key was made`], ['api_key.revoked', msg`An API key was ended`],
+      ['tenant.created', msg`Organization created`], ['tenant.updated', msg`Organization details changed`], ['tenant.deleted', msg`Organization deleted`],
+      ['api_key.created', msg`API key created`], ['api_key.revoked', msg`API key revoked`],
     ],
   },
 ]
 
-/** All types that one can choose. */
+/** All event types that an endpoint can subscribe to. */
 export const eventTypes: EventType[] = eventGroups.flatMap((group) => group.types.map(([type]) => type))

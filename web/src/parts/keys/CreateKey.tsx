@@ -11,7 +11,7 @@ import type { Scope } from '../scope'
 import { keysKey, keysOf } from './api'
 import { lifetimes, scopesOf, scopeWords, useHindrance } from './scopes'
 
-/** Makes a key: its name, what it opens and how long it works. */
+/** Creates an API key: its name, scopes and lifetime. */
 export function CreateKey({ open, scope, onClose, onMade }: {
   open: boolean; scope: Scope; onClose: () => void; onMade: (key: Schema<'NewAPIKey'>) => void
 }) {
@@ -39,20 +39,20 @@ function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; o
     <Form className="stack" onSubmit={create}>
       {({ busy }) => (
         <>
-          <TextField name="name" label={t`Name`} help={t`Which program uses it, such as “metering”.`} autoComplete="off" required autoFocus data-autofocus />
+          <TextField name="name" label={t`Name`} help={t`The application that uses it, such as “metering”.`} autoComplete="off" required autoFocus data-autofocus />
           <Choices
-            name="scopes" label={t`What it opens`} columns value={scopes} onChange={setScopes}
+            name="scopes" label={t`Permissions`} columns value={scopes} onChange={setScopes}
             options={scopesOf(scope === 'platform').map((one) => {
               const why = hindrance(one)
               return { value: one, label: i18n._(scopeWords[one]), small: why ? i18n._(why) : <code>{one}</code>, disabled: why !== undefined }
             })}
           />
-          <SelectField name="expires_in_days" label={t`Works`} defaultValue="365">
-            {lifetimes.map((days) => <option key={days} value={days ?? ''}>{days === null ? t`until it is ended` : days === 365 ? t`for a year` : t`for ${days} days`}</option>)}
+          <SelectField name="expires_in_days" label={t`Valid`} defaultValue="365">
+            {lifetimes.map((days) => <option key={days} value={days ?? ''}>{days === null ? t`until revoked` : days === 365 ? t`for a year` : t`for ${days} days`}</option>)}
           </SelectField>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}><Trans>Make the key</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}><Trans>Create key</Trans></Button>
           </div>
         </>
       )}

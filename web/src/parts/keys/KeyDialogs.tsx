@@ -47,7 +47,7 @@ export function RotateKey({ of, scope, open, onClose, onMade }: Props & { onMade
   const { t } = useLingui()
   const reload = useReload(scope)
   const words = (minutes: number) => {
-    if (minutes === 0) return t`not at all: it ends at once`
+    if (minutes === 0) return t`no, it is revoked immediately`
     if (minutes === 60) return t`for an hour`
     return minutes === 24 * 60 ? t`for a day` : t`for a week`
   }
@@ -64,13 +64,13 @@ export function RotateKey({ of, scope, open, onClose, onMade }: Props & { onMade
       >
         {({ busy }) => (
           <>
-            <p className="flat"><Trans>You get a new key that opens the same. Give your program the new one before the old one ends.</Trans></p>
-            <SelectField name="overlap_minutes" label={t`The old key goes on working`} defaultValue={String(24 * 60)}>
+            <p className="flat"><Trans>You get a new key with the same permissions. Switch your application to the new key before the old one expires.</Trans></p>
+            <SelectField name="overlap_minutes" label={t`Old key remains valid`} defaultValue={String(24 * 60)}>
               {overlaps.map((minutes) => <option key={minutes} value={minutes}>{words(minutes)}</option>)}
             </SelectField>
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-              <Button type="submit" look="primary" busy={busy}><Trans>Make the new key</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Create new key</Trans></Button>
             </div>
           </>
         )}
@@ -83,10 +83,10 @@ export function EndKey({ of, scope, open, onClose }: Props) {
   const reload = useReload(scope)
   return (
     <Confirm
-      open={open} onClose={onClose} title={<Trans>End “{of.name}” now?</Trans>} action={<Trans>End the key</Trans>}
-      onConfirm={async () => { await keysOf(scope).end(of.id); await reload(); toast(<Trans>The key “{of.name}” has ended.</Trans>) }}
+      open={open} onClose={onClose} title={<Trans>Revoke “{of.name}” now?</Trans>} action={<Trans>Revoke key</Trans>}
+      onConfirm={async () => { await keysOf(scope).end(of.id); await reload(); toast(<Trans>The key “{of.name}” was revoked.</Trans>) }}
     >
-      <p><Trans>Its next request is refused. This cannot be undone; a program that still uses it needs a new key.</Trans></p>
+      <p><Trans>The key stops working immediately. This cannot be undone. Applications that still use it will need a new key.</Trans></p>
     </Confirm>
   )
 }

@@ -11,13 +11,13 @@ import { scopeWords, useHindrance } from './scopes'
 
 type Asked = 'rename' | 'rotate' | 'end' | undefined
 
-/** When a key ends, or that it has ended. */
+/** When a key expires or has ended. */
 function Ends({ of }: { of: Schema<'APIKey'> }) {
   const at = now()
-  if (of.revoked_at && new Date(of.revoked_at).getTime() <= at) return <Status tone="off"><Trans>Ended <When at={of.revoked_at} /></Trans></Status>
+  if (of.revoked_at && new Date(of.revoked_at).getTime() <= at) return <Status tone="off"><Trans>Revoked <When at={of.revoked_at} /></Trans></Status>
   if (of.expires_at && new Date(of.expires_at).getTime() <= at) return <Status tone="off"><Trans>Expired <When at={of.expires_at} /></Trans></Status>
   const until = of.revoked_at ?? of.expires_at
-  if (!until) return <Status tone="good"><Trans>No end</Trans></Status>
+  if (!until) return <Status tone="good"><Trans>Does not expire</Trans></Status>
   const soon = new Date(until).getTime() - at < 14 * 86_400_000
   return <Status tone={soon ? 'warn' : 'good'}><Day at={until} /></Status>
 }
@@ -27,7 +27,7 @@ export function KeyRow({ of, scope, onMade }: { of: Schema<'APIKey'>; scope: Sco
   const [asked, setAsked] = useState<Asked>()
   const over = [of.revoked_at, of.expires_at].some((at) => at !== null && new Date(at).getTime() <= now())
   const hindrance = useHindrance(scope)
-  // A replacement opens the same, so it takes the same permissions as a new key.
+  // A replacement has the same scopes, so it requires the same permissions as a new key.
   const replaceable = !of.scopes.some((one) => hindrance(one))
   const maker = of.created_by?.name
   return (
@@ -36,16 +36,16 @@ export function KeyRow({ of, scope, onMade }: { of: Schema<'APIKey'>; scope: Sco
         <b>{of.name}</b>
         <small><code>{of.prefix}…</code>{maker && <> <Trans>by {maker}</Trans></>}</small>
       </td>
-      <td className="k2" data-l={t`Opens`}>{of.scopes.map((one) => <span key={one} className="word" title={one}>{scopeWords[one] ? i18n._(scopeWords[one]) : one}</span>)}</td>
+      <td className="k2" data-l={t`Permissions`}>{of.scopes.map((one) => <span key={one} className="word" title={one}>{scopeWords[one] ? i18n._(scopeWords[one]) : one}</span>)}</td>
       <td className="k3" data-l={t`Last used`}>{of.last_used_at ? <When at={of.last_used_at} /> : <span className="faint"><Trans>Never</Trans></span>}</td>
-      <td className="k4" data-l={t`Ends`}><Ends of={of} /></td>
+      <td className="k4" data-l={t`Expires`}><Ends of={of} /></td>
       <td className="acts-cell">
         {!over && (
           <More small>
             <MenuEntry icon="pencil" onClick={() => setAsked('rename')}><Trans>Rename</Trans></MenuEntry>
-            {!of.revoked_at && replaceable && <MenuEntry icon="swap" onClick={() => setAsked('rotate')}><Trans>Replace by a new one</Trans></MenuEntry>}
+            {!of.revoked_at && replaceable && <MenuEntry icon="swap" onClick={() => setAsked('rotate')}><Trans>Replace key</Trans></MenuEntry>}
             <MenuLine />
-            <MenuEntry icon="x" danger onClick={() => setAsked('end')}><Trans>End it now</Trans></MenuEntry>
+            <MenuEntry icon="x" danger onClick={() => setAsked('end')}><Trans>Revoke now</Trans></MenuEntry>
           </More>
         )}
         <RenameKey of={of} scope={scope} open={asked === 'rename'} onClose={() => setAsked(undefined)} />

@@ -14,7 +14,7 @@ import { keysQuery } from './api'
 import { CreateKey } from './CreateKey'
 import { KeyRow } from './KeyRow'
 
-/** The API keys of the platform or a tenant: the list, and how one is made. */
+/** The API keys of the platform or a tenant: the list and the form to create one. */
 export function Keys({ scope }: { scope: Scope }) {
   const { t } = useLingui()
   const [search] = useFilters()
@@ -26,14 +26,14 @@ export function Keys({ scope }: { scope: Scope }) {
     <Section
       className="part" title={<Trans>API keys</Trans>} end={keys.data?.data.length ? create : undefined}
       lead={scope === 'platform'
-        ? <Trans>What your programs sign in with. A key of the platform works for every tenant and opens only what it was made for.</Trans>
-        : <Trans>What your programs sign in with. A key opens only what it was made for.</Trans>}
+        ? <Trans>Your applications authenticate with API keys. A platform key works for all tenants and grants only the permissions you choose.</Trans>
+        : <Trans>Your applications authenticate with API keys. A key grants only the permissions you choose.</Trans>}
     >
       <Read query={keys}>
         {(page) => page.data.length === 0
           ? (
             <Empty slim icon="key" title={<Trans>No keys yet</Trans>} actions={<Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New key</Trans></Button>}>
-              <Trans>Make one for each program, so that each can be ended alone.</Trans>
+              <Trans>Create one key per application so that you can revoke each one separately.</Trans>
             </Empty>
           )
           : (
@@ -42,9 +42,9 @@ export function Keys({ scope }: { scope: Scope }) {
                 <thead>
                   <tr>
                     <th scope="col"><Trans>Name</Trans></th>
-                    <th scope="col"><Trans>Opens</Trans></th>
+                    <th scope="col"><Trans>Permissions</Trans></th>
                     <th scope="col"><Trans>Last used</Trans></th>
-                    <th scope="col"><Trans>Ends</Trans></th>
+                    <th scope="col"><Trans>Expires</Trans></th>
                     <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
                   </tr>
                 </thead>
@@ -56,7 +56,7 @@ export function Keys({ scope }: { scope: Scope }) {
       </Read>
       <CreateKey open={creating} scope={scope} onClose={() => setCreating(false)} onMade={setMade} />
       <SecretDialog secret={made?.secret} onClose={() => setMade(undefined)} title={<Trans>The key “{made?.name}”</Trans>}>
-        <Trans>Put it where your program keeps its secrets. We store only its hash and cannot show it again.</Trans>
+        <Trans>Store it with the secrets of your application. We keep only a hash and cannot show it again.</Trans>
       </SecretDialog>
     </Section>
   )

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, type Schema } from '../../api/client'
 import { scopeKey, type Scope } from '../scope'
 
-/** The routes of API keys, the platform's or a tenant's: they differ in their path alone. */
+/** The routes of API keys of the platform or a tenant. They only differ in their path. */
 export function keysOf(scope: Scope) {
   type Create = Schema<'CreateAPIKeyRequest'>
   if (scope === 'platform') {
@@ -28,8 +28,8 @@ export function keysOf(scope: Scope) {
   }
 }
 
-/** What all pages of the keys of a scope are cached under. */
+/** The query key of all pages of the API keys of a scope. */
 export const keysKey = (scope: Scope) => ['api-keys', scopeKey(scope)]
 
-/** A page of the keys of a scope, the newest first. */
+/** A page of the API keys of a scope, newest first. */
 export const keysQuery = (scope: Scope, page = 1) => queryOptions({ queryKey: [...keysKey(scope), page], queryFn: () => keysOf(scope).list(page) })

@@ -7,35 +7,38 @@ import type { Scope } from '../scope'
 
 type KeyScope = Schema<'APIKeyScope'>
 
-/** What each scope opens, in words. */
+/** The description of each scope. */
 export const scopeWords: Record<KeyScope, MessageDescriptor> = {
   'usage.write': msg`Record usage`,
-  'usage.read': msg`See usage`,
-  'entitlements.read': msg`See what the plan gives`,
-  'subscription.read': msg`See the subscription and plans`,
-  'invoices.read': msg`See invoices and their documents`,
-  'team.read': msg`See members and invitations`,
-  'tenants.read': msg`See all tenants`,
+  'usage.read': msg`View usage`,
+  'entitlements.read': msg`View entitlements`,
+  'subscription.read': msg`View the subscription and plans`,
+  'invoices.read': msg`View invoices and their documents`,
+  'team.read': msg`View members and invitations`,
+  'tenants.read': msg`View all tenants`,
 }
 
-/** The scopes that a key can have; tenants.read is for keys of the platform. */
+/** Returns the scopes that a key can have. Only platform keys can have tenants.read. */
 export const scopesOf = (platform: boolean): KeyScope[] =>
   (Object.keys(scopeWords) as KeyScope[]).filter((one) => platform || one !== 'tenants.read')
 
-/** The permissions without which nobody can give a key some scope, with the reason in words. */
+/** The permissions that are required to give a key certain scopes, with an explanation. */
 const needed = {
   'billing.manage': msg`Requires the permission to change the plan and pay.`,
-  'tenants.view': msg`Requires the permission to see tenants.`,
+  'tenants.view': msg`Requires the permission to view tenants.`,
   'tenants.manage': msg`Requires the permission to change tenants.`,
 }
 
-/** The permission that giving a key a scope takes: what a key opens its maker can use, too. Undefined if every maker can. */
+/**
+ * Returns the permission that is required to give a key a scope, because its creator can use the
+ * key, too. Undefined if none is required.
+ */
 function permissionFor(one: KeyScope, platform: boolean): keyof typeof needed | undefined {
   if (platform) return one === 'usage.write' ? 'tenants.manage' : 'tenants.view'
   return one === 'invoices.read' ? 'billing.manage' : undefined
 }
 
-/** Returns why the caller cannot give a key a scope, or nothing. */
+/** Returns a function that returns why the user cannot give a key a scope, if anything. */
 export function useHindrance(scope: Scope): (one: KeyScope) => MessageDescriptor | undefined {
   const { user } = useMe()
   const platform = scope === 'platform'
@@ -47,8 +50,8 @@ export function useHindrance(scope: Scope): (one: KeyScope) => MessageDescriptor
   }
 }
 
-/** Lifetimes to choose from, in days; null is without an end. */
+/** Lifetimes to choose from, in days; null never expires. */
 export const lifetimes: (number | null)[] = [30, 90, 365, null]
 
-/** How long both keys work after a rotation, in minutes. */
+/** How long both keys are valid after a rotation, in minutes. */
 export const overlaps: number[] = [0, 60, 24 * 60, 7 * 24 * 60]

@@ -11,13 +11,13 @@ import type { Entry, NameOf, Said } from './types'
 
 interface Props {
   entries: Entry[]
-  /** Names of records that the service does not tell. */
+  /** Finds names of objects that the service does not return. */
   name?: NameOf
-  /** Names the tenant of each entry and links to it: for lists of the platform. */
+  /** Shows the tenant of each entry with a link, for lists of the platform. */
   withTenant?: boolean
-  /** Links to the reader's own invoices. */
+  /** Links to the user's own invoices. */
   withInvoices?: boolean
-  /** Puts a heading above the entries of each day and month. */
+  /** Adds a heading for each day and month. */
   byDay?: boolean
 }
 
@@ -33,14 +33,14 @@ function InvoiceName({ of, link }: { of: NonNullable<Said['invoice']>; link?: bo
   return <small>{link ? <Link to="/invoices/$invoiceId" params={{ invoiceId: of.id }}><Trans>Invoice {number}</Trans></Link> : <Trans>Invoice {number}</Trans>}</small>
 }
 
-/** The time of an entry: below the heading of a month with its day. */
+/** The time of an entry; below the heading of a month, its day. */
 function Time({ at, byDay, format }: { at: string; byDay?: boolean; format: Formats }) {
   const age = now() - new Date(at).getTime()
   if (!byDay || age < 3_600_000) return <When at={at} />
   return <time dateTime={at} title={format.exact(at)}>{hasOwnDay(at) ? format.time(at) : format.shortDay(at)}</time>
 }
 
-/** What happened, the newest first, in plain words. */
+/** Time line entries in plain words, newest first. */
 export function Events({ entries, name = noName, withTenant, withInvoices, byDay }: Props) {
   const format = useFormat()
   const { i18n } = useLingui()

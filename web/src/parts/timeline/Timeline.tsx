@@ -10,23 +10,23 @@ import { Events } from './Events'
 import { timelineQuery, type Whose } from './reads'
 import { kinds, type Kind, type NameOf } from './types'
 
-/** The kind of entries that the address names; undefined for all. */
+/** Returns the kind of entries in the URL; undefined for all. */
 export function kindOf(search: Record<string, string | undefined>): Kind | undefined {
   return kinds.find((one) => one === search.kind)
 }
 
-/** The choice of a kind, kept in the address. */
+/** The selection of a kind, stored in the URL. */
 export function KindChips() {
   const { t } = useLingui()
   const [search] = useFilters()
   const words: Record<Kind, string> = { payments: t`Payments`, changes: t`Changes`, usage: t`Usage`, webhooks: t`Webhooks` }
-  return <Chips name="kind" value={kindOf(search) ?? 'all'} label={t`What is shown`} options={[{ value: 'all', label: t`Everything` }, ...kinds.map((value) => ({ value, label: words[value] }))]} />
+  return <Chips name="kind" value={kindOf(search) ?? 'all'} label={t`Filter activity`} options={[{ value: 'all', label: t`Everything` }, ...kinds.map((value) => ({ value, label: words[value] }))]} />
 }
 
-/** What happened, of the kind that the address names. Earlier entries follow where one asks for them. */
+/** The time line, filtered by the kind in the URL. A button loads earlier entries. */
 export function Timeline({ whose, name, withTenant, withInvoices, empty }: {
   whose: Whose; name?: NameOf; withTenant?: boolean; withInvoices?: boolean
-  /** What stands where nothing has happened at all. */
+  /** Shown if the time line is empty. */
   empty: ReactNode
 }) {
   const [search] = useFilters()
@@ -35,7 +35,7 @@ export function Timeline({ whose, name, withTenant, withInvoices, empty }: {
   return (
     <Read query={entries} lines={8}>
       {(found) => found.length === 0
-        ? kind ? <Empty slim icon="activity" title={<Trans>Nothing of this kind has happened</Trans>} /> : empty
+        ? kind ? <Empty slim icon="activity" title={<Trans>No matching activity</Trans>} /> : empty
         : (
           <>
             <Events entries={found} name={name} withTenant={withTenant} withInvoices={withInvoices} byDay />

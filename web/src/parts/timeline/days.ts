@@ -6,12 +6,12 @@ const day = 86_400_000
 
 const isDay = (at: string, time: number) => new Date(at).toDateString() === new Date(time).toDateString()
 
-/** Reports whether something happened today or yesterday, so that its heading names the day. */
+/** Reports whether a time is today or yesterday, which have their own headings. */
 export function hasOwnDay(at: string): boolean {
   return isDay(at, now()) || isDay(at, now() - day)
 }
 
-/** The heading below which an entry stands: today, yesterday, else its month. */
+/** Returns the heading for a time: today, yesterday, or its month. */
 export function dayWord(at: string, format: Formats): string {
   if (isDay(at, now())) return t`Today`
   if (isDay(at, now() - day)) return t`Yesterday`

@@ -2,7 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api, type Schema } from '../../api/client'
 import type { Change, Entry, Kind } from './types'
 
-/** Whose time line: of everything, of a tenant as the platform sees it, or of the reader's own. */
+/** The owner of a time line: everything, a tenant as admins see it, or the user's own tenant. */
 export type Whose = 'all' | { tenant: string } | { own: string }
 
 const perPage = 25
@@ -13,7 +13,7 @@ async function read(whose: Whose, query: { kind?: Kind; cursor?: string; per_pag
   return (await api.GET('/api/v1/tenant/{tenantId}/timeline', { params: { path: { tenantId: whose.own }, query } })).data!
 }
 
-/** A time line, the newest first, page by page. */
+/** A time line, newest first, page by page. */
 export const timelineQuery = (whose: Whose, kind?: Kind, count = perPage) => infiniteQueryOptions({
   queryKey: ['audit', 'timeline', whose, kind ?? 'all', count],
   queryFn: ({ pageParam }) => read(whose, { kind, cursor: pageParam || undefined, per_page: count }),
@@ -22,7 +22,7 @@ export const timelineQuery = (whose: Whose, kind?: Kind, count = perPage) => inf
   select: ({ pages }) => pages.flatMap((page) => page.data as Entry[]),
 })
 
-/** A change of the audit trail as an entry of a time line, with the names that a page knows. */
+/** Converts an audit entry to a time line entry, with the names that the page knows. */
 export function changeOf(one: Schema<'AuditEntry'>, person: (id: number) => string, record: (resource: string, id: string) => string | undefined): Change {
   const somebody = (id: number | null) => (id === null ? null : { id, name: person(id) })
   return {

@@ -11,14 +11,14 @@ function sayPayment(type: string, facts: PaymentFacts, format: Formats): Said {
   const next = facts.next_attempt_at && t`Next attempt on ${format.day(facts.next_attempt_at)}.`
   const small = [facts.decline_message, next].filter(Boolean).join(' ') || undefined
   switch (type) {
-    case 'payment.succeeded': return { icon: 'card', text: t`${sum} was paid`, ...about }
+    case 'payment.succeeded': return { icon: 'card', text: t`${sum} paid`, ...about }
     case 'payment.failed': return { icon: 'alert', tone: 'bad', text: t`A payment of ${sum} was declined`, small, ...about }
-    case 'payment.action_required': return { icon: 'clock', tone: 'warn', text: t`A payment of ${sum} waits for the bank’s confirmation`, small, ...about }
+    case 'payment.action_required': return { icon: 'clock', tone: 'warn', text: t`A payment of ${sum} is waiting for bank confirmation`, small, ...about }
     case 'invoice.issued': return facts.amount < 0
       ? { icon: 'receipt', text: t`${format.money(-facts.amount, facts.currency)} was credited to the balance`, ...about }
       : { icon: 'receipt', text: t`An invoice for ${sum} was issued`, ...about }
     case 'invoice.voided': return { icon: 'x', text: t`An invoice for ${sum} was voided`, ...about }
-    case 'refund.created': return { icon: 'undo', text: t`${sum} was refunded`, ...about }
+    case 'refund.created': return { icon: 'undo', text: t`${sum} refunded`, ...about }
     default: return { icon: 'card', text: `${plainType(type)}: ${sum}`, small, ...about }
   }
 }
@@ -31,13 +31,13 @@ function sayUsage(type: string, facts: UsageFacts, format: Formats): Said {
       const share = format.percent((facts.threshold ?? 100) / 100)
       const small = used && limit ? t`${used} of ${limit}` : undefined
       return facts.threshold !== null && facts.threshold < 100
-        ? { icon: 'gauge', tone: 'warn', text: t`${meter}: ${share} of the limit was reached`, small }
-        : { icon: 'gauge', tone: 'bad', text: t`${meter}: the limit was reached`, small }
+        ? { icon: 'gauge', tone: 'warn', text: t`${meter}: ${share} of the limit used`, small }
+        : { icon: 'gauge', tone: 'bad', text: t`${meter}: limit reached`, small }
     }
     case 'usage.refused': {
       const count = facts.refused ?? 0
       const small = limit ? t`The limit is ${limit}.` : undefined
-      return { icon: 'gauge', tone: 'bad', text: plural(count, { one: `${meter}: # event was refused`, other: `${meter}: # events were refused` }), small }
+      return { icon: 'gauge', tone: 'bad', text: plural(count, { one: `${meter}: # event rejected`, other: `${meter}: # events rejected` }), small }
     }
     default: return { icon: 'gauge', text: `${meter}: ${plainType(type)}` }
   }
@@ -48,12 +48,15 @@ function sayWebhook(type: string, facts: WebhookFacts): Said {
   if (type !== 'webhook.failed') return { icon: 'hook', text: `${plainType(type)}: ${url}`, small: event }
   const attempts = plural(facts.attempts, { one: '# attempt', other: '# attempts' })
   return {
-    icon: 'hook', tone: 'warn', text: t`The event ${event} did not reach ${url}`,
-    small: status === null ? t`${attempts}, the last without an answer` : t`${attempts}, the last answered with ${status}`,
+    icon: 'hook', tone: 'warn', text: t`Event ${event} was not delivered to ${url}`,
+    small: status === null ? t`${attempts}; the last one got no response` : t`${attempts}; last response: ${status}`,
   }
 }
 
-/** An entry of a time line in plain words. What is new to this console still reads well. */
+/**
+ * Describes a time line entry in plain words. Types that this version does not know remain
+ * readable.
+ */
 export function say(entry: Entry, name: NameOf, format: Formats, language: string): Said {
   switch (entry.kind) {
     case 'payments': return sayPayment(entry.type, entry.facts, format)

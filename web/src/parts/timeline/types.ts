@@ -1,16 +1,16 @@
 import type { Schema } from '../../api/client'
 import type { IconName } from '../../ui/Icon'
 
-/** The groups of entries that readers ask for. */
+/** The groups of entries to filter by. */
 export const kinds = ['payments', 'changes', 'usage', 'webhooks'] as const
 
 export type Kind = (typeof kinds)[number]
 
-/** What a person, a program or the service changed. */
+/** A change by a user, an API key or the service. */
 export interface ChangeFacts {
   resource: string
   resource_id: string
-  /** The present name of what was changed, where the service knows it. */
+  /** The current name of the changed object, if the service knows it. */
   resource_name: string | null
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
@@ -27,18 +27,18 @@ export interface PaymentFacts {
   next_attempt_at: string | null
 }
 
-/** A limit that is near or reached, or usage that was refused for one. */
+/** A limit that is almost or completely reached, or usage that it rejected. */
 export interface UsageFacts {
   meter: string
   meter_name: string
   limit: string | null
   used: string | null
   refused: number | null
-  /** The share of the limit that was reached, in percent. */
+  /** The reached share of the limit, in percent. */
   threshold: number | null
 }
 
-/** An event that did not reach an endpoint. */
+/** An event that could not be delivered to an endpoint. */
 export interface WebhookFacts {
   endpoint: string
   url: string
@@ -53,22 +53,25 @@ type Facts =
   | { kind: 'usage'; facts: UsageFacts }
   | { kind: 'webhooks'; facts: WebhookFacts }
 
-/** Something that has happened, with the names that the service knows. */
+/** A time line entry, with the names that the service knows. */
 export type Entry = Omit<Schema<'TimelineEntry'>, 'kind' | 'facts'> & Facts
 
-/** A change of the trail. */
+/** An audit entry. */
 export type Change = Extract<Entry, { kind: 'changes' }>
 
-/** Finds the name of a record by its kind and id, where a page knows more of them than the service tells. */
+/**
+ * Finds the name of an object by kind and id, if a page knows names that the service does not
+ * return.
+ */
 export type NameOf = (resource: string, id: string) => string | undefined
 
-/** An entry in words, with what it looks like. */
+/** An entry in words, with its appearance. */
 export interface Said {
   icon: IconName
   text: string
-  /** What exactly, below. */
+  /** Details, shown below. */
   small?: string
   tone?: 'warn' | 'bad'
-  /** The invoice that it is about. */
+  /** The related invoice. */
   invoice?: { id: string; number: string }
 }

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import type { Change } from './types'
 
-/** A text of a record: a name in the reader's language or in English where there are several. */
+/** Returns a text of an object: a translated name in the reader's language or in English. */
 export function text(of: unknown, language = 'en'): string | undefined {
   if (typeof of === 'string') return of || undefined
   if (typeof of === 'number') return String(of)
@@ -10,19 +10,19 @@ export function text(of: unknown, language = 'en'): string | undefined {
   return (typeof texts[language] === 'string' && texts[language]) || (typeof texts.en === 'string' && texts.en) || undefined
 }
 
-/** Who did it: a person, a program by its key, or the service itself. */
+/** Returns the actor of an entry: a user, an API key, or the service itself. */
 export function whoOf(entry: Change): string {
   if (entry.actor) return entry.actor.name
   if (entry.api_key) return t`The API key “${entry.api_key.name}”`
-  return entry.by === 'former_user' ? t`Somebody who has left` : t`The service`
+  return entry.by === 'former_user' ? t`A former member` : t`The service`
 }
 
-/** A type that has no words yet, as words: subscription.paused is subscription paused. */
+/** Returns an unknown type as words: subscription.paused is subscription paused. */
 export function plainType(type: string): string {
   return type.replace(/[._]+/g, ' ')
 }
 
-/** The names of the fields that a change of an organization touches. */
+/** Returns the names of the fields in a change of an organization. */
 export function fieldWords(after: Record<string, unknown>): string[] {
   const known: Record<string, string> = {
     name: t`name`, slug: t`short name`, legal_name: t`legal name`, address: t`address`, city: t`city`, postal_code: t`postal code`,

@@ -16,7 +16,7 @@ import { Receipt, useCosts } from './Receipt'
 
 const store = 'onboarding'
 
-/** What was typed before, without the password, so that a reload loses nothing. */
+/** Returns the stored input without the password, so that a reload loses nothing. */
 function kept(): Record<string, string> {
   try {
     return JSON.parse(sessionStorage.getItem(store) ?? '{}') as Record<string, string>
@@ -25,7 +25,7 @@ function kept(): Record<string, string> {
   }
 }
 
-/** Makes the account with its organization and leads to the payment in one step. */
+/** Creates the account and its organization, and leads directly to the payment. */
 export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'Plan'>[] }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -48,16 +48,16 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
     queries.clear()
     keepChoice(choice)
     location.assign(answer.data!.checkout_url ?? address('/'))
-    await new Promise(() => {}) // the button stays at work until the page is left
+    await new Promise(() => {}) // keeps the button busy until the browser leaves the page
   }
   return (
     <>
       <div>
         <h1><Trans>Your account</Trans></h1>
         <p className="muted">
-          {costs.free ? <Trans>This plan is free. You need no card.</Trans> : plan.trial_days > 0
-            ? <Trans>Free until {start}. Stop before and you pay nothing.</Trans>
-            : <Trans>Then you pay, and your organization is ready.</Trans>}
+          {costs.free ? <Trans>This plan is free. No card required.</Trans> : plan.trial_days > 0
+            ? <Trans>Free until {start}. Cancel before then and you will not be charged.</Trans>
+            : <Trans>After the payment, your organization is ready.</Trans>}
         </p>
         <Form
           onSubmit={begin}
@@ -82,10 +82,10 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
               <BillingFields details={kept()} countryFirst />
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
-                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
+                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
               <Agreement />
-              <p className="help center"><Trans>Have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>
+              <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>
             </div>
           )}
         </Form>

@@ -8,7 +8,7 @@ import { Form, type Values } from '../../../ui/Form'
 import { Problem, Skeleton } from '../../../ui/Messages'
 import { BillingFields, billingOf } from '../../../parts/BillingFields'
 
-/** Completes the onboarding of a tenant whose details were given before the payment. */
+/** Completes the onboarding of a tenant that entered its details before the payment. */
 export function CompleteStep() {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -24,7 +24,7 @@ export function CompleteStep() {
   return error ? <Problem error={error} onRetry={() => mutate()} /> : <Skeleton lines={5} />
 }
 
-/** Takes what invoices need, and completes the onboarding. */
+/** Saves the billing details and completes the onboarding. */
 export function DetailsStep({ status }: { status: Schema<'OnboardingStatus'> }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -36,13 +36,13 @@ export function DetailsStep({ status }: { status: Schema<'OnboardingStatus'> }) 
   }
   return (
     <div>
-      <h1><Trans>{plan} is yours</Trans></h1>
-      <p className="muted"><Trans>Last, what is printed on your invoices.</Trans></p>
+      <h1><Trans>Your {plan} plan is ready</Trans></h1>
+      <p className="muted"><Trans>Finally, enter the details for your invoices.</Trans></p>
       <Form onSubmit={finish} className="stack">
         {({ busy }) => (
           <>
             <BillingFields details={status.billing_details} />
-            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Done — show me the home page</Trans></Button>
+            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Finish and go to home page</Trans></Button>
           </>
         )}
       </Form>

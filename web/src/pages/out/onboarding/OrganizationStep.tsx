@@ -5,7 +5,7 @@ import { Button } from '../../../ui/Button'
 import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 
-/** Makes an organization for who has an account and is in none. */
+/** Creates an organization for a user who has none. */
 export function OrganizationStep() {
   const { t } = useLingui()
   const queries = useQueryClient()
@@ -16,12 +16,12 @@ export function OrganizationStep() {
   return (
     <div>
       <h1><Trans>Name your organization</Trans></h1>
-      <p className="muted"><Trans>You become its owner. Were you invited to one? Then open the link of that mail instead.</Trans></p>
+      <p className="muted"><Trans>You will be its owner. If you were invited to an organization, open the link in the invitation email instead.</Trans></p>
       <Form onSubmit={make}>
         {({ busy }) => (
           <>
             <TextField name="name" label={t`Organization`} autoComplete="organization" autoFocus />
-            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Go on</Trans></Button>
+            <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Continue</Trans></Button>
           </>
         )}
       </Form>

@@ -13,7 +13,10 @@ import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
 import { Receipt, useCosts } from './Receipt'
 
-/** Leads to the provider's page for the payment, as often as it takes. Asks for the billing details before, if they are missing. */
+/**
+ * Leads to the provider's payment page, any number of times. Asks for missing billing details
+ * first.
+ */
 export function PaymentStep({ choice, plans, left, status }: { choice: Choice; plans: Schema<'Plan'>[]; left: boolean; status: Schema<'OnboardingStatus'> }) {
   const format = useFormat()
   const plan = plans.find((one) => one.slug === choice.plan)!
@@ -29,25 +32,25 @@ export function PaymentStep({ choice, plans, left, status }: { choice: Choice; p
     })
     keepChoice(choice)
     location.assign(answer.data!.data.checkout_url ?? address('/'))
-    await new Promise(() => {}) // the button stays at work until the page is left
+    await new Promise(() => {}) // keeps the button busy until the browser leaves the page
   }
   return (
     <>
       <div>
         <h1><Trans>Payment</Trans></h1>
-        {plan.trial_days > 0 && !costs.free && <p className="muted"><Trans>Free until {start}. Stop before and you pay nothing.</Trans></p>}
+        {plan.trial_days > 0 && !costs.free && <p className="muted"><Trans>Free until {start}. Cancel before then and you will not be charged.</Trans></p>}
         <Form onSubmit={pay} className="stack gap-top">
           {({ busy }) => (
             <>
               {left && (
-                <Note icon="info" title={<Trans>Nothing was charged</Trans>} role="status"><Trans>You left the payment. All that you entered is kept; go on when you like.</Trans></Note>
+                <Note icon="info" title={<Trans>Nothing was charged</Trans>} role="status"><Trans>You left the payment page. Your details are saved, and you can continue anytime.</Trans></Note>
               )}
               {!status.has_billing_details && <BillingFields details={status.billing_details} countryFirst />}
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
-                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
+                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
-              {!costs.free && <p className="help center"><Icon name="lock" /><Trans>You enter the card on the payment provider’s page and come back here.</Trans></p>}
+              {!costs.free && <p className="help center"><Icon name="lock" /><Trans>You enter your card details on the payment provider’s page and then return here.</Trans></p>}
             </>
           )}
         </Form>

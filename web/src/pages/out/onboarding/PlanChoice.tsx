@@ -6,7 +6,7 @@ import { usePlanWords } from '../../../app/plans'
 import { Stepper } from '../../../ui/Field'
 import type { Choice } from '../Onboarding'
 
-/** The chosen plan, seats and currency, each to be changed. */
+/** The chosen plan, seats and currency, with controls to change them. */
 export function PlanChoice({ plan, choice }: { plan: Schema<'Plan'>; choice: Choice }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -23,8 +23,8 @@ export function PlanChoice({ plan, choice }: { plan: Schema<'Plan'>; choice: Cho
       </div>
       {plan.pricing_type === 'seat' && (
         <div className="choice">
-          <div><span className="label"><Trans>Seats</Trans></span><p className="help"><Trans>Who is in the team from the start, you included</Trans></p></div>
-          <Stepper value={choice.seats} label={t`Seats`} fewer={t`One seat fewer`} more={t`One seat more`} onChange={(seats) => change({ seats: String(seats) })} />
+          <div><span className="label"><Trans>Seats</Trans></span><p className="help"><Trans>Number of team members at the start, including you</Trans></p></div>
+          <Stepper value={choice.seats} label={t`Seats`} fewer={t`Remove a seat`} more={t`Add a seat`} onChange={(seats) => change({ seats: String(seats) })} />
         </div>
       )}
       {plan.prices.length > 1 && (

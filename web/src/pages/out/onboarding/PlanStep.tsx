@@ -8,7 +8,7 @@ import { CurrencyChoice } from '../../../ui/CurrencyChoice'
 import { PlanCards } from '../PlanCards'
 import type { Choice } from '../Onboarding'
 
-/** Chooses the plan. Who has an account may go on without one. */
+/** Chooses the plan. A registered user can continue without one. */
 export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Schema<'Plan'>[]; canSkip?: boolean }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -25,7 +25,7 @@ export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Sc
       <div className="page-head">
         <div>
           <h1><Trans>Choose a plan</Trans></h1>
-          <p><Trans>You can change it whenever you like.</Trans></p>
+          <p><Trans>You can change it anytime.</Trans></p>
         </div>
         <div className="acts"><CurrencyChoice currencies={currenciesOf(plans)} value={choice.currency} onChange={choose} /></div>
       </div>
@@ -39,7 +39,7 @@ export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Sc
       />
       {canSkip && (
         <p className="help center gap-top">
-          <button type="button" className="as-link" onClick={() => skip.mutate()}><Trans>Go on without a plan for now</Trans></button>
+          <button type="button" className="as-link" onClick={() => skip.mutate()}><Trans>Continue without a plan for now</Trans></button>
         </p>
       )}
     </div>

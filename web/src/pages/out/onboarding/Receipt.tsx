@@ -6,7 +6,7 @@ import { useFormat } from '../../../app/format'
 import { usePlanWords } from '../../../app/plans'
 import type { Choice } from '../Onboarding'
 
-/** What a choice costs today and later. */
+/** Returns what the choice costs today and later. */
 export function useCosts(plan: Schema<'Plan'>, choice: Choice) {
   const price = plan.prices.find((one) => one.currency === choice.currency)?.price_cents ?? 0
   const seats = plan.pricing_type === 'seat' ? choice.seats : 1
@@ -15,7 +15,7 @@ export function useCosts(plan: Schema<'Plan'>, choice: Choice) {
   return { price, seats, regular, today: plan.trial_days > 0 ? 0 : regular, start, free: regular === 0 && plan.pricing_type !== 'usage' }
 }
 
-/** What a choice costs, as a small receipt. */
+/** The costs of the choice as a small receipt. */
 export function Receipt({ plan, choice, tenant }: { plan: Schema<'Plan'>; choice: Choice; tenant?: string }) {
   const format = useFormat()
   const words = usePlanWords()
@@ -34,13 +34,13 @@ export function Receipt({ plan, choice, tenant }: { plan: Schema<'Plan'>; choice
         </div>
         {plan.trial_days > 0 && (
           <div>
-            <dt>{plural(plan.trial_days, { one: '# day on trial', other: '# days on trial' })}</dt>
+            <dt>{plural(plan.trial_days, { one: '#-day trial', other: '#-day trial' })}</dt>
             <dd>{money(-costs.regular)}</dd>
           </div>
         )}
         <div className="sum"><dt><Trans>Today</Trans></dt><dd>{money(costs.today)}</dd></div>
         <div className="next">
-          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small><Trans>{words.each(plan)}, until you stop</Trans></small></dt>
+          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small><Trans>{words.each(plan)}, until you cancel</Trans></small></dt>
           <dd>{money(costs.regular)}</dd>
         </div>
       </dl>

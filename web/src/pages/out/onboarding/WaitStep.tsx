@@ -4,7 +4,7 @@ import { Button } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { useNavigate } from '@tanstack/react-router'
 
-/** Waits for the provider to say that the payment was made; the page asks every two seconds. */
+/** Polls every two seconds until the provider confirms the payment. */
 export function WaitStep() {
   const navigate = useNavigate()
   const [long, setLong] = useState(false)
@@ -14,16 +14,16 @@ export function WaitStep() {
   }, [])
   return (
     <div role="status">
-      <h1><Trans>We wait for the payment to be confirmed</Trans></h1>
-      <p className="muted"><Trans>It takes a few seconds. You can close this page; nothing is lost.</Trans></p>
+      <h1><Trans>Waiting for payment confirmation</Trans></h1>
+      <p className="muted"><Trans>This takes a few seconds. You can safely close this page.</Trans></p>
       <p className="gap-top"><span className="spin" aria-hidden="true" /></p>
       {long && (
         <div className="gap-top">
           <Note
-            icon="clock" title={<Trans>It takes longer than usual</Trans>}
+            icon="clock" title={<Trans>This is taking longer than usual</Trans>}
             actions={<Button size="s" onClick={() => void navigate({ to: '/onboarding', search: {}, replace: true })}><Trans>Choose again</Trans></Button>}
           >
-            <Trans>If you paid, you are not charged twice: we go on asking. If you did not, choose again.</Trans>
+            <Trans>If you paid, you will not be charged again: we are still waiting for the confirmation. If you did not pay, choose a plan again.</Trans>
           </Note>
         </div>
       )}

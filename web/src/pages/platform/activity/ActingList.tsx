@@ -11,7 +11,7 @@ import { Status } from '../../../ui/Status'
 import { When } from '../../../ui/When'
 import { usePerson } from './entries'
 
-/** Who acted as whom, from when to when, and from where. */
+/** The impersonation log: the admin, the user, the times and the address. */
 export function ActingList() {
   const { t } = useLingui()
   const person = usePerson()
@@ -25,13 +25,13 @@ export function ActingList() {
   return (
     <Read query={log} lines={7}>
       {(found) => found.data.length === 0
-        ? <Empty slim icon="eye" title={<Trans>Nobody has acted as a customer yet</Trans>}><Trans>Each time an administrator does, its beginning and end are recorded here.</Trans></Empty>
+        ? <Empty slim icon="eye" title={<Trans>No admin has acted as a customer yet</Trans>}><Trans>The start and end of each session as another user are recorded here.</Trans></Empty>
         : (
           <>
             <table className="table mid cards rows">
               <thead>
                 <tr>
-                  <th scope="col"><Trans>Who</Trans></th><th scope="col"><Trans>Acted as</Trans></th><th scope="col"><Trans>What</Trans></th><th scope="col"><Trans>From where</Trans></th><th scope="col"><Trans>When</Trans></th>
+                  <th scope="col"><Trans>Who</Trans></th><th scope="col"><Trans>Acted as</Trans></th><th scope="col"><Trans>Action</Trans></th><th scope="col"><Trans>IP address</Trans></th><th scope="col"><Trans>When</Trans></th>
                 </tr>
               </thead>
               <tbody>
@@ -39,8 +39,8 @@ export function ActingList() {
                   <tr key={one.id}>
                     <td className="k1"><b>{person(one.impersonator_id)}</b></td>
                     <td className="k2" data-l={t`Acted as`}>{person(one.impersonated_id)} · <Link to="/platform/tenants/$tenantId" params={{ tenantId: one.tenant_id }}><Trans>Tenant</Trans></Link></td>
-                    <td className="k3">{one.action === 'started' ? <Status tone="wait"><Trans>Began</Trans></Status> : <Status tone="off"><Trans>Stopped</Trans></Status>}</td>
-                    <td className="k4">{one.ip_address ? <Copy text={one.ip_address} whole /> : <span className="faint"><Trans>By itself</Trans></span>}</td>
+                    <td className="k3">{one.action === 'started' ? <Status tone="wait"><Trans>Started</Trans></Status> : <Status tone="off"><Trans>Stopped</Trans></Status>}</td>
+                    <td className="k4">{one.ip_address ? <Copy text={one.ip_address} whole /> : <span className="faint"><Trans>Automatically</Trans></span>}</td>
                     <td className="k5 muted"><When at={one.created_at} /></td>
                   </tr>
                 ))}

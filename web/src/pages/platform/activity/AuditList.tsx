@@ -8,7 +8,7 @@ import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
 import { trailQuery, useChanges, useNameOf } from './entries'
 
-/** The audit trail, found by action, person and days. All filters are in the address. */
+/** The audit trail, filtered by action, user and days. All filters are in the URL. */
 export function AuditList() {
   const { t } = useLingui()
   const [search, change] = useFilters()
@@ -31,14 +31,14 @@ export function AuditList() {
     <>
       <div className="toolbar filters">
         {field('action', t`Action`, { placeholder: 'plan.updated', list: 'actions' })}
-        {field('actor', t`Person, by number`, { inputMode: 'numeric' })}
+        {field('actor', t`User ID`, { inputMode: 'numeric' })}
         {field('after', t`From`, { type: 'date' })}
         {field('before', t`Until`, { type: 'date' })}
-        {filtered && <Button size="s" look="quiet" icon="x" onClick={() => change({ action: undefined, actor: undefined, after: undefined, before: undefined, tenant: undefined })}><Trans>All again</Trans></Button>}
+        {filtered && <Button size="s" look="quiet" icon="x" onClick={() => change({ action: undefined, actor: undefined, after: undefined, before: undefined, tenant: undefined })}><Trans>Clear filters</Trans></Button>}
       </div>
       <Read query={trail} lines={9}>
         {(found) => found.data.length === 0
-          ? <Empty slim icon="activity" title={filtered ? <Trans>Nothing fits these filters</Trans> : <Trans>Nothing was changed yet</Trans>}>{!filtered && <Trans>Every change by anybody is recorded here and cannot be altered.</Trans>}</Empty>
+          ? <Empty slim icon="activity" title={filtered ? <Trans>No results for these filters</Trans> : <Trans>No changes yet</Trans>}>{!filtered && <Trans>All changes are recorded here and cannot be altered.</Trans>}</Empty>
           : <><Events entries={changes(found.data)} name={name} byDay withTenant /><Pager meta={found.meta} /></>}
       </Read>
       <datalist id="actions">{['plan.updated', 'plan_price.psp_created', 'member.role_changed', 'member.removed', 'invitation.created', 'tenant.updated', 'tenant.deleted', 'subscription.canceled', 'subscription.plan_changed', 'invoice.voided', 'api_key.created', 'impersonation.started', 'login.succeeded', 'login.blocked', 'password.changed'].map((one) => <option key={one} value={one} />)}</datalist>

@@ -5,7 +5,7 @@ import { Empty } from '../../../ui/Messages'
 import { AuditList } from './AuditList'
 import { useNameOf } from './entries'
 
-/** What happened anywhere, of all kinds or of one. Changes can be found by action, person and day, too. */
+/** All activity, of all kinds or of one. Changes can also be filtered by action, user and day. */
 export function Everything() {
   const [search] = useFilters()
   const name = useNameOf()
@@ -17,7 +17,7 @@ export function Everything() {
         : (
           <Timeline
             whose="all" name={name} withTenant
-            empty={<Empty slim icon="activity" title={<Trans>Nothing has happened yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>}
+            empty={<Empty slim icon="activity" title={<Trans>No activity yet</Trans>}><Trans>Payments, changes, usage and webhooks of all tenants appear here.</Trans></Empty>}
           />
         )}
     </>

@@ -20,14 +20,17 @@ interface Filter {
   'filter[created_before]'?: string
 }
 
-/** A part of the audit trail, the newest first. */
+/** A part of the audit trail, newest first. */
 export const trailQuery = (query: Filter) => queryOptions({
   queryKey: ['audit', query],
   queryFn: async () => (await api.GET('/api/v1/admin/audit-logs', { params: { query } })).data!,
   placeholderData: (before) => before,
 })
 
-/** Finds the names of what is sold, of tenants and, of one tenant, of its members: entries have ids alone. */
+/**
+ * Finds the names of catalog objects, of tenants and, for one tenant, of its members. Entries only
+ * contain ids.
+ */
 export function useNameOf(tenantId?: string): NameOf {
   const { i18n } = useLingui()
   const { user } = useMe()
@@ -49,14 +52,14 @@ export function useNameOf(tenantId?: string): NameOf {
   return (resource, id) => (resource === 'user' ? people.get(id) : records.get(id))
 }
 
-/** The name of somebody by their number, where it is known. */
+/** Returns a function that returns the name of a user by id, if known. */
 export function usePerson(): (id: number) => string {
   const { t } = useLingui()
   const name = useNameOf()
-  return (id) => name('user', String(id)) ?? t`Person ${id}`
+  return (id) => name('user', String(id)) ?? t`User ${id}`
 }
 
-/** Turns entries of the audit trail into those of a time line. */
+/** Converts audit entries to time line entries. */
 export function useChanges(): (found: Schema<'AuditEntry'>[]) => Change[] {
   const { t } = useLingui()
   const person = usePerson()

@@ -16,7 +16,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Begins a plan with what cannot wait; the rest is done in its editor, before it is on sale. */
+/** Creates a plan with the required fields. The rest is edited before the plan goes on sale. */
 export function NewPlan(props: Props) {
   return (
     <Dialog open={props.open} onClose={props.onClose} title={<Trans>New plan</Trans>}>
@@ -50,12 +50,12 @@ function Body({ product, onClose }: Props) {
         <>
           <TextField name="name.en" label={t`Name in English`} value={name} onChange={(event) => setName(event.target.value)} autoComplete="off" data-autofocus />
           <TextField name="slug" label={t`Short name`} value={slug ?? slugOf(name)} onChange={(event) => setSlug(event.target.value)} autoComplete="off" />
-          <SelectField name="pricing_type" label={t`The price is`} defaultValue="flat" help={t`It cannot be changed once somebody has subscribed.`}>
-            <option value="flat">{t`one price for everybody in it`}</option>
-            <option value="seat">{t`for each seat`}</option>
-            <option value="usage">{t`a base price, and what meters count`}</option>
+          <SelectField name="pricing_type" label={t`Pricing model`} defaultValue="flat" help={t`Cannot be changed after the first subscription.`}>
+            <option value="flat">{t`flat rate`}</option>
+            <option value="seat">{t`per seat`}</option>
+            <option value="usage">{t`base price plus usage`}</option>
           </SelectField>
-          <SelectField name="billing_cycle" label={t`It is paid`} defaultValue="monthly">
+          <SelectField name="billing_cycle" label={t`Billing interval`} defaultValue="monthly">
             <option value="weekly">{t`every week`}</option>
             <option value="monthly">{t`every month`}</option>
             <option value="quarterly">{t`every three months`}</option>
@@ -63,7 +63,7 @@ function Body({ product, onClose }: Props) {
           </SelectField>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}><Trans>Go on to prices</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}><Trans>Continue to prices</Trans></Button>
           </div>
         </>
       )}

@@ -12,7 +12,7 @@ import { usePlanActions } from './planActions'
 import { nameIn } from './texts'
 import { everyWord, pricingWord } from './words'
 
-/** A plan in the list of its product. */
+/** A plan in its product's list. */
 export function PlanRow({ of, onSale }: { of: Schema<'AdminPlan'>; onSale: boolean }) {
   const { t, i18n } = useLingui()
   const format = useFormat()
@@ -36,10 +36,10 @@ export function PlanRow({ of, onSale }: { of: Schema<'AdminPlan'>; onSale: boole
           {may('plans.delete') && <MenuEntry icon="x" danger onClick={() => setRemoving(true)}><Trans>Delete</Trans></MenuEntry>}
         </More>
         <Confirm
-          open={removing} onClose={() => setRemoving(false)} title={<Trans>Delete the plan {name}?</Trans>} action={<Trans>Delete the plan</Trans>}
-          onConfirm={async () => { await remove(); await reload(); toast(<Trans>The plan {name} is deleted.</Trans>) }}
+          open={removing} onClose={() => setRemoving(false)} title={<Trans>Delete the plan {name}?</Trans>} action={<Trans>Delete plan</Trans>}
+          onConfirm={async () => { await remove(); await reload(); toast(<Trans>The plan {name} was deleted.</Trans>) }}
         >
-          <p><Trans>Nobody can buy it any more, and it cannot come back. A plan that somebody has subscribed to stays; take it off sale instead.</Trans></p>
+          <p><Trans>It can no longer be bought, and this cannot be undone. A plan with subscriptions cannot be deleted: take it off sale instead.</Trans></p>
         </Confirm>
       </td>
     </tr>

@@ -11,16 +11,16 @@ import { TextFields } from './TextFields'
 import { sent, slugOf, textsOf } from './texts'
 
 interface Props {
-  /** The product to change; a new one without it. */
+  /** The product to change; undefined creates one. */
   of?: Schema<'AdminProduct'>
   open: boolean
   onClose: () => void
 }
 
-/** A new product, or other texts for one. */
+/** Creates a product or changes its texts. */
 export function ProductForm(props: Props) {
   return (
-    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change the product</Trans> : <Trans>New product</Trans>} wide>
+    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Edit product</Trans> : <Trans>New product</Trans>} wide>
       <Body {...props} />
     </Dialog>
   )
@@ -45,11 +45,11 @@ function Body({ of, onClose }: Props) {
       {({ busy }) => (
         <>
           <TextFields texts={texts} onChange={setTexts} />
-          <TextField name="slug" label={t`Short name`} help={t`How programs and the catalog file know it. Letters, digits and dashes.`} value={shown} onChange={(event) => setSlug(event.target.value)} autoComplete="off" />
-          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>Without it none of its plans can be bought; subscriptions go on.</Trans>}><Trans>On sale</Trans></Check>
+          <TextField name="slug" label={t`Short name`} help={t`Identifies it in the API and the catalog file. Letters, digits and hyphens.`} value={shown} onChange={(event) => setSlug(event.target.value)} autoComplete="off" />
+          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>If this is off, its plans cannot be bought. Subscriptions continue.</Trans>}><Trans>On sale</Trans></Check>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the product</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Create product</Trans>}</Button>
           </div>
         </>
       )}

@@ -47,12 +47,12 @@ export function ProductSection({ of }: { of: Schema<'AdminProduct'> }) {
   return (
     <Section className="sec product" title={<>{name} {!of.is_active && <Status tone="off"><Trans>Off sale</Trans></Status>}</>} end={acts} lead={of.translations[i18n.locale]?.description || of.translations.en?.description}>
       {plans.length === 0
-        ? <Empty slim icon="plan" title={<Trans>No plans yet</Trans>}><Trans>A plan says what customers get of the product and what it costs.</Trans></Empty>
+        ? <Empty slim icon="plan" title={<Trans>No plans yet</Trans>}><Trans>A plan defines the features that customers get, and the price.</Trans></Empty>
         : (
           <table className="table mid cards rows plan-list">
             <thead>
               <tr>
-                <th scope="col"><Trans>Plan</Trans></th><th scope="col"><Trans>Paid</Trans></th><th scope="col"><Trans>Prices</Trans></th><th scope="col"><Trans>State</Trans></th>
+                <th scope="col"><Trans>Plan</Trans></th><th scope="col"><Trans>Billing</Trans></th><th scope="col"><Trans>Prices</Trans></th><th scope="col"><Trans>Status</Trans></th>
                 <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
               </tr>
             </thead>
@@ -62,14 +62,14 @@ export function ProductSection({ of }: { of: Schema<'AdminProduct'> }) {
       <NewPlan product={of} open={asked === 'plan'} onClose={close} />
       <ProductForm of={of} open={asked === 'edit'} onClose={close} />
       <Confirm
-        open={asked === 'remove'} onClose={close} name={name} title={<Trans>Delete {name} and its plans?</Trans>} action={<Trans>Delete the product</Trans>}
+        open={asked === 'remove'} onClose={close} name={name} title={<Trans>Delete {name} and its plans?</Trans>} action={<Trans>Delete product</Trans>}
         onConfirm={async () => {
           await api.DELETE('/api/v1/admin/products/{product}', { params })
           await queries.invalidateQueries({ queryKey: catalogKey })
-          toast(<Trans>{name} is deleted.</Trans>)
+          toast(<Trans>{name} was deleted.</Trans>)
         }}
       >
-        <p><Trans>All its plans go with it and cannot come back. While somebody has subscribed to one of them, this is refused.</Trans></p>
+        <p><Trans>All its plans are deleted too. This cannot be undone. A product cannot be deleted while one of its plans has a subscription.</Trans></p>
       </Confirm>
     </Section>
   )

@@ -8,10 +8,10 @@ import { languageCodes, type Texts } from './texts'
 
 function Below({ error, missing }: { error?: string; missing: boolean }) {
   if (error) return <p className="error"><Icon name="alert" />{error}</p>
-  return <span className="help">{missing && <span className="st warn small"><Trans>Not written yet</Trans></span>}</span>
+  return <span className="help">{missing && <span className="st warn small"><Trans>Not translated yet</Trans></span>}</span>
 }
 
-/** Name and description in the languages that are offered, side by side. */
+/** Name and description in the offered languages, side by side. */
 export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: Texts) => void }) {
   const { t } = useLingui()
   const errors = useContext(FieldErrors)
@@ -33,7 +33,7 @@ export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: T
             <textarea
               className="area" name={`description.${code}`} aria-label={t`Description in ${language}`} value={description}
               aria-invalid={errors[`description.${code}`] ? true : undefined}
-              placeholder={code === 'en' ? t`Description` : t`Shown in English until it is written`} onChange={(event) => set(code, 'description', event.target.value)}
+              placeholder={code === 'en' ? t`Description` : t`Shown in English until translated`} onChange={(event) => set(code, 'description', event.target.value)}
             />
             <Below error={error} missing={code !== 'en' && ((!name && !!texts.en.name) || (!description && !!texts.en.description))} />
           </div>
@@ -43,7 +43,7 @@ export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: T
   )
 }
 
-/** In how many languages all is written that is written in English. */
+/** Returns the number of languages that have a translation of every English text. */
 export function writtenIn(texts: Texts, locales: string[]): number {
   return languageCodes.filter((code) => locales.includes(code) && texts[code].name && (texts[code].description || !texts.en.description)).length
 }

@@ -5,7 +5,7 @@ import { api, type Schema } from '../../../api/client'
 import { toast } from '../../../ui/Toast'
 import { catalogKey } from './reads'
 
-/** What can be done with a plan from a list as from its editor. */
+/** Returns the actions for a plan in a list and in its editor. */
 export function usePlanActions(plan: Schema<'AdminPlan'>) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -23,7 +23,7 @@ export function usePlanActions(plan: Schema<'AdminPlan'>) {
   })
   const turn = useMutation({
     mutationFn: (is_active: boolean) => api.PATCH('/api/v1/admin/plans/{plan}', { params, body: { is_active } }),
-    onSuccess: async (_, on) => { await reload(); toast(on ? <Trans>The plan is on sale.</Trans> : <Trans>The plan is off sale. Subscriptions go on.</Trans>) },
+    onSuccess: async (_, on) => { await reload(); toast(on ? <Trans>The plan is on sale.</Trans> : <Trans>The plan is off sale. Subscriptions continue.</Trans>) },
     onError,
   })
   return { duplicate, turn, remove: () => api.DELETE('/api/v1/admin/plans/{plan}', { params }), reload }

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
 import { setDecimals } from '../../../app/currencies'
 
-/** The catalog changes as a whole: one change reads all of it again. */
+/** All queries of the catalog share this key, so that a change reloads all of them. */
 export const catalogKey = ['catalog']
 
 export const productsQuery = (query: { search?: string; page: number }) => queryOptions({
@@ -11,7 +11,7 @@ export const productsQuery = (query: { search?: string; page: number }) => query
   placeholderData: (before) => before,
 })
 
-/** All products with their plans, to choose one or to find names. */
+/** All products with their plans, for selections and names. */
 export const allProductsQuery = queryOptions({
   queryKey: [...catalogKey, 'products', 'all'],
   queryFn: async () => (await api.GET('/api/v1/admin/products', { params: { query: { per_page: 100, include: ['plans'] } } })).data!.data,
@@ -22,7 +22,7 @@ export const planQuery = (id: string) => queryOptions({
   queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}', { params: { path: { plan: id } } })).data!.data,
 })
 
-/** How each price of a plan compares with the provider's, which is asked for it. */
+/** Compares each price of a plan with the provider's price. It queries the provider. */
 export const priceStatusQuery = (id: string) => queryOptions({
   queryKey: [...catalogKey, 'plans', id, 'prices'],
   queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}/psp-price-status', { params: { path: { plan: id } } })).data!.data,
@@ -30,7 +30,7 @@ export const priceStatusQuery = (id: string) => queryOptions({
   refetchOnWindowFocus: false,
 })
 
-/** All features in the order in which customers see them, to choose from. */
+/** All features in the order that customers see, for selections. */
 export const allFeaturesQuery = queryOptions({
   queryKey: [...catalogKey, 'features', 'all'],
   queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100, sort: ['sort_order', 'code'] } } })).data!.data,
@@ -51,7 +51,7 @@ export const currenciesQuery = queryOptions({
   },
 })
 
-/** How many tenants have a plan, by the price that they pay. */
+/** The number of tenants with a plan, by the price that they pay. */
 export const customersQuery = (id: string) => queryOptions({
   queryKey: [...catalogKey, 'plans', id, 'customers'],
   queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}/customers', { params: { path: { plan: id } } })).data!.data,

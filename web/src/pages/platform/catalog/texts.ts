@@ -1,18 +1,20 @@
 import type { Schema } from '../../../api/client'
 import type { Language } from '../../../app/locale'
 
-/** A name and a description in every language, as they are written. */
+/** A name and a description in every language, as edited. */
 export type Texts = Record<Language, { name: string; description: string }>
 
 export const languageCodes: Language[] = ['en', 'fr', 'es', 'it']
 
-/** The texts of a record, with an empty one where none was written. */
+/** Returns the texts of an object, with empty texts for missing ones. */
 export function textsOf(translations: Record<string, Schema<'Translation'>> = {}): Texts {
   const of = (code: Language) => ({ name: translations[code]?.name ?? '', description: translations[code]?.description ?? '' })
   return { en: of('en'), fr: of('fr'), es: of('es'), it: of('it') }
 }
 
-/** The texts as a request has them: what is empty is null, and a description without any text is none. */
+/**
+ * Converts texts for a request: an empty text is null, and so is a description without any text.
+ */
 export function sent(texts: Texts) {
   const by = (key: 'name' | 'description') => {
     const of = (code: Language) => texts[code][key].trim() || null
@@ -22,12 +24,12 @@ export function sent(texts: Texts) {
   return { name: by('name'), description: Object.values(description).some(Boolean) ? description : null }
 }
 
-/** The name in a language, else in English. */
+/** Returns the name in a language, otherwise in English. */
 export function nameIn(translations: Record<string, Schema<'Translation'>>, language: string): string {
   return translations[language]?.name || translations.en?.name || ''
 }
 
-/** A code or slug made from a name, until somebody writes another. */
+/** Returns a code or slug for a name, until the user edits it. */
 export function slugOf(name: string): string {
   return name.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
 }

@@ -11,16 +11,16 @@ import { TextFields } from '../catalog/TextFields'
 import { sent, slugOf, textsOf } from '../catalog/texts'
 
 interface Props {
-  /** The feature to change; a new one without it. */
+  /** The feature to change; undefined creates one. */
   of?: Schema<'AdminFeature'>
   open: boolean
   onClose: () => void
 }
 
-/** A new feature, or other texts for one. */
+/** Creates a feature or changes its texts. */
 export function FeatureForm(props: Props) {
   return (
-    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change the feature</Trans> : <Trans>New feature</Trans>} wide>
+    <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Edit feature</Trans> : <Trans>New feature</Trans>} wide>
       <Body {...props} />
     </Dialog>
   )
@@ -38,7 +38,7 @@ function Body({ of, onClose }: Props) {
 
   async function save(values: Values) {
     if (!/^\d+$/.test(order.trim())) {
-      const message = t`Write a whole number.`
+      const message = t`Enter a whole number.`
       throw new ApiError(422, message, undefined, { sort_order: [message] })
     }
     const body = { ...sent(texts), sort_order: Number(order), is_active: values.is_active === true }
@@ -54,16 +54,16 @@ function Body({ of, onClose }: Props) {
           <TextFields texts={texts} onChange={setTexts} />
           <TextField
             name="code" label={t`Code`} hint={of?.is_system ? t`fixed` : undefined} disabled={of?.is_system} value={shown} onChange={(event) => setCode(event.target.value)} autoComplete="off"
-            help={t`Your program asks by it what a customer may do.`}
+            help={t`Your application uses this code to check a customer’s access.`}
           />
           <TextField
-            name="sort_order" label={t`Place in lists`} inputMode="numeric" value={order} onChange={(event) => setPlace(event.target.value)} autoComplete="off"
-            help={t`Small numbers come first, in every plan. Features with the same number are in the order of their codes.`}
+            name="sort_order" label={t`Position in lists`} inputMode="numeric" value={order} onChange={(event) => setPlace(event.target.value)} autoComplete="off"
+            help={t`Lower numbers come first in every plan. Features with the same number are sorted by code.`}
           />
-          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>Without it, price lists leave it out. Limits of who has it hold all the same.</Trans>}><Trans>Shown to customers</Trans></Check>
+          <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>If this is off, price lists omit the feature. Its limits still apply to existing customers.</Trans>}><Trans>Shown to customers</Trans></Check>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the feature</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Create feature</Trans>}</Button>
           </div>
         </>
       )}

@@ -4,7 +4,7 @@ import { Status, type Tone } from '../../../ui/Status'
 import { checksOf } from './health'
 import type { Stats } from './stats'
 
-/** How many tenants have a subscription in which state. */
+/** The number of tenants by status of their subscription. */
 export function BySubscription({ of: { tenants } }: { of: Stats }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -13,7 +13,7 @@ export function BySubscription({ of: { tenants } }: { of: Stats }) {
     { key: 'active', tone: 'good', label: t`Active` },
     { key: 'trialing', tone: 'wait', label: t`In trial`, fill: 'var(--fill-2)' },
     { key: 'past_due', tone: by.past_due > 0 ? 'bad' : 'plain', label: t`Past due`, fill: 'var(--bad)' },
-    { key: 'other', tone: 'off', label: t`Paused or unfinished`, fill: 'var(--line-2)' },
+    { key: 'other', tone: 'off', label: t`Paused or incomplete`, fill: 'var(--line-2)' },
     { key: 'none', tone: 'plain', label: t`None`, fill: 'var(--track)' },
   ]
   return (
@@ -29,7 +29,7 @@ export function BySubscription({ of: { tenants } }: { of: Stats }) {
   )
 }
 
-/** What has to work, and how it does. */
+/** The health checks and their results. */
 export function HealthList({ of }: { of: Stats }) {
   const format = useFormat()
   return (

@@ -1,9 +1,9 @@
 import { useState, type KeyboardEvent } from 'react'
 
 interface Bar {
-  /** Below the bar; empty for none. */
+  /** Below the bar; may be empty. */
   label: string
-  /** The span and the value in words, for who points at the bar or goes to it by key. */
+  /** The span and the value in words, shown on hover and focus. */
   told: string
   value: number
 }
@@ -13,7 +13,7 @@ const ground = 184
 const top = 26
 const left = 50
 
-/** Marks of an axis: a few round values up to the largest. */
+/** Returns the ticks of an axis: a few round values up to the largest. */
 function ticks(most: number): number[] {
   if (most <= 0) return [0]
   const rough = most / 3
@@ -22,12 +22,15 @@ function ticks(most: number): number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step)
 }
 
-/** Bars over time, the last one in full ink. Arrow keys go from bar to bar; what one stands on is told above it. */
+/**
+ * Bars over time, the last one emphasized. Arrow keys move between bars; the selected one is
+ * described above.
+ */
 export function BarChart({ bars, summary, axis, show }: {
   bars: Bar[]; summary: string
-  /** Writes a mark of the axis. */
+  /** Formats a tick of the axis. */
   axis: (value: number) => string
-  /** Writes the value above a bar. */
+  /** Formats the value above a bar. */
   show: (value: number) => string
 }) {
   const [at, setAt] = useState<number>()

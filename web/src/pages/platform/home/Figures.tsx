@@ -22,12 +22,12 @@ function Figure({ label, value, spark, to, search, hash, children }: {
   )
 }
 
-/** A change against before, with an arrow that a screen reader hears in the words. */
+/** A change from the previous value, with an arrow. Screen readers get it from the words. */
 function Delta({ by, worse, children }: { by: number; worse?: boolean; children: ReactNode }) {
   return <span className={`delta ${by > 0 ? 'up' : by < 0 ? 'down' : ''} ${worse ? 'worse' : ''}`}>{children}</span>
 }
 
-/** The values of a figure's history, of the first currency where it has several. */
+/** Returns the history of a figure, in the first currency if there are several. */
 function useValues(span: Span): number[] {
   return useQuery(seriesQuery(span)).data?.[0]?.points.map((one) => one.value) ?? []
 }
@@ -54,7 +54,7 @@ function Subscriptions({ of: { subscriptions, tenants } }: { of: Stats }) {
   return (
     <Figure label={<Trans>Active subscriptions</Trans>} value={format.number(subscriptions.active)} spark={<SparkLine values={values} />} to="/platform/tenants">
       <Delta by={by}>
-        {by > 0 ? <Trans>{size} more than 30 days ago</Trans> : by < 0 ? <Trans>{size} fewer than 30 days ago</Trans> : <Trans>As many as 30 days ago</Trans>}
+        {by > 0 ? <Trans>{size} more than 30 days ago</Trans> : by < 0 ? <Trans>{size} fewer than 30 days ago</Trans> : <Trans>Same as 30 days ago</Trans>}
         {trial > 0 && <>{', '}{plural(trial, { one: '# in trial', other: '# in trial' })}</>}
       </Delta>
     </Figure>
@@ -72,7 +72,7 @@ function Revenue({ of: { mrr } }: { of: Stats }) {
   return (
     <Figure label={<Trans>Monthly recurring revenue</Trans>} value={first ? format.about(first.amount, first.currency) : t`None yet`} spark={<SparkLine values={values} />} to="/platform" hash="mrr">
       <Delta by={by}>
-        {by > 0 ? <Trans>{size} more than 30 days ago</Trans> : by < 0 ? <Trans>{size} less than 30 days ago</Trans> : <Trans>As much as 30 days ago</Trans>}
+        {by > 0 ? <Trans>{size} more than 30 days ago</Trans> : by < 0 ? <Trans>{size} less than 30 days ago</Trans> : <Trans>Same as 30 days ago</Trans>}
         {also && <>{', '}<Trans>and {also}</Trans></>}
       </Delta>
     </Figure>
@@ -91,7 +91,7 @@ function Failed({ of: { failed_payments: failed, at } }: { of: Stats }) {
       to="/platform/activity" search={{ kind: 'payments' }}
     >
       <Delta by={by} worse={by > 0}>
-        {failed.open === 0 && week === 0 ? <Trans>All is paid</Trans> : plural(week, { one: '# in 7 days', other: '# in 7 days' })}
+        {failed.open === 0 && week === 0 ? <Trans>All paid</Trans> : plural(week, { one: '# in 7 days', other: '# in 7 days' })}
         {open && <>{', '}<Trans>{open} open</Trans></>}
       </Delta>
     </Figure>
@@ -105,11 +105,11 @@ function Refusals({ of: { quota_refusals: refusals, at } }: { of: Stats }) {
   const share = before > 0 ? format.percent(Math.round((Math.abs(now - before) / before) * 100) / 100) : ''
   return (
     <Figure
-      label={<Trans>Quota refusals, 24 hours</Trans>} value={format.number(now)} spark={<SparkBars values={values} />}
+      label={<Trans>Rejected usage, 24 hours</Trans>} value={format.number(now)} spark={<SparkBars values={values} />}
       to="/platform/activity" search={{ kind: 'usage' }}
     >
       <Delta by={now - before}>
-        {now === before ? <Trans>As many as the day before</Trans>
+        {now === before ? <Trans>Same as the day before</Trans>
           : before === 0 ? <Trans>None the day before</Trans>
           : now > before ? <Trans>{share} more than the day before</Trans> : <Trans>{share} fewer than the day before</Trans>}
         {refusals.tenants > 0 && <>{', '}{plural(refusals.tenants, { one: '# tenant', other: '# tenants' })}</>}
@@ -127,12 +127,12 @@ function Health({ of }: { of: Stats }) {
   const unknown = checks.filter((one) => one.tone === 'plain').length
   return (
     <Figure label={<Trans>Health</Trans>} value={<Trans>{well} of {all}</Trans>} spark={<SparkChecks tones={checks.map((one) => one.tone)} />} to="/platform" hash="health">
-      <span className="delta">{first ? <Status tone={first.tone}>{first.trouble}</Status> : unknown > 0 ? plural(unknown, { one: '# not checked yet', other: '# not checked yet' }) : <Trans>All is well</Trans>}</span>
+      <span className="delta">{first ? <Status tone={first.tone}>{first.trouble}</Status> : unknown > 0 ? plural(unknown, { one: '# not checked yet', other: '# not checked yet' }) : <Trans>No problems</Trans>}</span>
     </Figure>
   )
 }
 
-/** Six figures with how they changed; each is the way to what it counts. */
+/** Six figures with their changes. Each links to its details. */
 export function Figures({ of }: { of: Stats }) {
   return <div className="six"><Tenants of={of} /><Subscriptions of={of} /><Revenue of={of} /><Failed of={of} /><Refusals of={of} /><Health of={of} /></div>
 }

@@ -19,7 +19,7 @@ interface Step {
 
 const has = (what: string, read: () => Promise<number>) => ({ queryKey: ['has', what], queryFn: async () => (await read()) > 0 })
 
-/** What a new platform does first. It goes away once all is done. */
+/** The first steps of a new platform. It disappears once they are complete. */
 export function GetStarted({ of }: { of: Stats }) {
   const may = usePlatformMay()
   const settings = useSettings()
@@ -29,18 +29,18 @@ export function GetStarted({ of }: { of: Stats }) {
   const steps: (Step | false)[] = [
     may('plans.create') && {
       key: 'plan', done: plans.data === true, to: '/platform/catalog', title: <Trans>Sell your first plan</Trans>, action: <Trans>Open the catalog</Trans>,
-      text: <Trans>A plan with a price is on sale as soon as it is active.</Trans>,
+      text: <Trans>A plan with a price goes on sale as soon as it is active.</Trans>,
     },
     {
-      key: 'brand', done: settings.support_email !== null, to: '/platform/settings', title: <Trans>Show who you are</Trans>, action: <Trans>See the settings</Trans>,
-      text: <Trans>Name, logo and support address appear in mails, pages and invoices.</Trans>,
+      key: 'brand', done: settings.support_email !== null, to: '/platform/settings', title: <Trans>Add your branding</Trans>, action: <Trans>View settings</Trans>,
+      text: <Trans>Name, logo and support address appear in emails, on pages and on invoices.</Trans>,
     },
     may('api_keys.manage') && {
       key: 'key', done: keys.data === true, to: '/platform/developers', title: <Trans>Connect your product</Trans>, action: <Trans>Create an API key</Trans>,
-      text: <Trans>With an API key your product reads plans and limits and records usage.</Trans>,
+      text: <Trans>Your product uses an API key to read plans and limits and to record usage.</Trans>,
     },
     {
-      key: 'tenant', done: of.tenants.total > 0, to: '/pricing', title: <Trans>Welcome your first customer</Trans>, action: <Trans>See the pricing page</Trans>,
+      key: 'tenant', done: of.tenants.total > 0, to: '/pricing', title: <Trans>Welcome your first customer</Trans>, action: <Trans>View pricing page</Trans>,
       text: <Trans>Customers sign up on the pricing page.</Trans>,
     },
   ]

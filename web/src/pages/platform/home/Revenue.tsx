@@ -8,7 +8,7 @@ import { Segments } from '../../../ui/Field'
 import { BarChart } from './BarChart'
 import { lastDays, seriesQuery, type Mrr, type Point, type Stats } from './stats'
 
-/** The currency that the address names, else the one with most. */
+/** Returns the currency in the URL, otherwise the one with the most revenue. */
 function useCurrency(mrr: Mrr[]): Mrr | undefined {
   const [search] = useFilters()
   return mrr.find((one) => one.currency === search.currency) ?? mrr[0]
@@ -31,7 +31,7 @@ function Chart({ points, currency, daily }: { points: Point[]; currency: string;
     <>
       <BarChart bars={bars} summary={summary} axis={(value) => format.compact(value, currency)} show={(value) => format.about(value, currency)} />
       <details className="behind">
-        <summary><Trans>The figures as a table</Trans></summary>
+        <summary><Trans>Show data as a table</Trans></summary>
         <table className="table">
           <thead><tr><th scope="col">{daily ? <Trans>Day</Trans> : <Trans>Month</Trans>}</th><th scope="col" className="num"><Trans>Monthly recurring revenue</Trans></th></tr></thead>
           <tbody>{points.toReversed().map(({ at, value }) => <tr key={at}><td>{span(at)}</td><td className="num">{format.money(value, currency)}</td></tr>)}</tbody>
@@ -57,7 +57,7 @@ function Moved({ of, at }: { of: Mrr; at: string }) {
   )
 }
 
-/** The monthly recurring revenue over time in one currency, and how it moved. */
+/** The monthly recurring revenue over time in a currency, and its movements. */
 export function Revenue({ of }: { of: Stats }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -72,7 +72,7 @@ export function Revenue({ of }: { of: Stats }) {
     return (
       <section className="sec plain" id="mrr">
         <div className="sec-head"><h2><Trans>Monthly recurring revenue</Trans></h2></div>
-        <Empty slim icon="activity" title={<Trans>Nobody pays regularly yet</Trans>}><Trans>With the first subscription it says here what comes in each month, and how that moves.</Trans></Empty>
+        <Empty slim icon="activity" title={<Trans>No recurring revenue yet</Trans>}><Trans>Your monthly revenue and its trend appear here after the first subscription.</Trans></Empty>
       </section>
     )
   }
@@ -88,19 +88,19 @@ export function Revenue({ of }: { of: Stats }) {
             </select>
           )}
           <Segments
-            className="end" label={t`How far back`} value={daily ? 'month' : 'year'} onChange={(to) => set('span', to === 'month' ? to : undefined)}
+            className="end" label={t`Time range`} value={daily ? 'month' : 'year'} onChange={(to) => set('span', to === 'month' ? to : undefined)}
             options={[{ value: 'month', label: t`30 days` }, { value: 'year', label: t`Year` }]}
           />
         </div>
         <Read query={series} lines={7}>
           {(found) => {
             const points = found.find((one) => one.currency === chosen.currency)?.points ?? []
-            return points.length > 0 ? <Chart points={points} currency={chosen.currency} daily={daily} /> : <p className="t13 muted"><Trans>Nothing is known of this time.</Trans></p>
+            return points.length > 0 ? <Chart points={points} currency={chosen.currency} daily={daily} /> : <p className="t13 muted"><Trans>No data for this period.</Trans></p>
           }}
         </Read>
       </section>
       <section>
-        <div className="sec-head"><h2><Trans>How it moved in 30 days</Trans></h2></div>
+        <div className="sec-head"><h2><Trans>Change over 30 days</Trans></h2></div>
         <Moved of={chosen} at={of.at} />
       </section>
     </div>

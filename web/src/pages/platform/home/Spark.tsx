@@ -2,7 +2,7 @@ const width = 112
 const ground = 28
 const top = 5
 
-/** How a figure has developed, as a line: it stands beside the figure and says nothing alone. */
+/** The history of a figure as a line. It is decorative: the figure is next to it. */
 export function SparkLine({ values }: { values: number[] }) {
   if (values.length < 2) return null
   const [least, most] = [Math.min(...values), Math.max(...values)]
@@ -17,7 +17,7 @@ export function SparkLine({ values }: { values: number[] }) {
   )
 }
 
-/** What happened on each of the last days, as bars; the last one stands out. */
+/** The last days as bars, with the last one emphasized. */
 export function SparkBars({ values, bad }: { values: number[]; bad?: boolean }) {
   if (values.length === 0) return null
   const most = Math.max(...values, 1)
@@ -34,14 +34,14 @@ export function SparkBars({ values, bad }: { values: number[]; bad?: boolean }) 
   )
 }
 
-/** One mark for each check; those that are not well are higher. */
+/** A mark for each check. Failed checks are higher. */
 export function SparkChecks({ tones }: { tones: string[] }) {
   const step = width / Math.max(tones.length, 8)
   const left = width - tones.length * step
   return (
     <svg className="chart" viewBox={`0 0 ${width} 32`} aria-hidden="true">
       {tones.map((tone, i) => {
-        // What was never asked is neither well nor in trouble: low and faint.
+        // A check without a result is neither good nor bad: low and faint.
         const [look, high] = { good: ['b', 12], plain: ['bf', 4] }[tone] ?? [tone === 'bad' ? 'bx' : 'bw', 24]
         return <rect key={i} className={String(look)} x={left + i * step + 2} y={30 - Number(high)} width={step - 4} height={high} rx="2" />
       })}

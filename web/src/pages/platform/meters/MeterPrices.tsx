@@ -9,7 +9,7 @@ import { Icon } from '../../../ui/Icon'
 import { Menu, MenuEntry } from '../../../ui/Menu'
 import { currenciesQuery } from '../catalog/reads'
 
-/** What one unit costs in a currency, as it is being written. */
+/** The price of a unit in a currency, as edited. */
 export interface DraftMeterPrice {
   currency: string
   amount: string
@@ -17,7 +17,10 @@ export interface DraftMeterPrice {
   saved?: Schema<'AdminMeterPrice'>
 }
 
-/** Moves the decimal point of a number in text, to the right where by is positive: no float is computed with. */
+/**
+ * Moves the decimal point of a number in a string, to the right if by is positive. This avoids
+ * floats.
+ */
 function moved(text: string, by: number): string {
   const [whole = '', decimals = ''] = text.split('.')
   const digits = by < 0 ? whole.padStart(-by + 1, '0') + decimals : whole + decimals.padEnd(by, '0')
@@ -27,21 +30,21 @@ function moved(text: string, by: number): string {
   return right ? `${left}.${right}` : left
 }
 
-/** A unit price as one writes it: 0.2 minor units are 0.002. */
+/** Formats a unit price for editing: 0.2 minor units are 0.002. */
 export function writtenUnit(cents: number, digits: number): string {
-  // String writes small numbers with an exponent; a unit price has at most twelve decimals.
+  // String formats small numbers with an exponent; a unit price has at most twelve decimals.
   const plain = String(cents)
   return moved(plain.includes('e') ? cents.toFixed(12) : plain, -digits)
 }
 
-/** What was written as minor units with decimals; undefined where it is no amount. */
+/** Parses input as minor units with decimals; undefined if it is not an amount. */
 export function unitPrice(text: string, digits: number): number | undefined {
   const plain = text.trim().replace(/\s/g, '').replace(',', '.')
   if (!/^\d+(\.\d*)?$/.test(plain)) return undefined
   return Number(moved(plain, digits))
 }
 
-/** What one unit costs, one price a currency. A meter with a linked price is billed. */
+/** The price of a unit in each currency. A meter with a linked price is billed. */
 export function MeterPrices({ prices, onChange }: { prices: DraftMeterPrice[]; onChange: (to: DraftMeterPrice[]) => void }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -52,9 +55,9 @@ export function MeterPrices({ prices, onChange }: { prices: DraftMeterPrice[]; o
   return (
     <div className="choices" role="group" aria-label={t`Prices`}>
       <div className="label-row">
-        <span className="label"><Trans>Price of a unit</Trans> <span><Trans>optional</Trans></span></span>
+        <span className="label"><Trans>Unit price</Trans> <span><Trans>optional</Trans></span></span>
         {free.length > 0 && (
-          <Menu target={<Button size="s" look="quiet" icon="plus"><Trans>Add a currency</Trans></Button>}>
+          <Menu target={<Button size="s" look="quiet" icon="plus"><Trans>Add currency</Trans></Button>}>
             {free.map((one) => <MenuEntry key={one.code} onClick={() => onChange([...prices, { currency: one.code, amount: '', link: '' }])}>{format.currency(one.code)} ({one.code})</MenuEntry>)}
           </Menu>
         )}
@@ -65,14 +68,14 @@ export function MeterPrices({ prices, onChange }: { prices: DraftMeterPrice[]; o
         return (
           <div key={one.currency} className="unit-price">
             <b>{one.currency}</b>
-            <input className="input dense" name={`prices.${i}.unit_price_cents`} inputMode="decimal" placeholder="0.002" autoComplete="off" aria-label={t`Price of a unit in ${name}`} aria-invalid={error ? true : undefined} value={one.amount} onChange={(event) => set(i, { amount: event.target.value })} />
-            <input className="input dense" name={`prices.${i}.psp_price_id`} placeholder="price_…" autoComplete="off" spellCheck={false} aria-label={t`Id of the provider’s price in ${name}`} value={one.link} onChange={(event) => set(i, { link: event.target.value })} />
-            <Button size="s" look="quiet" icon="x" aria-label={t`Take out ${name}`} onClick={() => onChange(prices.filter((_, n) => n !== i))} />
+            <input className="input dense" name={`prices.${i}.unit_price_cents`} inputMode="decimal" placeholder="0.002" autoComplete="off" aria-label={t`Unit price in ${name}`} aria-invalid={error ? true : undefined} value={one.amount} onChange={(event) => set(i, { amount: event.target.value })} />
+            <input className="input dense" name={`prices.${i}.psp_price_id`} placeholder="price_…" autoComplete="off" spellCheck={false} aria-label={t`Provider price ID in ${name}`} value={one.link} onChange={(event) => set(i, { link: event.target.value })} />
+            <Button size="s" look="quiet" icon="x" aria-label={t`Remove ${name}`} onClick={() => onChange(prices.filter((_, n) => n !== i))} />
             {error && <p className="error"><Icon name="alert" />{error}</p>}
           </div>
         )
       })}
-      <p className="help"><Trans>With the id of a metered price of the provider the meter is billed, on plans by usage.</Trans></p>
+      <p className="help"><Trans>With the ID of a metered price at the provider, usage of this meter is billed in usage-based plans.</Trans></p>
     </div>
   )
 }

@@ -6,13 +6,13 @@ export const resets: Schema<'ResetInterval'>[] = ['monthly', 'weekly', 'daily', 
 export const enforcements: Schema<'QuotaEnforcement'>[] = ['hard', 'soft', 'none']
 
 export function aggregationWord(of: Schema<'Aggregation'>): string {
-  return { sum: t`the sum of what is recorded`, count: t`the number of events`, max: t`the highest value`, last_value: t`the latest value` }[of] ?? of
+  return { sum: t`sum of recorded values`, count: t`number of events`, max: t`highest value`, last_value: t`latest value` }[of] ?? of
 }
 
 export function resetWord(of: Schema<'ResetInterval'>): string {
-  return { monthly: t`each billing month`, weekly: t`each week`, daily: t`each day`, none: t`never` }[of] ?? of
+  return { monthly: t`every billing month`, weekly: t`every week`, daily: t`every day`, none: t`never` }[of] ?? of
 }
 
 export function enforcementWord(of: Schema<'QuotaEnforcement'>): string {
-  return { hard: t`refuses more`, soft: t`tells, and lets more through`, none: t`does nothing` }[of] ?? of
+  return { hard: t`rejects usage`, soft: t`only sends alerts`, none: t`does nothing` }[of] ?? of
 }

@@ -8,14 +8,16 @@ import { priceChanges, type PriceChange } from './changes'
 import { useDigits } from './digits'
 import type { Draft } from './draft'
 
-/** Who keeps what they pay in a currency. Some may pay an earlier price still. */
+/**
+ * The customers who keep their current price in a currency. Some may still pay an earlier price.
+ */
 function Keepers({ of, customers }: { of: PriceChange; customers: Schema<'PlanCustomers'> | undefined }) {
   const format = useFormat()
   if (of.before === undefined) return null
   const old = format.money(of.before, of.currency)
-  if (!customers) return <Trans>Who pays {old} keeps it until they change their plan.</Trans>
+  if (!customers) return <Trans>Tenants that pay {old} keep this price until they change their plan.</Trans>
   const keep = customers.by_price.filter((one) => one.currency === of.currency && one.tenants > 0)
-  if (keep.length === 0) return <Trans>Nobody pays {old} so far.</Trans>
+  if (keep.length === 0) return <Trans>No tenant pays {old}.</Trans>
   return keep.map((one) => {
     const amount = format.money(one.amount, one.currency)
     return (
@@ -26,7 +28,7 @@ function Keepers({ of, customers }: { of: PriceChange; customers: Schema<'PlanCu
   })
 }
 
-/** A price that changes: who keeps the old one, and who pays the new one. */
+/** A changed price: the customers who keep the old one and those who pay the new one. */
 function PriceLine({ of, customers }: { of: PriceChange; customers: Schema<'PlanCustomers'> | undefined }) {
   const format = useFormat()
   const { currency, after } = of
@@ -35,13 +37,13 @@ function PriceLine({ of, customers }: { of: PriceChange; customers: Schema<'Plan
       <Icon name={after === undefined ? 'minus' : 'card'} />
       <span>
         <Keepers of={of} customers={customers} />{' '}
-        {after !== undefined ? <Trans>New customers pay {format.money(after, currency)} from the moment you save.</Trans> : <Trans>Nobody new can buy it in {currency}.</Trans>}
+        {after !== undefined ? <Trans>New customers pay {format.money(after, currency)} as soon as you save.</Trans> : <Trans>New customers cannot buy it in {currency}.</Trans>}
       </span>
     </li>
   )
 }
 
-/** Whom saving concerns, before it is done. */
+/** The customers that saving affects, shown before saving. */
 export function Affected({ plan, draft, before }: { plan: string; draft: Draft; before: Draft }) {
   const digits = useDigits()
   const customers = useQuery(customersQuery(plan)).data
@@ -57,14 +59,14 @@ export function Affected({ plan, draft, before }: { plan: string; draft: Draft; 
       <div className="sec-head"><h2><Trans>Who is affected</Trans></h2></div>
       <ul className="affected icons">
         {prices.map((one) => <PriceLine key={one.currency} of={one} customers={customers} />)}
-        {interval && <li><Icon name="clock" /><span><Trans>Who has the plan keeps the interval; the new one is for new customers.</Trans></span></li>}
+        {interval && <li><Icon name="clock" /><span><Trans>Existing customers keep their billing interval. The new one applies to new customers.</Trans></span></li>}
         {gives && (
           <li>
             <Icon name="team" />
             <span>
               {customers
-                ? <Plural value={count} _0="Nobody has the plan so far; what is in it holds for whoever buys it." one="What is in it changes at once for # tenant, also where it becomes less." other="What is in it changes at once for # tenants, also where it becomes less." />
-                : <Trans>What is in it changes at once for everybody who has the plan, also where it becomes less.</Trans>}
+                ? <Plural value={count} _0="No tenants have this plan yet. The features apply to new subscriptions." one="The features change immediately for # tenant, even where they are reduced." other="The features change immediately for # tenants, even where they are reduced." />
+                : <Trans>The features change immediately for all tenants on the plan, even where they are reduced.</Trans>}
             </span>
           </li>
         )}
@@ -72,16 +74,16 @@ export function Affected({ plan, draft, before }: { plan: string; draft: Draft; 
           <li>
             <Icon name="plan" />
             {draft.is_active
-              ? <span><Trans>Everybody can buy it within a minute.</Trans></span>
-              : <span><Trans>Nobody new can buy it.</Trans> {customers && <Plural value={count} _0="Nobody has it." one="# tenant keeps it." other="# tenants keep it." />}</span>}
+              ? <span><Trans>Customers can buy it within a minute.</Trans></span>
+              : <span><Trans>New customers cannot buy it.</Trans> {customers && <Plural value={count} _0="No tenants have it." one="# tenant keeps it." other="# tenants keep it." />}</span>}
           </li>
         )}
         {nothing && (
           <li>
             <Icon name="team" />
             <span className="muted">
-              {customers && <><Plural value={count} _0="Nobody has this plan." one="# tenant has this plan." other="# tenants have this plan." />{' '}</>}
-              <Trans>Change something and it says here whom that concerns.</Trans>
+              {customers && <><Plural value={count} _0="No tenants have this plan." one="# tenant has this plan." other="# tenants have this plan." />{' '}</>}
+              <Trans>Make a change to see who is affected.</Trans>
             </span>
           </li>
         )}

@@ -22,7 +22,7 @@ import { Preview } from './Preview'
 import { Prices } from './Prices'
 import { Terms } from './Terms'
 
-/** Puts an error of the set's second entry at the feature that is second in it. */
+/** Maps the index of an error in the request to the feature at that index. */
 function atFeatures(error: unknown, draft: Draft): never {
   if (!(error instanceof ApiError)) throw error
   const given = givenIn(draft)
@@ -33,20 +33,20 @@ function atFeatures(error: unknown, draft: Draft): never {
   throw new ApiError(error.status, error.message, error.code, fields, error.body)
 }
 
-/** A change of a price, with its size where there was one before. */
+/** A price change, with its size if there was a price before. */
 function PriceEffect({ of: { currency, before, after } }: { of: PriceChange }) {
   const format = useFormat()
   const [from, to] = [before !== undefined && format.money(before, currency), after !== undefined && format.money(after, currency)]
   if (from && to && before) {
     const by = (after! - before) / before
     const size = format.percent(Math.abs(by))
-    return <span><b><Trans>{from} becomes {to}</Trans></b> {by < 0 ? <Trans>({size} less)</Trans> : <Trans>({size} more)</Trans>}</span>
+    return <span><b><Trans>{from} changes to {to}</Trans></b> {by < 0 ? <Trans>({size} less)</Trans> : <Trans>({size} more)</Trans>}</span>
   }
-  if (from && to) return <b><Trans>{from} becomes {to}</Trans></b>
-  return <b>{to ? <Trans>{to} is new</Trans> : <Trans>{from || currency} goes</Trans>}</b>
+  if (from && to) return <b><Trans>{from} changes to {to}</Trans></b>
+  return <b>{to ? <Trans>{to} is new</Trans> : <Trans>{from || currency} is removed</Trans>}</b>
 }
 
-/** A plan being changed: what is written stays until it is saved or discarded. */
+/** The form of a plan. Input is kept until it is saved or discarded. */
 export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDiscard: () => void }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -59,7 +59,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
   const before = draftOf(plan, digits)
   const [draft, setDraft] = useState(before)
   const [seen, setSeen] = useState(plan)
-  // A price that was taken from the provider meanwhile belongs to what is being written, too.
+  // A price that was imported from the provider in the meantime belongs to the draft, too.
   if (plan !== seen) {
     setSeen(plan)
     const taken = before.prices.filter((one) => !seen.prices.some((old) => old.currency === one.currency) && !draft.prices.some((own) => own.currency === one.currency))
@@ -73,7 +73,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
   const price = prices.find((one) => one.before !== undefined && one.after !== undefined)
   const every = everyWord({ interval_unit: draft.interval_unit, interval_count: Number(draft.interval_count) || 1 })
 
-  /** Asks whether prices shall change, with the effect: Enter in a field is easily pressed. */
+  /** Asks for confirmation of price changes, because Enter in a field is easily pressed. */
   async function confirmPrices() {
     if (prices.length === 0) return
     const sure = await new Promise<boolean>((then) => setDecide(() => then))
@@ -85,14 +85,14 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
     const { body, mistakes } = requestOf(draft, before, digits)
     const wrong = Object.entries(mistakes)
     if (wrong.length > 0) {
-      const words = { amount: t`Write an amount, such as 19.00.`, number: t`Write a whole number.` }
-      throw new ApiError(422, t`Something cannot be read as a number.`, undefined, Object.fromEntries(wrong.map(([name, kind]) => [name, [words[kind]]])))
+      const words = { amount: t`Enter an amount, such as 19.00.`, number: t`Enter a whole number.` }
+      throw new ApiError(422, t`Some values are not valid numbers.`, undefined, Object.fromEntries(wrong.map(([name, kind]) => [name, [words[kind]]])))
     }
     await confirmPrices()
     const saved = await api.PATCH('/api/v1/admin/plans/{plan}', { params: { path: { plan: plan.id } }, body }).catch((error: unknown) => atFeatures(error, draft))
     setDraft(draftOf(saved.data!.data, digits))
     await queries.invalidateQueries({ queryKey: catalogKey })
-    toast(<Trans>The plan is saved.</Trans>)
+    toast(<Trans>The plan was saved.</Trans>)
   }
 
   return (
@@ -113,7 +113,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
           </aside>
           <Confirm
             calm open={decide !== undefined} onClose={() => decide?.(false)} onConfirm={async () => decide?.(true)}
-            title={<Trans>Change the price?</Trans>} action={<Trans>Change the price</Trans>}
+            title={<Trans>Change the price?</Trans>} action={<Trans>Change price</Trans>}
           >
             <ul className="list">
               {prices.map((one) => <li key={one.currency}><PriceEffect of={one} /></li>)}

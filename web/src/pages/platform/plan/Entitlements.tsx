@@ -9,7 +9,7 @@ import { allFeaturesQuery } from '../catalog/reads'
 import { nameIn } from '../catalog/texts'
 import type { Draft, DraftEntitlement } from './draft'
 
-/** What a plan gives: each feature, with a limit where there is one. */
+/** The features of a plan, with their limits. */
 export function Entitlements({ of, onChange, mayEdit }: { of: Draft['entitlements']; onChange: (to: Draft['entitlements']) => void; mayEdit: boolean }) {
   const { t, i18n } = useLingui()
   const features = useQuery(allFeaturesQuery)
@@ -17,12 +17,12 @@ export function Entitlements({ of, onChange, mayEdit }: { of: Draft['entitlement
   const set = (id: string, to: DraftEntitlement) => onChange({ ...of, [id]: to })
   return (
     <Section
-      title={<Trans>What is in it</Trans>} end={<ButtonLink size="s" to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}
-      lead={<Trans>A number is a limit; without one the feature is there without a limit. A change holds at once, for who has the plan too.</Trans>}
+      title={<Trans>Features</Trans>} end={<ButtonLink size="s" to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}
+      lead={<Trans>A number is a limit. Without a number, the feature is unlimited. Changes apply immediately, including to existing subscriptions.</Trans>}
     >
       <Read query={features} lines={5}>
         {(all) => all.length === 0
-          ? <p className="t13 muted"><Trans>There are no features yet. Make one for each thing that differs between plans.</Trans></p>
+          ? <p className="t13 muted"><Trans>There are no features yet. Create one for each thing that differs between plans.</Trans></p>
           : (
             <div className="ents">
               {all.filter((one) => one.is_active || of[one.id]?.on).map((feature) => {

@@ -13,7 +13,7 @@ import { useDigits } from './digits'
 import { minorUnits, type Draft } from './draft'
 import { offerWords } from './offerWords'
 
-/** The price as a customer reads it in a language. */
+/** The price as customers see it in a language. */
 function Price({ draft, currency, language }: { draft: Draft; currency: string | undefined; language: Language }) {
   const digits = useDigits()
   const words = offerWords[language]
@@ -24,7 +24,7 @@ function Price({ draft, currency, language }: { draft: Draft; currency: string |
   return <p className="p"><b>{cents === undefined || !currency ? '–' : formats(language).money(cents, currency)}</b> <span className="faint t13">{every}{by}</span></p>
 }
 
-/** The plan as its customers will see it, in a language and currency of one's choice. */
+/** The plan as customers will see it, in a selected language and currency. */
 export function Preview({ draft }: { draft: Draft }) {
   const { t, i18n } = useLingui()
   const settings = useSettings()
@@ -66,7 +66,7 @@ export function Preview({ draft }: { draft: Draft }) {
         </ul>
         <span className="btn block" aria-hidden="true">{words.choose(name)}</span>
       </div>
-      <p className="help"><Trans>The words of features are <Link to="/platform/catalog/features">kept with the features</Link>.</Trans></p>
+      <p className="help"><Trans>Edit the texts of features <Link to="/platform/catalog/features">under Features</Link>.</Trans></p>
     </>
   )
 }

@@ -11,7 +11,7 @@ import { atField } from './mismatches'
 
 type Price = Schema<'AdminPrice'>
 
-/** What can be done about a saved price at the payment provider. */
+/** Returns the actions for a saved price at the payment provider. */
 export function usePriceActions(plan: Schema<'AdminPlan'>, price: Price | undefined) {
   const queries = useQueryClient()
   const params = { path: { plan: plan.id, price: price?.id ?? '' } }
@@ -19,14 +19,14 @@ export function usePriceActions(plan: Schema<'AdminPlan'>, price: Price | undefi
   const onError = (error: Error) => toast(error.message)
   const makeOne = () => api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-create', { params, body: { product_id: plan.product_id } })
   const unlinkIt = () => api.POST('/api/v1/admin/plans/{plan}/prices/{price}/psp-unlink', { params })
-  const create = useMutation({ mutationFn: makeOne, onSuccess: async () => { await reload(); toast(<Trans>The price is at the payment provider now.</Trans>) }, onError })
-  const unlink = useMutation({ mutationFn: unlinkIt, onSuccess: async () => { await reload(); toast(<Trans>The price is unlinked. The provider keeps its own.</Trans>) }, onError })
+  const create = useMutation({ mutationFn: makeOne, onSuccess: async () => { await reload(); toast(<Trans>The price was created at the payment provider.</Trans>) }, onError })
+  const unlink = useMutation({ mutationFn: unlinkIt, onSuccess: async () => { await reload(); toast(<Trans>The price was unlinked. It still exists at the provider.</Trans>) }, onError })
   return { create, unlink, makeOne, unlinkIt, reload, params }
 }
 
 function IdField() {
   const { t } = useLingui()
-  return <TextField name="psp_price_id" label={t`Its id at the provider`} placeholder="price_…" autoComplete="off" spellCheck={false} data-autofocus />
+  return <TextField name="psp_price_id" label={t`Price ID at the provider`} placeholder="price_…" autoComplete="off" spellCheck={false} data-autofocus />
 }
 
 export function LinkPrice({ plan, price, open, onClose }: { plan: Schema<'AdminPlan'>; price: Price; open: boolean; onClose: () => void }) {
@@ -43,9 +43,9 @@ export function LinkPrice({ plan, price, open, onClose }: { plan: Schema<'AdminP
       >
         {({ busy }) => (
           <>
-            <p className="flat"><Trans>It must have the same amount, currency and interval, and be active there.</Trans></p>
+            <p className="flat"><Trans>It must have the same amount, currency and interval, and be active at the provider.</Trans></p>
             <IdField />
-            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Link</Trans></Button></div>
+            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Link price</Trans></Button></div>
           </>
         )}
       </Form>
@@ -53,13 +53,13 @@ export function LinkPrice({ plan, price, open, onClose }: { plan: Schema<'AdminP
   )
 }
 
-/** Puts a link right that does not fit: a new price there, or another one. */
+/** Repairs a mismatched link with a new price at the provider or a different one. */
 export function RepairPrice({ plan, price, status, open, onClose, onLink }: {
   plan: Schema<'AdminPlan'>; price: Price; status?: Schema<'AdminPriceStatus'>; open: boolean; onClose: () => void; onLink: () => void
 }) {
   const { makeOne, unlinkIt, reload } = usePriceActions(plan, price)
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Repair the price in {price.currency}</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Repair price in {price.currency}</Trans>}>
       <Form
         className="stack"
         onSubmit={async () => {
@@ -68,19 +68,19 @@ export function RepairPrice({ plan, price, status, open, onClose, onLink }: {
           await makeOne()
           await reload()
           onClose()
-          toast(<Trans>There is a new price at the payment provider.</Trans>)
+          toast(<Trans>A new price was created at the payment provider.</Trans>)
         }}
       >
         {({ busy }) => (
           <>
             <div className="dialog-text">
               <p>{status?.message}</p>
-              <p><Trans>Until it is right, nobody can buy the plan in {price.currency}. Who has it already keeps paying as before.</Trans></p>
-              <p><Trans>A new price is made there with your amount, and the old one stays there without being used.</Trans></p>
+              <p><Trans>Until this is repaired, the plan cannot be bought in {price.currency}. Existing customers keep paying as before.</Trans></p>
+              <p><Trans>A new price with your amount is created there. The old price stays there but is no longer used.</Trans></p>
             </div>
             <div className="acts">
-              <Button onClick={() => void unlinkIt().then(reload).then(onLink, (error: Error) => toast(error.message))}><Trans>Link another one</Trans></Button>
-              <Button type="submit" look="primary" busy={busy}><Trans>Make a new one</Trans></Button>
+              <Button onClick={() => void unlinkIt().then(reload).then(onLink, (error: Error) => toast(error.message))}><Trans>Link another price</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Create new price</Trans></Button>
             </div>
           </>
         )}
@@ -89,11 +89,11 @@ export function RepairPrice({ plan, price, status, open, onClose, onLink }: {
   )
 }
 
-/** Takes a price from the provider, in a currency that the plan does not have yet. */
+/** Imports a price from the provider, in a currency that the plan does not have yet. */
 export function ImportPrice({ plan, open, onClose }: { plan: Schema<'AdminPlan'>; open: boolean; onClose: () => void }) {
   const queries = useQueryClient()
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Take a price from the provider</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Import a price from the provider</Trans>}>
       <Form
         className="stack"
         onSubmit={async (values) => {
@@ -104,9 +104,9 @@ export function ImportPrice({ plan, open, onClose }: { plan: Schema<'AdminPlan'>
       >
         {({ busy }) => (
           <>
-            <p className="flat"><Trans>Its currency and amount become a price of this plan. It must have the plan’s interval, in a currency that the plan has no price in.</Trans></p>
+            <p className="flat"><Trans>Its currency and amount become a price of this plan. It must have the plan’s interval and a currency in which the plan has no price yet.</Trans></p>
             <IdField />
-            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Take it</Trans></Button></div>
+            <div className="acts"><Button onClick={onClose}><Trans>Cancel</Trans></Button><Button type="submit" look="primary" busy={busy}><Trans>Import price</Trans></Button></div>
           </>
         )}
       </Form>

@@ -13,7 +13,10 @@ import type { DraftPrice } from './draft'
 import { ImportPrice } from './PriceDialogs'
 import { PriceRow } from './PriceRow'
 
-/** The prices of a plan, one a currency, with their state at the payment provider and how to repair it. */
+/**
+ * The prices of a plan, one per currency, with their state at the payment provider and how to
+ * repair it.
+ */
 export function Prices({ plan, prices, onChange, label, mayEdit }: {
   plan: Schema<'AdminPlan'>; prices: DraftPrice[]; onChange: (to: DraftPrice[]) => void; label: string; mayEdit: boolean
 }) {
@@ -26,9 +29,9 @@ export function Prices({ plan, prices, onChange, label, mayEdit }: {
   const free = currencies.filter((one) => !prices.some((price) => price.currency === one.code))
   const add = (
     <span className="acts">
-      <Button size="s" look="quiet" onClick={() => setImporting(true)}><Trans>Take from the provider</Trans></Button>
+      <Button size="s" look="quiet" onClick={() => setImporting(true)}><Trans>Import from provider</Trans></Button>
       {free.length > 0 && (
-        <Menu target={<Button size="s" icon="plus"><Trans>Add a currency</Trans></Button>}>
+        <Menu target={<Button size="s" icon="plus"><Trans>Add currency</Trans></Button>}>
           {free.map((one) => <MenuEntry key={one.code} onClick={() => onChange([...prices, { currency: one.code, amount: '' }])}>{format.currency(one.code)} ({one.code})</MenuEntry>)}
         </Menu>
       )}
@@ -37,7 +40,7 @@ export function Prices({ plan, prices, onChange, label, mayEdit }: {
   return (
     <Section title={<Trans>Prices</Trans>} end={mayEdit && add}>
       {prices.length === 0
-        ? <p className="t13 muted"><Trans>Without a price nobody can buy it. Add the currency of your first customers.</Trans></p>
+        ? <p className="t13 muted"><Trans>The plan cannot be bought without a price. Add the currency of your first customers.</Trans></p>
         : (
           <table className="table cards prices">
             <thead>

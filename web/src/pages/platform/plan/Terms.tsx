@@ -7,21 +7,21 @@ import { allProductsQuery } from '../catalog/reads'
 import { nameIn } from '../catalog/texts'
 import type { Draft } from './draft'
 
-/** How a plan is paid, its trial, and where it stands in lists. */
+/** The billing interval of a plan, its trial, and its position in lists. */
 export function Terms({ draft, onChange, mayEdit }: { draft: Draft; onChange: (to: Partial<Draft>) => void; mayEdit: boolean }) {
   const { t, i18n } = useLingui()
   const products = useQuery(allProductsQuery).data ?? []
   const off = !mayEdit
   return (
-    <Section title={<Trans>How it is sold</Trans>}>
+    <Section title={<Trans>Pricing and availability</Trans>}>
       <div className="grid-2">
-        <SelectField name="pricing_type" label={t`The price is`} disabled={off} value={draft.pricing_type} onChange={(event) => onChange({ pricing_type: event.target.value as Schema<'PricingType'> })} help={t`It cannot be changed while somebody is subscribed.`}>
-          <option value="flat">{t`one price for everybody in it`}</option>
-          <option value="seat">{t`for each seat`}</option>
-          <option value="usage">{t`a base price, and what meters count`}</option>
+        <SelectField name="pricing_type" label={t`Pricing model`} disabled={off} value={draft.pricing_type} onChange={(event) => onChange({ pricing_type: event.target.value as Schema<'PricingType'> })} help={t`Cannot be changed while the plan has subscriptions.`}>
+          <option value="flat">{t`flat rate`}</option>
+          <option value="seat">{t`per seat`}</option>
+          <option value="usage">{t`base price plus usage`}</option>
         </SelectField>
         <div className="two">
-          <TextField name="interval_count" label={t`Paid every`} inputMode="numeric" disabled={off} value={draft.interval_count} onChange={(event) => onChange({ interval_count: event.target.value })} />
+          <TextField name="interval_count" label={t`Billed every`} inputMode="numeric" disabled={off} value={draft.interval_count} onChange={(event) => onChange({ interval_count: event.target.value })} />
           <SelectField name="interval_unit" label={t`Unit`} disabled={off} value={draft.interval_unit} onChange={(event) => onChange({ interval_unit: event.target.value as Schema<'IntervalUnit'> })}>
             <option value="day">{t`days`}</option>
             <option value="week">{t`weeks`}</option>
@@ -29,15 +29,15 @@ export function Terms({ draft, onChange, mayEdit }: { draft: Draft; onChange: (t
             <option value="year">{t`years`}</option>
           </SelectField>
         </div>
-        <TextField name="trial_days" label={t`Trial, in days`} inputMode="numeric" disabled={off} value={draft.trial_days} onChange={(event) => onChange({ trial_days: event.target.value })} help={t`0 is none. Each customer has one trial of a product.`} />
-        <TextField name="sort_order" label={t`Place in lists`} inputMode="numeric" disabled={off} value={draft.sort_order} onChange={(event) => onChange({ sort_order: event.target.value })} help={t`Small numbers come first.`} />
+        <TextField name="trial_days" label={t`Trial (days)`} inputMode="numeric" disabled={off} value={draft.trial_days} onChange={(event) => onChange({ trial_days: event.target.value })} help={t`0 for no trial. Each customer gets one trial per product.`} />
+        <TextField name="sort_order" label={t`Position in lists`} inputMode="numeric" disabled={off} value={draft.sort_order} onChange={(event) => onChange({ sort_order: event.target.value })} help={t`Lower numbers come first.`} />
         <SelectField name="product_id" label={t`Product`} disabled={off} value={draft.product_id} onChange={(event) => onChange({ product_id: event.target.value })}>
           {products.map((one) => <option key={one.id} value={one.id}>{nameIn(one.translations, i18n.locale)}</option>)}
         </SelectField>
-        <TextField name="slug" label={t`Short name`} disabled={off} value={draft.slug} onChange={(event) => onChange({ slug: event.target.value })} autoComplete="off" help={t`How programs and the catalog file know it.`} />
+        <TextField name="slug" label={t`Short name`} disabled={off} value={draft.slug} onChange={(event) => onChange({ slug: event.target.value })} autoComplete="off" help={t`Identifies it in the API and the catalog file.`} />
       </div>
       <div className="gap-top">
-        <Check name="is_active" checked={draft.is_active} disabled={off} onChange={(event) => onChange({ is_active: event.target.checked })} small={<Trans>Without it nobody new can buy the plan. Who has it keeps it.</Trans>}>
+        <Check name="is_active" checked={draft.is_active} disabled={off} onChange={(event) => onChange({ is_active: event.target.checked })} small={<Trans>If this is off, new customers cannot buy the plan. Existing customers keep it.</Trans>}>
           <Trans>On sale</Trans>
         </Check>
       </div>

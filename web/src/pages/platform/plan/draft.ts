@@ -1,21 +1,21 @@
 import type { Schema } from '../../../api/client'
 import { sent, textsOf, type Texts } from '../catalog/texts'
 
-/** A price as it is being written. */
+/** A price as edited. */
 export interface DraftPrice {
   currency: string
-  /** What stands in the field. */
+  /** The text in the field. */
   amount: string
 }
 
-/** What a plan gives of a feature, as it is being written. */
+/** An entitlement as edited. */
 export interface DraftEntitlement {
   on: boolean
-  /** What stands in the field of the limit; empty for none. */
+  /** The text in the limit field; empty for no limit. */
   limit: string
 }
 
-/** A plan as it is being written, until it is saved or discarded. */
+/** A plan as edited, until it is saved or discarded. */
 export interface Draft {
   texts: Texts
   slug: string
@@ -30,15 +30,18 @@ export interface Draft {
   entitlements: Record<string, DraftEntitlement>
 }
 
-/** The decimals of each currency, by its code. */
+/** The decimals of a currency by code. */
 export type Digits = (currency: string) => number
 
-/** Minor units as one writes them: 1900 is 19.00. */
+/** Formats minor units for editing: 1900 is 19.00. */
 export function written(cents: number, digits: number): string {
   return (cents / 10 ** digits).toFixed(digits)
 }
 
-/** What was written as minor units, with a comma or a point before the decimals; undefined where it is no amount. */
+/**
+ * Parses input as minor units, with a comma or a point before the decimals; undefined if it is not
+ * an amount.
+ */
 export function minorUnits(text: string, digits: number): number | undefined {
   const plain = text.trim().replace(/[\s'’]/g, '').replace(',', '.')
   if (!new RegExp(`^\\d+(\\.\\d{0,${digits}})?$`).test(plain)) return undefined
@@ -55,10 +58,10 @@ export function draftOf(plan: Schema<'AdminPlan'>, digits: Digits): Draft {
   }
 }
 
-/** A field whose text is no number, by its name in the request. */
+/** Fields with invalid numbers, by their name in the request. */
 export type Mistakes = Record<string, 'amount' | 'number'>
 
-/** The request that saves a draft, and what cannot be read in it. Only what was changed is sent. */
+/** Returns the request that saves a draft, and its invalid fields. It only contains changes. */
 export function requestOf(draft: Draft, before: Draft, digits: Digits): { body: Schema<'AdminUpdatePlanRequest'>; mistakes: Mistakes } {
   const mistakes: Mistakes = {}
   const whole = (name: 'interval_count' | 'trial_days' | 'sort_order') => {
@@ -92,7 +95,7 @@ export function requestOf(draft: Draft, before: Draft, digits: Digits): { body: 
   return { body, mistakes }
 }
 
-/** The ids of the features that a request gives, in its order, to find their errors. */
+/** Returns the ids of the features in a request, in its order, to assign errors to them. */
 export function givenIn(draft: Draft): string[] {
   return Object.entries(draft.entitlements).filter(([, one]) => one.on).map(([id]) => id)
 }

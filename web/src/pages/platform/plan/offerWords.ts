@@ -2,8 +2,8 @@ import type { Language } from '../../../app/locale'
 import type { Schema } from '../../../api/client'
 
 /**
- * The words of a price list in each language. The preview shows a language that is not the
- * reader's, so they are not among the texts of the console.
+ * The words of a price list in each language. The preview can show a language other than the
+ * reader's, so they are not in the console's catalogs.
  */
 interface OfferWords {
   every: (unit: Schema<'IntervalUnit'>, count: number) => string

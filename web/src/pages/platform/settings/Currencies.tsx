@@ -25,11 +25,11 @@ function CurrencyRow({ of, mayEdit }: { of: Schema<'AdminCurrency'>; mayEdit: bo
   return (
     <tr>
       <td className="k1"><b>{name}</b><small><code>{of.code}</code></small></td>
-      <td className="k2" data-l={t`Written`}>{format.money(123456 * 10 ** (of.minor_units - 2), of.code)}</td>
+      <td className="k2" data-l={t`Format`}>{format.money(123456 * 10 ** (of.minor_units - 2), of.code)}</td>
       <td className="k3" data-l={t`Decimals`}>{of.minor_units}</td>
       <td className="k4">
         <Switch checked={turn.isPending ? turn.variables : of.is_active} disabled={!mayEdit || turn.isPending} aria-label={t`Sell in ${name}`} onChange={(event) => turn.mutate(event.target.checked)}>
-          {of.is_active ? <Trans>Sold in</Trans> : <Trans>Nothing new is sold</Trans>}
+          {of.is_active ? <Trans>On sale</Trans> : <Trans>No new sales</Trans>}
         </Switch>
       </td>
       <td className="acts-cell">
@@ -42,17 +42,17 @@ function CurrencyRow({ of, mayEdit }: { of: Schema<'AdminCurrency'>; mayEdit: bo
         )}
         <EditCurrency of={of} open={asked === 'edit'} onClose={() => setAsked(undefined)} />
         <Confirm
-          open={asked === 'remove'} onClose={() => setAsked(undefined)} title={<Trans>Delete {name}?</Trans>} action={<Trans>Delete the currency</Trans>}
-          onConfirm={async () => { await api.DELETE('/api/v1/admin/currencies/{currency}', { params }); await reload(); toast(<Trans>{name} is deleted.</Trans>) }}
+          open={asked === 'remove'} onClose={() => setAsked(undefined)} title={<Trans>Delete {name}?</Trans>} action={<Trans>Delete currency</Trans>}
+          onConfirm={async () => { await api.DELETE('/api/v1/admin/currencies/{currency}', { params }); await reload(); toast(<Trans>{name} was deleted.</Trans>) }}
         >
-          <p><Trans>While a price, a subscription or an invoice is in it, this is refused. Stop selling in it instead.</Trans></p>
+          <p><Trans>A currency with a price, a subscription or an invoice cannot be deleted. Stop selling in it instead.</Trans></p>
         </Confirm>
       </td>
     </tr>
   )
 }
 
-/** The currencies that one sells in. */
+/** The currencies in which plans can be sold. */
 export function Currencies({ mayEdit }: { mayEdit: boolean }) {
   const { t } = useLingui()
   const currencies = useQuery(currenciesQuery)
@@ -60,17 +60,17 @@ export function Currencies({ mayEdit }: { mayEdit: boolean }) {
   const acts = mayEdit && (
     <span className="acts">
       <Button size="s" icon="plus" onClick={() => setAsked('add')}><Trans>Add</Trans></Button>
-      <More small><MenuEntry icon="plus" onClick={() => setAsked('own')}><Trans>One that no list has</Trans></MenuEntry></More>
+      <More small><MenuEntry icon="plus" onClick={() => setAsked('own')}><Trans>Add custom currency</Trans></MenuEntry></More>
     </span>
   )
   return (
-    <Section className="part" title={<Trans>Currencies</Trans>} end={acts} lead={<Trans>A plan can have a price in each. What was sold goes on when you stop selling in one.</Trans>}>
+    <Section className="part" title={<Trans>Currencies</Trans>} end={acts} lead={<Trans>A plan can have a price in each currency. If you stop selling in a currency, existing subscriptions continue.</Trans>}>
       <Read query={currencies} lines={4}>
         {(found) => (
           <table className="table mid cards rows">
             <thead>
               <tr>
-                <th scope="col"><Trans>Currency</Trans></th><th scope="col"><Trans>Written</Trans></th><th scope="col"><Trans>Decimals</Trans></th><th scope="col"><Trans>State</Trans></th>
+                <th scope="col"><Trans>Currency</Trans></th><th scope="col"><Trans>Format</Trans></th><th scope="col"><Trans>Decimals</Trans></th><th scope="col"><Trans>Status</Trans></th>
                 <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
               </tr>
             </thead>

@@ -11,7 +11,7 @@ import { Read } from '../../../ui/Read'
 import { toast } from '../../../ui/Toast'
 import { currenciesQuery } from '../catalog/reads'
 
-/** Adds currencies that everybody knows, by their codes. */
+/** Adds standard currencies by code. */
 export function AddCurrencies({ open, onClose }: { open: boolean; onClose: () => void }) {
   return <Dialog open={open} onClose={onClose} title={<Trans>Add currencies</Trans>}><AddBody onClose={onClose} /></Dialog>
 }
@@ -37,7 +37,7 @@ function AddBody({ onClose }: { onClose: () => void }) {
     >
       {({ busy }) => (
         <>
-          <TextField name="find" label={t`Find`} value={wanted} onChange={(event) => setWanted(event.target.value)} autoComplete="off" data-autofocus />
+          <TextField name="find" label={t`Search`} value={wanted} onChange={(event) => setWanted(event.target.value)} autoComplete="off" data-autofocus />
           <Read query={known} lines={5}>
             {(found) => {
               const shown = found
@@ -52,7 +52,7 @@ function AddBody({ onClose }: { onClose: () => void }) {
                       <span>{format.currency(one.code)} <span className="faint">{one.code}</span></span>
                     </label>
                   ))}
-                  {shown.length === 0 && <p className="t13 muted"><Trans>None of the known currencies is named like that.</Trans></p>}
+                  {shown.length === 0 && <p className="t13 muted"><Trans>No known currency matches.</Trans></p>}
                 </fieldset>
               )
             }}
@@ -68,15 +68,15 @@ function AddBody({ onClose }: { onClose: () => void }) {
 }
 
 interface EditProps {
-  /** The currency to change; one of one's own without it. */
+  /** The currency to change; undefined creates a custom one. */
   of?: Schema<'AdminCurrency'>
   open: boolean
   onClose: () => void
 }
 
-/** Changes name, symbol and decimals of a currency, or makes one that no list has. */
+/** Changes a currency's name, symbol and decimals, or creates a custom currency. */
 export function EditCurrency(props: EditProps) {
-  return <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Change {props.of.code}</Trans> : <Trans>A currency of your own</Trans>}><EditBody {...props} /></Dialog>
+  return <Dialog open={props.open} onClose={props.onClose} title={props.of ? <Trans>Edit {props.of.code}</Trans> : <Trans>Custom currency</Trans>}><EditBody {...props} /></Dialog>
 }
 
 function EditBody({ of, onClose }: EditProps) {
@@ -94,14 +94,14 @@ function EditBody({ of, onClose }: EditProps) {
       {({ busy }) => (
         <>
           {!of && <TextField name="code" label={t`Code`} maxLength={3} autoComplete="off" help={t`Three letters.`} data-autofocus />}
-          <TextField name="name" label={t`Name`} defaultValue={of?.name} autoComplete="off" help={t`People read the name of their own language where there is one.`} />
+          <TextField name="name" label={t`Name`} defaultValue={of?.name} autoComplete="off" help={t`Users see the name in their own language if a translation exists.`} />
           <TextField name="symbol" label={t`Symbol`} defaultValue={of?.symbol} maxLength={10} autoComplete="off" />
-          <SelectField name="minor_units" label={t`Decimals`} defaultValue={String(of?.minor_units ?? 2)} help={t`They cannot change while amounts are stored in it.`}>
+          <SelectField name="minor_units" label={t`Decimals`} defaultValue={String(of?.minor_units ?? 2)} help={t`Cannot be changed while amounts in this currency are stored.`}>
             <option>0</option><option>2</option><option>3</option>
           </SelectField>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Make the currency</Trans>}</Button>
+            <Button type="submit" look="primary" busy={busy}>{of ? <Trans>Save</Trans> : <Trans>Create currency</Trans>}</Button>
           </div>
         </>
       )}

@@ -9,7 +9,7 @@ import { AreaField, Check } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 
-/** Cancels a subscription, at its period's end or at once, and says what each means. */
+/** Cancels a subscription, immediately or at the end of the period, and explains both. */
 export function CancelSubscription({ of, tenant, open, onClose }: {
   of: Schema<'Subscription'>; tenant: Schema<'AdminTenant'>; open: boolean; onClose: () => void
 }) {
@@ -19,7 +19,7 @@ export function CancelSubscription({ of, tenant, open, onClose }: {
   const [now, setNow] = useState(false)
   const day = format.day(of.current_period_end)
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Cancel {of.plan.name} of {tenant.name}</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Cancel {of.plan.name} for {tenant.name}</Trans>}>
       <Form
         className="stack"
         onSubmit={async (values) => {
@@ -34,16 +34,16 @@ export function CancelSubscription({ of, tenant, open, onClose }: {
         {({ busy }) => (
           <>
             <div className="stack tight" role="radiogroup" aria-label={t`When`}>
-              <Check type="radio" name="when" value="end" checked={!now} onChange={() => setNow(false)} small={<Trans>They keep what is paid until then and can take it back.</Trans>}>
+              <Check type="radio" name="when" value="end" checked={!now} onChange={() => setNow(false)} small={<Trans>The customer keeps access until then and can undo the cancellation.</Trans>}>
                 <Trans>On {day}, at the end of the period</Trans>
               </Check>
-              <Check type="radio" name="when" value="now" checked={now} onChange={() => setNow(true)} small={<Trans>They lose access to what the plan gives. It cannot be resumed.</Trans>}>
+              <Check type="radio" name="when" value="now" checked={now} onChange={() => setNow(true)} small={<Trans>The customer loses the features of the plan. The subscription cannot be resumed.</Trans>}>
                 <Trans>Now</Trans>
               </Check>
             </div>
             <AreaField name="reason" label={t`Reason`} hint={t`optional`} rows={2} maxLength={500} />
             <div className="acts">
-              <Button onClick={onClose}><Trans>Leave it</Trans></Button>
+              <Button onClick={onClose}><Trans>Go back</Trans></Button>
               <Button type="submit" look="danger solid" busy={busy}>{now ? <Trans>Cancel now</Trans> : <Trans>Cancel on {day}</Trans>}</Button>
             </div>
           </>

@@ -7,7 +7,7 @@ import { Note, Problem } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
 import { usePlatformMay } from '../may'
 
-/** Says that a tenant is deleted, and brings it back. */
+/** Shows that a tenant is deleted, and restores it. */
 export function Deleted({ of }: { of: Schema<'AdminTenant'> }) {
   const format = useFormat()
   const queries = useQueryClient()
@@ -16,7 +16,7 @@ export function Deleted({ of }: { of: Schema<'AdminTenant'> }) {
     mutationFn: () => api.POST('/api/v1/admin/tenants/{tenant}/restore', { params: { path: { tenant: of.id } } }),
     onSuccess: async () => {
       await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
-      toast(<Trans>{of.name} is back.</Trans>)
+      toast(<Trans>{of.name} was restored.</Trans>)
     },
   })
   const day = format.day(of.deleted_at!)
@@ -26,7 +26,7 @@ export function Deleted({ of }: { of: Schema<'AdminTenant'> }) {
         tone="warn" title={<Trans>Deleted on {day} by its owner</Trans>}
         actions={may('tenants.manage') && <Button size="s" icon="undo" busy={restore.isPending} onClick={() => restore.mutate()}><Trans>Restore</Trans></Button>}
       >
-        <Trans>Nobody can get in. Until its data is deleted for good, it can come back as it was, without those who are in another organization by then.</Trans>
+        <Trans>Members no longer have access. Until its data is permanently deleted, it can be restored, without members who have joined another organization.</Trans>
       </Note>
       {restore.error && <Problem error={restore.error} />}
     </div>

@@ -9,22 +9,22 @@ import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 
-/** Whom invoices are for. */
+/** The billing details of a tenant. */
 export function BillingDetailsList({ of }: { of: Schema<'AdminTenant'> }) {
   const format = useFormat()
   const place = [of.address, [of.postal_code, of.city].filter(Boolean).join(' '), of.country && format.country(of.country)].filter(Boolean).join(', ')
-  if (!of.legal_name && !place && !of.vat_number && !of.billing_email) return <p className="t13 faint"><Trans>Not given yet.</Trans></p>
+  if (!of.legal_name && !place && !of.vat_number && !of.billing_email) return <p className="t13 faint"><Trans>Not provided yet.</Trans></p>
   return (
     <dl className="dl">
       {of.legal_name && <div><dt><Trans>Legal name</Trans></dt><dd>{of.legal_name}</dd></div>}
       {place && <div><dt><Trans>Address</Trans></dt><dd>{place}</dd></div>}
       {of.vat_number && <div><dt><Trans>VAT number</Trans></dt><dd>{of.vat_number}</dd></div>}
-      <div><dt><Trans>Invoices to</Trans></dt><dd className="break">{of.billing_email ?? of.owner?.email ?? '–'}</dd></div>
+      <div><dt><Trans>Billing email</Trans></dt><dd className="break">{of.billing_email ?? of.owner?.email ?? '–'}</dd></div>
     </dl>
   )
 }
 
-/** Changes name and billing details, as the tenant itself can. */
+/** Changes the name and billing details, as the tenant itself can. */
 export function EditTenant({ of, open, onClose }: { of: Schema<'AdminTenant'>; open: boolean; onClose: () => void }) {
   const { t } = useLingui()
   const queries = useQueryClient()
@@ -36,7 +36,7 @@ export function EditTenant({ of, open, onClose }: { of: Schema<'AdminTenant'>; o
           await api.PATCH('/api/v1/admin/tenants/{tenant}', { params: { path: { tenant: of.id } }, body: { name: String(values.name).trim(), ...billingOf(values) } })
           await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
           onClose()
-          toast(<Trans>The details are saved.</Trans>)
+          toast(<Trans>Details saved.</Trans>)
         }}
       >
         {({ busy }) => (

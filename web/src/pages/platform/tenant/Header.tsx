@@ -21,7 +21,7 @@ import { VoidInvoice } from './VoidInvoice'
 
 type Asked = 'edit' | 'cancel' | 'void' | 'dissolve' | undefined
 
-/** Who it is and how they are, with the two actions that matter. */
+/** The name and state of a tenant, with its two main actions. */
 export function Header({ of }: { of: Schema<'AdminTenant'> }) {
   const format = useFormat()
   const queries = useQueryClient()
@@ -50,10 +50,10 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
           )}
           {manage && (
             <More>
-              {runs && <MenuEntry icon="x" onClick={() => setAsked('cancel')}><Trans>Cancel the subscription</Trans></MenuEntry>}
-              <MenuEntry icon="receipt" onClick={() => setAsked('void')}><Trans>Void an invoice</Trans></MenuEntry>
+              {runs && <MenuEntry icon="x" onClick={() => setAsked('cancel')}><Trans>Cancel subscription</Trans></MenuEntry>}
+              <MenuEntry icon="receipt" onClick={() => setAsked('void')}><Trans>Void invoice</Trans></MenuEntry>
               <MenuLine />
-              <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => setAsked('dissolve')}><Trans>Delete the empty tenant</Trans></MenuEntry>
+              <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => setAsked('dissolve')}><Trans>Delete empty tenant</Trans></MenuEntry>
             </More>
           )}
         </div>
@@ -62,15 +62,15 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
       <VoidInvoice tenant={of} open={asked === 'void'} onClose={close} />
       {current && <CancelSubscription of={current} tenant={of} open={asked === 'cancel'} onClose={close} />}
       <Confirm
-        open={asked === 'dissolve'} onClose={close} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete the tenant</Trans>}
+        open={asked === 'dissolve'} onClose={close} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete tenant</Trans>}
         onConfirm={async () => {
           await api.DELETE('/api/v1/admin/tenants/{tenant}', { params: { path: { tenant: of.id } } })
           await navigate({ to: '/platform/tenants' })
           await queries.invalidateQueries({ queryKey: ['tenants'] })
-          toast(<Trans>{of.name} is deleted.</Trans>)
+          toast(<Trans>{of.name} was deleted.</Trans>)
         }}
       >
-        <p><Trans>Its roles and invitations go with it. It cannot be restored.</Trans></p>
+        <p><Trans>Its roles and invitations are deleted too. It cannot be restored.</Trans></p>
       </Confirm>
     </div>
   )

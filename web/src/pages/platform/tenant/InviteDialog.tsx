@@ -9,12 +9,12 @@ import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { tenantKey } from './reads'
 
-/** Invites somebody into a tenant, as its members can. */
+/** Invites a user to a tenant, as its members can. */
 export function InviteDialog({ tenant, open, onClose }: { tenant: Schema<'AdminTenant'>; open: boolean; onClose: () => void }) {
   const { t } = useLingui()
   const queries = useQueryClient()
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Invite someone to {tenant.name}</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Invite a member to {tenant.name}</Trans>}>
       <Form
         className="stack"
         onSubmit={async (values) => {
@@ -22,7 +22,7 @@ export function InviteDialog({ tenant, open, onClose }: { tenant: Schema<'AdminT
           await api.POST('/api/v1/admin/tenants/{tenant}/invitations', { params: { path: { tenant: tenant.id } }, body: { email, role: String(values.role) } })
           await queries.invalidateQueries({ queryKey: [...tenantKey(tenant.id), 'invitations'] })
           onClose()
-          toast(<Trans>The invitation is on its way to {email}.</Trans>)
+          toast(<Trans>Invitation sent to {email}.</Trans>)
         }}
       >
         {({ busy }) => (
@@ -33,7 +33,7 @@ export function InviteDialog({ tenant, open, onClose }: { tenant: Schema<'AdminT
             </SelectField>
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-              <Button type="submit" look="primary" busy={busy}><Trans>Send the invitation</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Send invitation</Trans></Button>
             </div>
           </>
         )}

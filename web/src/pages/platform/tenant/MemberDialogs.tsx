@@ -51,7 +51,7 @@ export function ChangeRole({ of, tenant, open, onClose }: Props) {
   )
 }
 
-/** Changes the name of a member and, where it is given, the password. */
+/** Changes the name of a member and, if entered, the password. */
 export function ChangeMember({ of, tenant, open, onClose }: Props) {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -67,14 +67,14 @@ export function ChangeMember({ of, tenant, open, onClose }: Props) {
           if (Object.keys(body).length > 0) await api.PATCH('/api/v1/admin/tenants/{tenant}/members/{user}', { params: { path: { tenant: tenant.id, user: String(of.id) } }, body })
           await reload()
           onClose()
-          if (password) toast(<Trans>{of.name} has a new password and is told by mail.</Trans>)
+          if (password) toast(<Trans>{of.name} has a new password and was notified by email.</Trans>)
         }}
       >
         {({ busy }) => (
           <>
             {may('tenants.manage') && <TextField name="name" label={t`Name`} defaultValue={of.name} autoComplete="off" data-autofocus />}
             {may('users.password') && (
-              <PasswordField name="password" label={t`New password`} hint={t`optional`} autoComplete="new-password" help={t`Ends all their logins, and tells them by mail.`} />
+              <PasswordField name="password" label={t`New password`} hint={t`optional`} autoComplete="new-password" help={t`Signs them out everywhere and notifies them by email.`} />
             )}
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>
@@ -95,10 +95,10 @@ export function RemoveMember({ of, tenant, open, onClose }: Props) {
       onConfirm={async () => {
         await api.DELETE('/api/v1/admin/tenants/{tenant}/members/{user}', { params: { path: { tenant: tenant.id, user: String(of.id) } } })
         await reload()
-        toast(<Trans>{of.name} is no longer in {tenant.name}.</Trans>)
+        toast(<Trans>{of.name} was removed from {tenant.name}.</Trans>)
       }}
     >
-      <p><Trans>They lose access at once, and their seat is free. The account stays and can be invited again.</Trans></p>
+      <p><Trans>The member loses access immediately, and the seat becomes available. The account is kept and can be invited again.</Trans></p>
     </Confirm>
   )
 }

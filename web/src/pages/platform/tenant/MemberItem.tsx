@@ -8,7 +8,7 @@ import { usePlatformMay } from '../may'
 import { useActAs } from './actAs'
 import { ChangeMember, ChangeRole, RemoveMember } from './MemberDialogs'
 
-/** A member, and what can be done for them. */
+/** A member, with the admin's actions. */
 export function MemberItem({ of, tenant }: { of: Schema<'TeamMember'>; tenant: Schema<'AdminTenant'> }) {
   const may = usePlatformMay()
   const actAs = useActAs(tenant.id)

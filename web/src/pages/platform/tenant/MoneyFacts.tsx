@@ -7,7 +7,7 @@ import { Read } from '../../../ui/Read'
 import { subscriptionsQuery } from './reads'
 import { intervalWord } from './words'
 
-/** The subscription that counts: the one that runs, else the newest. */
+/** Returns the running subscription, otherwise the newest. */
 export function currentOf(all: Schema<'Subscription'>[]): Schema<'Subscription'> | undefined {
   return all.find((one) => one.status !== 'canceled' && one.status !== 'incomplete_expired') ?? all[0]
 }
@@ -30,12 +30,12 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
       {of.trial_ends_at && of.status === 'trialing' && <div><dt><Trans>Trial until</Trans></dt><dd>{format.day(of.trial_ends_at)}</dd></div>}
       {ends && of.status !== 'canceled' && <div><dt><Trans>Ends on</Trans></dt><dd>{format.day(ends)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}</dd></div>}
       {of.status === 'canceled' && of.canceled_at && <div><dt><Trans>Ended on</Trans></dt><dd>{format.day(of.canceled_at)}{of.cancellation_reason && <span className="faint"> “{of.cancellation_reason}”</span>}</dd></div>}
-      {of.pending_change && <div><dt><Trans>Waits</Trans></dt><dd><Trans>Change to {of.pending_change.plan.name}, until it is paid</Trans></dd></div>}
+      {of.pending_change && <div><dt><Trans>Pending</Trans></dt><dd><Trans>Change to {of.pending_change.plan.name}, after payment</Trans></dd></div>}
     </>
   )
 }
 
-/** What a tenant has bought and what it costs. */
+/** A tenant's subscription and its price. */
 export function MoneyFacts({ id }: { id: string }) {
   const subscriptions = useQuery(subscriptionsQuery(id))
   return (

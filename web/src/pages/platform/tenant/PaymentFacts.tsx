@@ -6,7 +6,7 @@ import { Copy } from '../../../ui/Copy'
 import { Problem } from '../../../ui/Messages'
 import { billingQuery } from './reads'
 
-/** A card or another means to pay, as one names it. */
+/** Returns a function that describes a payment method. */
 function useMethodWords(): (of: Schema<'PaymentMethod'>) => string {
   const { t } = useLingui()
   return ({ type, brand, last4, exp_month: month, exp_year: year }) => {
@@ -16,7 +16,7 @@ function useMethodWords(): (of: Schema<'PaymentMethod'>) => string {
     const name = brand ? (brands[brand] ?? plain(brand)) : (types[type] ?? plain(type))
     const number = last4 ? `${name} ${last4}` : name
     const until = month && year ? `${String(month).padStart(2, '0')}/${year}` : ''
-    return until ? t`${number}, until ${until}` : number
+    return until ? t`${number}, expires ${until}` : number
   }
 }
 
@@ -43,7 +43,7 @@ function Failed({ of }: { of: Schema<'FailedPayment'> }) {
   )
 }
 
-/** What is open, what was paid and with what, and the customer at the payment provider. */
+/** Open amounts, payments with their methods, and the customer at the payment provider. */
 export function PaymentFacts({ id }: { id: string }) {
   const format = useFormat()
   const words = useMethodWords()
@@ -57,11 +57,11 @@ export function PaymentFacts({ id }: { id: string }) {
       {of.failed_payment && <Failed of={of.failed_payment} />}
       {of.open.length > 0 && <div><dt><Trans>Open</Trans></dt><dd><b>{sums(of.open)}</b></dd></div>}
       {of.paid_in_all.length > 0 && <div><dt><Trans>Paid so far</Trans></dt><dd>{sums(of.paid_in_all)}</dd></div>}
-      <div><dt><Trans>Pays with</Trans></dt><dd>{of.payment_method ? words(of.payment_method) : <span className="faint"><Trans>Nothing yet</Trans></span>}{of.payment_method?.holder && <small className="block faint">{of.payment_method.holder}</small>}</dd></div>
+      <div><dt><Trans>Payment method</Trans></dt><dd>{of.payment_method ? words(of.payment_method) : <span className="faint"><Trans>None yet</Trans></span>}{of.payment_method?.holder && <small className="block faint">{of.payment_method.holder}</small>}</dd></div>
       {of.customer && (
         <div>
           <dt><Trans>At the provider</Trans></dt>
-          <dd><Copy text={of.customer} />{of.provider_url && <> <a href={of.provider_url} target="_blank" rel="noreferrer"><Trans>Open it there</Trans></a></>}</dd>
+          <dd><Copy text={of.customer} />{of.provider_url && <> <a href={of.provider_url} target="_blank" rel="noreferrer"><Trans>Open at provider</Trans></a></>}</dd>
         </div>
       )}
     </dl>

@@ -22,12 +22,12 @@ function InvitationItem({ of, tenant }: { of: Schema<'TeamInvitation'>; tenant: 
   const reload = () => queries.invalidateQueries({ queryKey: [...tenantKey(tenant), 'invitations'] })
   const again = useMutation({
     mutationFn: () => api.POST('/api/v1/admin/tenants/{tenant}/invitations/{invitation}/resend', { params }),
-    onSuccess: async () => { toast(<Trans>The invitation is on its way to {of.email} again.</Trans>); await reload() },
+    onSuccess: async () => { toast(<Trans>Invitation resent to {of.email}.</Trans>); await reload() },
     onError: (error) => toast(error.message),
   })
   const revoke = useMutation({
     mutationFn: () => api.DELETE('/api/v1/admin/tenants/{tenant}/invitations/{invitation}', { params }),
-    onSuccess: async () => { toast(<Trans>The invitation of {of.email} is taken back.</Trans>); await reload() },
+    onSuccess: async () => { toast(<Trans>The invitation for {of.email} was revoked.</Trans>); await reload() },
     onError: (error) => toast(error.message),
   })
   const day = format.day(of.expires_at)
@@ -35,14 +35,14 @@ function InvitationItem({ of, tenant }: { of: Schema<'TeamInvitation'>; tenant: 
     <li>
       <span className="person">
         <span className="av open" aria-hidden="true"><Icon name="mail" /></span>
-        <span><b className="break">{of.email}</b><small>{of.is_expired ? <Trans>Invitation ended on {day}</Trans> : <Trans>Invited as {roleWord(of.role)}, until {day}</Trans>}</small></span>
+        <span><b className="break">{of.email}</b><small>{of.is_expired ? <Trans>Invitation expired on {day}</Trans> : <Trans>Invited as {roleWord(of.role)}, expires on {day}</Trans>}</small></span>
       </span>
       {may('tenants.manage') && (
         <span className="end">
           <More small>
-            <MenuEntry icon="mail" onClick={() => again.mutate()}><Trans>Send again</Trans></MenuEntry>
+            <MenuEntry icon="mail" onClick={() => again.mutate()}><Trans>Resend</Trans></MenuEntry>
             <MenuLine />
-            <MenuEntry icon="x" danger onClick={() => revoke.mutate()}><Trans>Take it back</Trans></MenuEntry>
+            <MenuEntry icon="x" danger onClick={() => revoke.mutate()}><Trans>Revoke invitation</Trans></MenuEntry>
           </More>
         </span>
       )}
@@ -50,7 +50,7 @@ function InvitationItem({ of, tenant }: { of: Schema<'TeamInvitation'>; tenant: 
   )
 }
 
-/** The members of a tenant and who is invited, with what one can do for them. */
+/** The members and invitations of a tenant, with the admin's actions. */
 export function People({ tenant }: { tenant: Schema<'AdminTenant'> }) {
   const { t } = useLingui()
   const may = usePlatformMay()
@@ -60,13 +60,13 @@ export function People({ tenant }: { tenant: Schema<'AdminTenant'> }) {
   return (
     <>
       <div className="h2-row">
-        <h2><Trans>People</Trans></h2>
-        {may('tenants.manage') && <Button size="s" look="quiet" icon="plus" aria-label={t`Invite someone`} onClick={() => setInviting(true)} />}
+        <h2><Trans>Members</Trans></h2>
+        {may('tenants.manage') && <Button size="s" look="quiet" icon="plus" aria-label={t`Invite member`} onClick={() => setInviting(true)} />}
       </div>
       <Read query={members}>
         {(found) => (
           <ul className="list keep people-list">
-            {found.length === 0 && <li className="faint"><Trans>Nobody is left in it.</Trans></li>}
+            {found.length === 0 && <li className="faint"><Trans>No members left.</Trans></li>}
             {found.map((one) => <MemberItem key={one.id} of={one} tenant={tenant} />)}
             {invitations.data?.map((one) => <InvitationItem key={one.id} of={one} tenant={tenant.id} />)}
           </ul>

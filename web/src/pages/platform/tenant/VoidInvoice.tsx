@@ -17,7 +17,10 @@ interface Unpaid {
   sum: string
 }
 
-/** The invoices that are not paid: the one whose payment failed, and what the last entries of the time line tell. */
+/**
+ * Returns the unpaid invoices that are known here: the one with the failed payment, and those in
+ * the latest time line entries.
+ */
 function useUnpaid(tenant: string, enabled: boolean): Unpaid[] {
   const format = useFormat()
   const failed = useQuery({ ...billingQuery(tenant), enabled }).data?.failed_payment
@@ -33,7 +36,7 @@ function useUnpaid(tenant: string, enabled: boolean): Unpaid[] {
   return [...found.values()].filter((one) => !over.has(one.id) || one.id === failed?.invoice)
 }
 
-/** Chooses an invoice that is not paid, or takes the id of any other. */
+/** Selects an unpaid invoice, or accepts the id of any other. */
 function Choice({ unpaid }: { unpaid: Unpaid[] }) {
   const { t } = useLingui()
   const [other, setOther] = useState(false)
@@ -43,10 +46,10 @@ function Choice({ unpaid }: { unpaid: Unpaid[] }) {
       {unpaid.length > 0 && (
         <SelectField name={other ? 'choice' : 'invoice'} label={t`Invoice`} onChange={(event) => setOther(event.target.value === '')} data-autofocus>
           {unpaid.map(({ id, number, sum }) => <option key={id} value={id}>{number ? t`${number}, ${sum}` : sum}</option>)}
-          <option value="">{t`Another, by its id`}</option>
+          <option value="">{t`Another invoice, by ID`}</option>
         </SelectField>
       )}
-      {byId && <TextField name="invoice" label={t`Id of the invoice`} autoComplete="off" spellCheck={false} help={t`Act as a member and open the invoice: the id is the end of its address.`} data-autofocus={unpaid.length === 0 || undefined} />}
+      {byId && <TextField name="invoice" label={t`Invoice ID`} autoComplete="off" spellCheck={false} help={t`Act as a member and open the invoice. The ID is the last part of its address.`} data-autofocus={unpaid.length === 0 || undefined} />}
     </>
   )
 }
@@ -56,7 +59,7 @@ export function VoidInvoice({ tenant, open, onClose }: { tenant: Schema<'AdminTe
   const queries = useQueryClient()
   const unpaid = useUnpaid(tenant.id, open)
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Void an invoice</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Void invoice</Trans>}>
       <Form
         className="stack"
         onSubmit={async (values) => {
@@ -64,16 +67,16 @@ export function VoidInvoice({ tenant, open, onClose }: { tenant: Schema<'AdminTe
           const { number } = (await api.POST('/api/v1/admin/tenants/{tenant}/invoices/{invoice}/void', { params: { path: { tenant: tenant.id, invoice } } })).data!.data
           await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
           onClose()
-          toast(<Trans>Invoice {number} is void.</Trans>)
+          toast(<Trans>Invoice {number} was voided.</Trans>)
         }}
       >
         {({ busy }) => (
           <>
-            <p className="flat"><Trans>Nobody can pay it any more, here or at the payment provider. It stays in the list with its number. This cannot be undone.</Trans></p>
+            <p className="flat"><Trans>It can no longer be paid, here or at the payment provider. It stays in the list with its number. This cannot be undone.</Trans></p>
             <Choice unpaid={unpaid} />
             <div className="acts">
-              <Button onClick={onClose}><Trans>Leave it</Trans></Button>
-              <Button type="submit" look="danger solid" busy={busy}><Trans>Void the invoice</Trans></Button>
+              <Button onClick={onClose}><Trans>Go back</Trans></Button>
+              <Button type="submit" look="danger solid" busy={busy}><Trans>Void invoice</Trans></Button>
             </div>
           </>
         )}

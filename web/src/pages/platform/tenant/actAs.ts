@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../../api/client'
 import { toast } from '../../../ui/Toast'
 
-/** Acts as a member of a tenant from now on, and goes to what they see first. */
+/** Starts to impersonate a member of a tenant and opens their home page. */
 export function useActAs(tenantId: string) {
   const queries = useQueryClient()
   const navigate = useNavigate()

@@ -3,7 +3,7 @@ import { api } from '../../../api/client'
 
 const at = (tenant: string) => ({ params: { path: { tenant } } })
 
-/** Everything about one tenant is below this key, so that one change reads all of it again. */
+/** All queries of a tenant share this key, so that a change reloads all of them. */
 export const tenantKey = (id: string) => ['tenants', id]
 
 export const oneQuery = (id: string) => queryOptions({
@@ -26,7 +26,7 @@ export const invitationsQuery = (id: string) => queryOptions({
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/invitations', { params: { path: { tenant: id }, query: { pending_only: true } } })).data!.data,
 })
 
-/** What is open and paid, and with what; the provider is asked for the latter. */
+/** Open and paid amounts with their payment methods. The methods come from the provider. */
 export const billingQuery = (id: string) => queryOptions({
   queryKey: [...tenantKey(id), 'billing'],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/billing', at(id))).data!.data,

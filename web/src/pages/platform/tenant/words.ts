@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import type { Schema } from '../../../api/client'
 
-/** What a price is paid for: a month, 3 months. */
+/** Returns the words for a billing interval: a month, 3 months. */
 export function intervalWord(of: Pick<Schema<'Subscription'>, 'interval_unit' | 'interval_count'>): string {
   const { interval_unit: unit, interval_count: count } = of
   if (count === 1) return { day: t`a day`, week: t`a week`, month: t`a month`, year: t`a year` }[unit]

@@ -13,7 +13,7 @@ function State({ of }: { of: Schema<'AdminTenant'> }) {
   return <SubscriptionState status={of.subscription_status} />
 }
 
-/** Tenants as rows; each row is a link to all about one. */
+/** A table of tenants. Each row links to the tenant's page. */
 export function TenantTable({ tenants }: { tenants: Schema<'AdminTenant'>[] }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -24,7 +24,7 @@ export function TenantTable({ tenants }: { tenants: Schema<'AdminTenant'>[] }) {
           <th scope="col"><Trans>Name</Trans></th>
           <th scope="col"><Trans>Plan</Trans></th>
           <th scope="col"><Trans>Subscription</Trans></th>
-          <th scope="col" className="num"><Trans>People</Trans></th>
+          <th scope="col" className="num"><Trans>Members</Trans></th>
           <SortHead by="created_at" normal="-created_at" className="since"><Trans>Customer since</Trans></SortHead>
         </tr>
       </thead>

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
 
-/** The newest hundred tenants: all of them on a platform that has no more. */
+/** The newest hundred tenants, which are all tenants of a small platform. */
 export const newestQuery = queryOptions({
   queryKey: ['tenants', 'newest'],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants', { params: { query: { per_page: 100 } } })).data!,

@@ -11,7 +11,7 @@ import { Read } from '../../../ui/Read'
 import { useHere } from '../shared/reads'
 import { useNameOf } from './names'
 
-/** Returns a day of the address as a time in the reader's own zone, or undefined; after adds a day. */
+/** Returns a day in the URL as a time in the reader's time zone, or undefined; after adds days. */
 function time(day: string | undefined, after = 0): string | undefined {
   if (!day || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined
   const at = new Date(`${day}T00:00:00`)
@@ -19,7 +19,7 @@ function time(day: string | undefined, after = 0): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
 }
 
-/** Who changed what here, found by person and day. All filters are in the address. */
+/** The audit trail of the organization, filtered by user and day. All filters are in the URL. */
 export function Changes() {
   const { t } = useLingui()
   const here = useHere()
@@ -31,19 +31,19 @@ export function Changes() {
     'filter[actor]': Number(search.who) || undefined,
   }
   const entries = $api.useQuery('get', '/api/v1/tenant/{tenantId}/audit-logs', { params: { ...here.params, query } })
-  const person = (id: number) => name('user', String(id)) ?? t`Somebody who has left`
-  // Who acts for somebody here is of the support, whom the team does not know by name.
+  const person = (id: number) => name('user', String(id)) ?? t`A former member`
+  // An impersonating admin is shown as support, because the team does not know them by name.
   const told = (one: Schema<'AuditEntry'>) => {
     const change = changeOf(one, person, name)
     const support = one.subject_id !== null || one.action.startsWith('impersonation.')
-    return support && change.actor && !name('user', String(one.actor_id)) ? { ...change, actor: { ...change.actor, name: t`The support` } } : change
+    return support && change.actor && !name('user', String(one.actor_id)) ? { ...change, actor: { ...change.actor, name: t`Support team` } } : change
   }
   const filtered = search.who || search.from || search.to
   return (
     <>
       <div className="toolbar">
-        <select className="select dense w-auto" aria-label={t`By whom`} value={search.who ?? ''} onChange={(event) => filter({ who: event.target.value || undefined })}>
-          <option value="">{t`By anybody`}</option>
+        <select className="select dense w-auto" aria-label={t`Filter by person`} value={search.who ?? ''} onChange={(event) => filter({ who: event.target.value || undefined })}>
+          <option value="">{t`Anyone`}</option>
           {users.map((user) => <option key={user.id} value={user.id}>{user.name}</option>)}
         </select>
         <label className="row t13"><span className="faint"><Trans>From</Trans></span>
@@ -52,14 +52,14 @@ export function Changes() {
         <label className="row t13"><span className="faint"><Trans>To</Trans></span>
           <input className="input dense w-auto" type="date" value={search.to ?? ''} onChange={(event) => filter({ to: event.target.value || undefined })} />
         </label>
-        {filtered && <Button size="s" look="quiet" icon="x" onClick={() => filter({ who: undefined, from: undefined, to: undefined })}><Trans>Show everything</Trans></Button>}
+        {filtered && <Button size="s" look="quiet" icon="x" onClick={() => filter({ who: undefined, from: undefined, to: undefined })}><Trans>Clear filters</Trans></Button>}
       </div>
       <Read query={entries} lines={8}>
         {({ data, meta }) => data.length > 0
           ? <><Events entries={data.map(told)} name={name} byDay /><Pager meta={meta} /></>
           : (
-              <Empty slim icon="activity" title={filtered ? <Trans>Nothing happened that fits</Trans> : <Trans>Nothing has happened yet</Trans>}>
-                <Trans>Here stands whatever anybody changes: people, roles, the plan, keys and webhooks.</Trans>
+              <Empty slim icon="activity" title={filtered ? <Trans>No matching activity</Trans> : <Trans>No activity yet</Trans>}>
+                <Trans>Changes to members, roles, the plan, API keys and webhooks appear here.</Trans>
               </Empty>
             )}
       </Read>

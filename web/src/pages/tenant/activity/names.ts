@@ -3,7 +3,7 @@ import { useMay, useMe, useTenant } from '../../../app/session'
 import type { NameOf } from '../../../parts/timeline/types'
 import { useHere, useInvitations } from '../shared/reads'
 
-/** Finds the present names of what entries name by an id: plans, roles, people, invitations, endpoints and keys. */
+/** Finds the current names of plans, roles, users, invitations, endpoints and keys by id. */
 export function useNameOf(): NameOf {
   const here = useHere()
   const may = useMay()

@@ -9,7 +9,7 @@ import { PendingChange } from '../plan/PendingChange'
 import { useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
-/** A meter that is at its limit, or will be before it starts again. */
+/** A meter that has reached its limit, or will before it resets. */
 function NearLimit({ gauge }: { gauge: Gauge }) {
   const words = useWords()
   const format = useFormat()
@@ -20,20 +20,20 @@ function NearLimit({ gauge }: { gauge: Gauge }) {
   const full = gauge.used >= gauge.limit
   const day = gauge.reached && format.day(gauge.reached)
   const forecast = gauge.forecast === undefined ? '' : format.number(gauge.forecast)
-  const title = full ? <Trans>{gauge.name}: the limit is reached</Trans> : day ? <Trans>{gauge.name}: the limit is reached around {day}</Trans> : <Trans>{gauge.name}: the limit is near</Trans>
+  const title = full ? <Trans>{gauge.name} has reached its limit</Trans> : day ? <Trans>{gauge.name} will reach its limit around {day}</Trans> : <Trans>{gauge.name} is close to its limit</Trans>
   return (
     <Note
       tone={full && gauge.hard ? 'bad' : 'warn'} title={title} role="status"
-      actions={may('billing.manage') && <ButtonLink to="/plan" look="primary"><Trans>See larger plans</Trans></ButtonLink>}
+      actions={may('billing.manage') && <ButtonLink to="/plan" look="primary"><Trans>View larger plans</Trans></ButtonLink>}
     >
-      <Trans>{used} of {limit} are used.</Trans>{' '}
-      {!full && day && <Trans>At today’s pace it comes to about {forecast}.</Trans>}{' '}
-      {gauge.hard ? <Trans>What goes beyond the limit is refused until usage starts again.</Trans> : <Trans>Nothing is refused beyond the limit.</Trans>}
+      <Trans>{used} of {limit} used.</Trans>{' '}
+      {!full && day && <Trans>At today’s pace, it will reach about {forecast}.</Trans>}{' '}
+      {gauge.hard ? <Trans>Requests over the limit are rejected until usage resets.</Trans> : <Trans>Usage over the limit is allowed.</Trans>}
     </Note>
   )
 }
 
-/** What somebody has to do something about, the most urgent first. */
+/** Problems that require an action, most urgent first. */
 export function Attention({ subscription, invoices, gauges }: {
   subscription: Schema<'Subscription'> | null; invoices: Schema<'Invoice'>[]; gauges: Gauge[]
 }) {
@@ -44,8 +44,8 @@ export function Attention({ subscription, invoices, gauges }: {
     <div className="stack attention">
       {invoices.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}
       {unfinished && (
-        <Note tone="bad" title={<Trans>The payment is not finished</Trans>} actions={<ButtonAnchor look="primary" href={unfinished.url}><Trans>Finish the payment</Trans></ButtonAnchor>}>
-          <Trans>The subscription begins as soon as your bank has confirmed it.</Trans>
+        <Note tone="bad" title={<Trans>The payment is not complete</Trans>} actions={<ButtonAnchor look="primary" href={unfinished.url}><Trans>Complete payment</Trans></ButtonAnchor>}>
+          <Trans>The subscription starts as soon as your bank has confirmed the payment.</Trans>
         </Note>
       )}
       {subscription?.pending_change && <PendingChange change={subscription.pending_change} />}

@@ -8,13 +8,13 @@ import { useTeamStats } from '../shared/reads'
 import { useWords } from '../shared/words'
 import { share, type Gauge, type Period } from './meters'
 
-/** The end of the track is at a third above the limit. */
+/** The end of the track, a third above the limit. */
 const most = 4 / 3
 
-/** One line: a name, the bar with its forecast, and the figures. */
+/** A line: a name, the bar with its forecast, and the figures. */
 function Bar({ name, below, used, forecast, limit, figure, remark, calm }: {
   name: ReactNode; below: ReactNode; used: number; forecast?: number; limit: number | null; figure: ReactNode; remark: ReactNode
-  /** Being full is no trouble. */
+  /** Reaching the limit is not a problem. */
   calm?: boolean
 }) {
   const v = limit ? Math.min(most, used / limit) : 0
@@ -36,14 +36,14 @@ function MeterBar({ gauge, period, paused }: { gauge: Gauge; period: Period; pau
   const used = format.number(gauge.used)
   const limit = gauge.limit === null ? '' : words.quantity(gauge.limit, gauge.unit)
   const forecast = gauge.forecast === undefined ? '' : words.quantity(gauge.forecast, gauge.unit)
-  const below = gauge.resets === 'monthly' ? <Trans>Starts again on {end}</Trans>
-    : gauge.resets === 'weekly' ? <Trans>Starts again every Monday</Trans>
-      : gauge.resets === 'daily' ? <Trans>Starts again every day</Trans>
-        : <Trans>What is kept</Trans>
+  const below = gauge.resets === 'monthly' ? <Trans>Resets on {end}</Trans>
+    : gauge.resets === 'weekly' ? <Trans>Resets every Monday</Trans>
+      : gauge.resets === 'daily' ? <Trans>Resets every day</Trans>
+        : <Trans>Does not reset</Trans>
   const remark = paused ? <Trans>Paused</Trans>
     : gauge.limit === null ? (gauge.inPlan ? <Trans>No limit</Trans> : <Trans>Not in your plan</Trans>)
       : gauge.forecast !== undefined && gauge.forecast > gauge.used ? <Trans>≈ {forecast} at today’s pace</Trans>
-        : gauge.used >= gauge.limit ? (gauge.hard ? <Trans>The limit is reached</Trans> : <Trans>Above the limit</Trans>)
+        : gauge.used >= gauge.limit ? (gauge.hard ? <Trans>Limit reached</Trans> : <Trans>Over the limit</Trans>)
           : null
   return (
     <Bar
@@ -60,11 +60,11 @@ function PlacesBar() {
   const { total, members, pending_invitations: invited, limit } = stats
   const used = format.number(total)
   const most = limit === null ? '' : format.number(limit)
-  const people = plural(members, { one: '# person', other: '# people' })
+  const people = plural(members, { one: '# member', other: '# members' })
   const waiting = plural(invited, { one: '# invitation', other: '# invitations' })
   return (
     <Bar
-      name={<Trans>Places in the team</Trans>} below={invited > 0 ? <Trans>{people}, {waiting}</Trans> : people}
+      name={<Trans>Team seats</Trans>} below={invited > 0 ? <Trans>{people}, {waiting}</Trans> : people}
       used={total} limit={limit} calm
       figure={limit === null ? used : <Trans>{used} of {most}</Trans>}
       remark={limit === null ? <Trans>No limit</Trans> : <Plural value={Math.max(0, limit - total)} one="# free" other="# free" />}
@@ -72,7 +72,7 @@ function PlacesBar() {
   )
 }
 
-/** What is used of what the plan has, and what it comes to if it goes on like this. */
+/** The usage of the plan's limits, with a forecast. */
 export function Bars({ gauges, period, paused }: { gauges: Gauge[]; period: Period; paused: boolean }) {
   const format = useFormat()
   const days = Math.max(0, Math.ceil((period.end.getTime() - period.now.getTime()) / 86_400_000))
@@ -81,7 +81,7 @@ export function Bars({ gauges, period, paused }: { gauges: Gauge[]; period: Peri
   return (
     <Section
       title={<Trans>Usage since {from}</Trans>}
-      end={paused ? <Status tone="warn"><Trans>Paused until the payment</Trans></Status> : <Plural value={days} one="# day left" other="# days left" />}
+      end={paused ? <Status tone="warn"><Trans>Paused until paid</Trans></Status> : <Plural value={days} one="# day left" other="# days left" />}
     >
       <div className="bars">
         {limited && <div className="bar head" aria-hidden="true"><div /><div className="limit"><span><Trans>Limit</Trans></span></div><div /></div>}

@@ -7,7 +7,7 @@ const width = 466
 const ground = 190
 const top = 30
 
-/** A meter day by day against its limit, with the way on at today's pace as a dotted line. */
+/** A meter day by day against its limit, with the forecast as a dotted line. */
 export function Chart({ gauge, period }: { gauge: Gauge; period: Period }) {
   const { t } = useLingui()
   const words = useWords()
@@ -29,7 +29,7 @@ export function Chart({ gauge, period }: { gauge: Gauge; period: Period }) {
   const end = format.day(period.end)
   const told = forecast ? t`${gauge.name}: ${used} so far, about ${forecast} on ${end} at today’s pace` : t`${gauge.name}: ${used} so far`
   const ticks = [1 / 3, 2 / 3].map((at) => ({ at, text: format.shortDay(new Date(period.start.getTime() + at * span)) }))
-  // The figure stands beside its point, where there is room.
+  // The figure is next to its point, on the side with more room.
   const right = here > width * 0.72
   return (
     <svg className="chart" viewBox="0 0 470 212" role="img" aria-label={gauge.limit === null ? told : `${told}. ${t`The limit is ${limit}.`}`}>

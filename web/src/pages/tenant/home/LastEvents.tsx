@@ -8,13 +8,13 @@ import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { useNameOf } from '../activity/names'
 
-/** The last things that happened here. */
+/** The latest activity of the organization. */
 export function LastEvents() {
   const { id } = useTenant()
   const name = useNameOf()
   const entries = useInfiniteQuery(timelineQuery({ own: id }, undefined, 5))
   return (
-    <Section className="" title={<Trans>What happened last</Trans>} end={<Link to="/activity"><Trans>All activity</Trans></Link>}>
+    <Section className="" title={<Trans>Recent activity</Trans>} end={<Link to="/activity"><Trans>All activity</Trans></Link>}>
       <Read query={entries}>
         {(found) => (found.length > 0 ? <Events entries={found} name={name} withInvoices /> : <p className="t13 muted"><Trans>Nothing yet.</Trans></p>)}
       </Read>

@@ -17,10 +17,10 @@ export function LastInvoices() {
   const invoices = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...here.params, query: { per_page: 5 } } })
   const total = invoices.data?.meta.total ?? 0
   return (
-    <Section className="" title={<Trans>Invoices</Trans>} end={total > 0 && <Link to="/invoices"><Trans>All {total}</Trans></Link>}>
+    <Section className="" title={<Trans>Invoices</Trans>} end={total > 0 && <Link to="/invoices"><Trans>View all ({total})</Trans></Link>}>
       <Read query={invoices}>
         {({ data }) => (data.length === 0
-          ? <p className="t13 muted"><Trans>The first one comes with your first payment.</Trans></p>
+          ? <p className="t13 muted"><Trans>Your first invoice comes with your first payment.</Trans></p>
           : (
               <ul className="list invoices">
                 {data.map((invoice) => (

@@ -20,14 +20,14 @@ function NoPlan({ calm }: { calm: boolean }) {
       <p>
         {former
           ? <Trans>Your data, your team and your invoices are still here. Choose a plan to continue.</Trans>
-          : <Trans>Choose one to begin. You see what it costs before anything is charged.</Trans>}
+          : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>}
       </p>
-      {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>See the plans</Trans></ButtonLink></div>}
+      {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>View plans</Trans></ButtonLink></div>}
     </div>
   )
 }
 
-/** The plan and the next payment in one sentence, and below why it is that much. */
+/** The plan and the next payment in one sentence, and an explanation of the amount. */
 export function Lead({ subscription, open }: { subscription: Schema<'Subscription'> | null; open: Schema<'Invoice'>[] }) {
   const here = useHere()
   const may = useMay()
@@ -64,7 +64,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
       const owed = sums(due)
       return [
         <Trans key="s">{what} — <span className="nowrap">{owed} is due</span></Trans>,
-        !runs ? <Trans key="w">What the plan contains is paused until it is paid. Your data and your team stay as they are.</Trans>
+        !runs ? <Trans key="w">The features of your plan are paused until the payment is made. Your data and your team are kept.</Trans>
           : end ? <Trans key="w">The plan ends on {end}.</Trans> : <Trans key="w">The next regular payment is on {renewal}.</Trans>,
       ]
     }
@@ -75,28 +75,28 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
         <Trans key="w">You do not need to do anything. The plan continues as soon as the payment arrives.</Trans>,
       ]
     }
-    if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">Nothing is charged any more. Until then everything works as before.</Trans>]
+    if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">You will not be charged again. Until then, everything works as before.</Trans>]
     if (subscription.status === 'trialing' && subscription.trial_ends_at) {
       const end = format.day(subscription.trial_ends_at)
       return [
         <Trans key="s">{what} — <span className="nowrap">free until {end}</span></Trans>,
         seat
-          ? <Trans key="w">Then {price} {each} for each person. Until then you can stop without paying.</Trans>
-          : <Trans key="w">Then {price} {each}. Until then you can stop without paying.</Trans>,
+          ? <Trans key="w">Then {price} per seat {each}. Cancel before then and you will not be charged.</Trans>
+          : <Trans key="w">Then {price} {each}. Cancel before then and you will not be charged.</Trans>,
       ]
     }
     if (subscription.status === 'paused' || subscription.status === 'unpaid') {
-      return [<Trans key="s">{what} — <span className="nowrap">paused</span></Trans>, <Trans key="w">It goes on as soon as a payment arrives.</Trans>]
+      return [<Trans key="s">{what} — <span className="nowrap">paused</span></Trans>, <Trans key="w">It resumes as soon as a payment is received.</Trans>]
     }
-    if (regular + usage === 0) return [<Trans key="s">{what} — <span className="nowrap">free</span></Trans>, <Trans key="w">Nothing is charged. Usage starts again on {renewal}.</Trans>]
+    if (regular + usage === 0) return [<Trans key="s">{what} — <span className="nowrap">free</span></Trans>, <Trans key="w">Nothing is charged. Usage resets on {renewal}.</Trans>]
     const because = usagePlan
-      ? <Trans key="w">{base} {each} and {extra} for usage so far.</Trans>
+      ? <Trans key="w">{base} {each} plus {extra} for usage so far.</Trans>
       : seat
         ? (quantity > members
-            ? <Trans key="w">{price} {each} for each seat; seats used: {members} of {quantity}.</Trans>
-            : <Trans key="w">{price} {each} for each seat. Who joins in between is charged for the days.</Trans>)
-        : <Trans key="w">{price} {each}, until you change or cancel it.</Trans>
-    // Without the credit nobody knows what will be charged.
+            ? <Trans key="w">{price} per seat {each}. Seats used: {members} of {quantity}.</Trans>
+            : <Trans key="w">{price} per seat {each}. Members who join mid-period are prorated.</Trans>)
+        : <Trans key="w">{price} {each}, until you change or cancel your plan.</Trans>
+    // Without the credit, the charged amount is unknown.
     if (bill.charged === undefined || bill.applied === undefined) return [<Trans key="s">{what} — <span className="nowrap">{total} {each}</span></Trans>, because]
     const charged = money(bill.charged)
     const applied = money(bill.applied)
@@ -107,7 +107,7 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
     }
     return [
       <Trans key="s">{what} — <span className="nowrap">{charged} on {renewal}</span></Trans>,
-      bill.applied > 0 ? <>{because} <Trans>The invoice is {total}; your balance pays {applied} of it.</Trans></> : because,
+      bill.applied > 0 ? <>{because} <Trans>The invoice is {total}; {applied} is paid from your balance.</Trans></> : because,
       true,
     ]
   })()
@@ -115,9 +115,9 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   return (
     <div className="lead">
       <h1>{sentence}</h1>
-      <p>{why} {how && <span className="nowrap"><Trans>Paid with {how}.</Trans></span>}</p>
+      <p>{why} {how && <span className="nowrap"><Trans>Payment method: {how}.</Trans></span>}</p>
       <div className="acts">
-        {may('billing.manage') && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change it</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
+        {may('billing.manage') && <ButtonLink to="/plan">{subscription.cancel_at ? <Trans>Keep or change plan</Trans> : <Trans>Change plan</Trans>}</ButtonLink>}
         {may('tenant.update') && <ButtonLink to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink>}
       </div>
     </div>

@@ -15,7 +15,10 @@ interface Coming {
   text: ReactNode
 }
 
-/** What comes next, by its day: limits at today's pace, invitations that end, a payment that is tried again, the trial, the next payment. */
+/**
+ * Upcoming events by day: forecast limits, expiring invitations, payment retries, the end of the
+ * trial, the next payment.
+ */
 export function Next({ subscription, gauges }: { subscription: Schema<'Subscription'> | null; gauges: Gauge[] }) {
   const format = useFormat()
   const words = useWords()
@@ -27,14 +30,14 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
   const coming: Coming[] = gauges.flatMap((gauge) => {
     if (!gauge.reached || gauge.limit === null) return []
     const limit = words.quantity(gauge.limit, gauge.unit)
-    return [{ key: gauge.code, at: gauge.reached, about: true, text: <Trans>{gauge.name} comes to {limit}, its limit</Trans> }]
+    return [{ key: gauge.code, at: gauge.reached, about: true, text: <Trans>{gauge.name} reaches its limit of {limit}</Trans> }]
   })
   for (const one of invitations.filter(({ is_valid }) => is_valid)) {
-    coming.push({ key: one.id, at: new Date(one.expires_at), text: <Trans>The invitation of {one.email} ends</Trans> })
+    coming.push({ key: one.id, at: new Date(one.expires_at), text: <Trans>The invitation for {one.email} expires</Trans> })
   }
   if (failed?.next_attempt_at) {
     const owed = format.money(failed.amount, failed.currency)
-    coming.push({ key: 'attempt', at: new Date(failed.next_attempt_at), text: <Trans>The payment of {owed} is tried again</Trans> })
+    coming.push({ key: 'attempt', at: new Date(failed.next_attempt_at), text: <Trans>Payment of {owed} is retried</Trans> })
   }
   if (subscription) {
     const bill = nextBill(subscription, usage, credit)
@@ -43,17 +46,17 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
     const { name } = subscription.plan
     const end = new Date(subscription.current_period_end)
     if (subscription.cancel_at) coming.push({ key: 'end', at: new Date(subscription.cancel_at), text: <Trans>{name} ends</Trans> })
-    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: charged > 0 ? <Trans>The trial ends, and {amount} is charged</Trans> : <Trans>The trial ends, and nothing is charged</Trans> })
+    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: charged > 0 ? <Trans>The trial ends and {amount} is charged</Trans> : <Trans>The trial ends and nothing is charged</Trans> })
     else if (subscription.status === 'active') {
       coming.push({
         key: 'renewal', at: end,
-        text: charged === 0 ? <Trans>Usage starts again</Trans> : <Trans>{amount} is charged, and usage starts again</Trans>,
+        text: charged === 0 ? <Trans>Usage resets</Trans> : <Trans>{amount} is charged and usage resets</Trans>,
       })
     }
   }
   return (
-    <Section className="" title={<Trans>What comes next</Trans>}>
-      {coming.length === 0 && <p className="t13 muted"><Trans>No dates are ahead.</Trans></p>}
+    <Section className="" title={<Trans>Upcoming</Trans>}>
+      {coming.length === 0 && <p className="t13 muted"><Trans>No upcoming dates.</Trans></p>}
       <ul className="list dates">
         {coming.sort((a, b) => a.at.getTime() - b.at.getTime()).slice(0, 6).map((one) => (
           <li key={one.key}><time dateTime={one.at.toISOString()} title={format.exact(one.at)}>{one.about && '≈ '}{format.shortDay(one.at)}</time><span>{one.text}</span></li>

@@ -6,7 +6,7 @@ import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
 import { useTeamStats } from '../shared/reads'
 
-/** For how long an organization counts as new. */
+/** How long an organization counts as new. */
 const newFor = 30 * 86_400_000
 
 interface Step {
@@ -18,7 +18,9 @@ interface Step {
   action: ReactNode
 }
 
-/** What a new organization does first. It goes away once all is done, or after a month. */
+/**
+ * The first steps of a new organization. It disappears once they are complete, or after a month.
+ */
 export function Todo({ subscribed }: { subscribed: boolean }) {
   const tenant = useTenant()
   const may = useMay()
@@ -26,16 +28,16 @@ export function Todo({ subscribed }: { subscribed: boolean }) {
   if (!stats || now() - new Date(tenant.created_at).getTime() > newFor) return null
   const steps: (Step | false)[] = [
     may('billing.manage') && {
-      done: subscribed, to: '/plan', title: <Trans>Choose a plan</Trans>, action: <Trans>See the plans</Trans>,
-      text: <Trans>It decides what you can use and how many places the team has.</Trans>,
+      done: subscribed, to: '/plan', title: <Trans>Choose a plan</Trans>, action: <Trans>View plans</Trans>,
+      text: <Trans>It determines which features you can use and how many seats your team has.</Trans>,
     },
     may('team.invite') && {
-      done: stats.total > 1, to: '/team', title: <Trans>Invite the people you work with</Trans>, action: <Trans>Invite someone</Trans>,
-      text: <Trans>Everyone gets a mail with a link.</Trans>,
+      done: stats.total > 1, to: '/team', title: <Trans>Invite your team</Trans>, action: <Trans>Invite member</Trans>,
+      text: <Trans>Each person receives an invitation by email.</Trans>,
     },
     may('tenant.update') && {
-      done: tenant.has_billing_details, to: '/settings', hash: 'billing', title: <Trans>Say where invoices go</Trans>, action: <Trans>Add billing details</Trans>,
-      text: <Trans>Address and VAT number are printed on each of them.</Trans>,
+      done: tenant.has_billing_details, to: '/settings', hash: 'billing', title: <Trans>Set up invoicing</Trans>, action: <Trans>Add billing details</Trans>,
+      text: <Trans>Your address and VAT number appear on every invoice.</Trans>,
     },
   ]
   const all = steps.filter((step) => step !== false)
@@ -44,11 +46,11 @@ export function Todo({ subscribed }: { subscribed: boolean }) {
   if (all.length === 0 || done === count) return null
   const next = all.find((step) => !step.done)
   return (
-    <Section title={<Trans>To get started</Trans>} end={<Trans>{done} of {count} done</Trans>}>
+    <Section title={<Trans>Get started</Trans>} end={<Trans>{done} of {count} done</Trans>}>
       <ol className="todo">
         <li className="done">
           <span className="st good"><span className="sr"><Trans>Done:</Trans> </span></span>
-          <div><b><Trans>Make your organization</Trans></b><span>{tenant.name}</span></div>
+          <div><b><Trans>Create your organization</Trans></b><span>{tenant.name}</span></div>
         </li>
         {all.map((step) => (
           <li key={step.to + (step.hash ?? '')} className={step.done ? 'done' : step === next ? 'now' : undefined}>

@@ -5,7 +5,7 @@ import { useEntitlements, useHere, useSubscription } from '../shared/reads'
 
 const day = 86_400_000
 
-/** A meter with what it comes to at today's pace. */
+/** A meter with its usage and forecast. */
 export interface Gauge {
   code: string
   name: string
@@ -13,26 +13,26 @@ export interface Gauge {
   used: number
   limit: number | null
   hard: boolean
-  /** The plan has it. A meter that no plan limits is recorded all the same. */
+  /** The plan includes it. A meter that the plan does not limit is recorded nevertheless. */
   inPlan: boolean
-  /** Starts again with the period; else it is kept. */
+  /** Whether and when it resets. */
   resets: Schema<'ResetInterval'>
-  /** At the end of the period; undefined where nobody can tell. */
+  /** At the end of the period; undefined if it cannot be predicted. */
   forecast?: number
-  /** When the limit is reached at this pace, within the period. */
+  /** When the forecast reaches the limit, within the period. */
   reached?: Date
-  /** Used to the end of each day of the period until today. */
+  /** The cumulative usage at the end of each day of the period until today. */
   days: number[]
 }
 
 export interface Period {
   start: Date
   end: Date
-  /** The service's day: in a sandbox it is not the browser's. */
+  /** The service's time. In a sandbox it differs from the browser's. */
   now: Date
 }
 
-/** The days of a series as what they come to: sums add up, levels and maxima are as they are. */
+/** Returns the cumulative value of each day: sums add up, levels and maxima stay as they are. */
 function totals(points: Schema<'SeriesPoint'>[], aggregation: Schema<'Aggregation'>): number[] {
   let sum = 0
   return points.map(({ value }) => {
@@ -42,7 +42,7 @@ function totals(points: Schema<'SeriesPoint'>[], aggregation: Schema<'Aggregatio
   })
 }
 
-/** A forecast is no more exact than three digits. */
+/** Rounds a forecast to three digits. */
 function rounded(value: number): number {
   return Number(Math.max(0, value).toPrecision(3))
 }
@@ -57,9 +57,9 @@ function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], p
   const left = (period.end.getTime() - period.now.getTime()) / day
   const level = meter.aggregation_type === 'last_value'
   const summed = meter.reset_interval === 'monthly' && (meter.aggregation_type === 'sum' || meter.aggregation_type === 'count')
-  // In the first two days a pace is not one yet; of a maximum nobody can tell.
+  // Two days are too short for a forecast, and a maximum cannot be predicted.
   if (passed < 2 || left <= 0 || (!level && !summed)) return told
-  if (told.hard && told.limit !== null && told.used >= told.limit) return told // nothing more is taken
+  if (told.hard && told.limit !== null && told.used >= told.limit) return told // further usage is rejected
   const pace = level ? (meter.current_usage - (days[0] ?? meter.current_usage)) / passed : meter.current_usage / passed
   told.forecast = Math.max(meter.current_usage, rounded(meter.current_usage + pace * left))
   if (told.limit !== null && pace > 0 && told.used < told.limit && told.forecast > told.limit) {
@@ -68,7 +68,7 @@ function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], p
   return told
 }
 
-/** The meters in this period, those nearest to their limit first. */
+/** Returns the meters in this period, closest to their limit first. */
 export function useGauges() {
   const here = useHere()
   const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage', here)
@@ -85,7 +85,7 @@ export function useGauges() {
   const read = series.map((one) => one.data?.data.points ?? [])
   const latest = read.find((points) => points.length > 0)?.at(-1)
   const today = latest ? new Date(latest.at).getTime() : now()
-  // The last point is the service's day. Where that is today, the time is known better.
+  // The last point is the service's current day. If that is today, use the exact time.
   const at = Math.abs(now() - today) < 2 * day ? now() : today + day / 2
   const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(at) }
   const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period, inPlan.has(meter.meter_code)))
@@ -93,7 +93,7 @@ export function useGauges() {
   return { usage, gauges, period, settled: series.every((one) => !one.isPending) && !granted.isPending && !billed.isLoading }
 }
 
-/** How much of its limit a meter will come to, or 0 without one. */
+/** Returns the share of its limit that a meter will reach, or 0 without a limit. */
 export function share({ used, forecast, limit }: Gauge): number {
   return limit ? Math.max(used, forecast ?? 0) / limit : 0
 }

@@ -18,7 +18,7 @@ function Line({ line }: { line: Schema<'InvoiceLine'> }) {
   )
 }
 
-/** What an invoice consists of and comes to. */
+/** The lines and the total of an invoice. */
 export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   const { amount_cents: applied, currency } = invoice.balance_applied
@@ -27,7 +27,7 @@ export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
       <table className="table cards lines">
         <thead>
           <tr>
-            <th scope="col"><Trans>What for</Trans></th>
+            <th scope="col"><Trans>Description</Trans></th>
             <th scope="col" className="num"><Trans>Quantity</Trans></th>
             <th scope="col" className="num"><Trans>Amount</Trans></th>
           </tr>
@@ -35,12 +35,12 @@ export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
         <tbody>{invoice.lines.map((line) => <Line key={line.id} line={line} />)}</tbody>
       </table>
       <dl className="sums totals">
-        <div><dt><Trans>Without tax</Trans></dt><dd>{format.sum(invoice.subtotal)}</dd></div>
+        <div><dt><Trans>Total excluding tax</Trans></dt><dd>{format.sum(invoice.subtotal)}</dd></div>
         <div><dt><Trans>Tax</Trans></dt><dd>{format.sum(invoice.tax)}</dd></div>
         <div className="tot"><dt><Trans>Total</Trans></dt><dd>{format.sum(invoice.total)}</dd></div>
         {applied > 0 && <div><dt><Trans>Paid from balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
         {applied < 0 && <div><dt><Trans>Added to your balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
-        {applied > 0 && <div className="tot"><dt>{invoice.status === 'open' ? <Trans>To pay</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
+        {applied > 0 && <div className="tot"><dt>{invoice.status === 'open' ? <Trans>Amount due</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
       </dl>
     </div>
   )

@@ -8,7 +8,7 @@ import { stateOf } from '../shared/bill'
 import { mainLine, otherLines, periodOf } from '../shared/invoice'
 import { PayButton } from '../shared/Pay'
 
-/** The document of an invoice, below the address of the console. */
+/** A link to the document of an invoice, relative to the console's base URL. */
 export function PdfLink({ invoice, size = 's' }: { invoice: Schema<'Invoice'>; size?: 's' | 'm' }) {
   const { t } = useLingui()
   if (!invoice.pdf_url) return null
@@ -20,13 +20,13 @@ export function PdfLink({ invoice, size = 's' }: { invoice: Schema<'Invoice'>; s
   )
 }
 
-/** When it was paid, or until when it has to be. */
+/** The payment date or the due date. */
 function StateDetail({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   if (invoice.status === 'paid' && invoice.paid_at) return <small>{format.day(invoice.paid_at)}</small>
   if (invoice.status !== 'open') return null
   if (!invoice.payment_action) return null
-  if (invoice.payment_action.type === 'confirm') return <small><Trans>Your bank wants you to confirm it</Trans></small>
+  if (invoice.payment_action.type === 'confirm') return <small><Trans>Your bank requires confirmation</Trans></small>
   if (!invoice.due_date) return null
   const day = format.day(invoice.due_date)
   return <small><Trans>due on {day}</Trans></small>
@@ -63,7 +63,7 @@ export function InvoiceTable({ invoices }: { invoices: Schema<'Invoice'>[] }) {
       <thead>
         <tr>
           <th scope="col"><Trans>Period</Trans></th>
-          <th scope="col"><Trans>What for</Trans></th>
+          <th scope="col"><Trans>Description</Trans></th>
           <th scope="col"><Trans>Number</Trans></th>
           <th scope="col"><Trans>Status</Trans></th>
           <th scope="col" className="num"><Trans>Amount</Trans></th>

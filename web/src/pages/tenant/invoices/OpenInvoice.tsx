@@ -9,14 +9,14 @@ import { useFailedPayment } from '../shared/reads'
 import { PayButton } from '../shared/Pay'
 import { PortalButton } from '../shared/Portal'
 
-/** An invoice that waits for its payment, with what to do. */
+/** An unpaid invoice with its action. */
 export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   const may = useMay()
   const read = useFailedPayment().data?.data
   const amount = format.sum(leftToPay(invoice))
   const period = periodOf(invoice, format)
-  if (!invoice.payment_action) return <Note icon="clock" title={<Trans>{amount} for {period} is under way</Trans>}><Trans>Your bank is moving it. That can take a few days.</Trans></Note>
+  if (!invoice.payment_action) return <Note icon="clock" title={<Trans>Payment of {amount} for {period} is in progress</Trans>}><Trans>Your bank is processing the payment. This can take a few days.</Trans></Note>
   const failed = read?.invoice === invoice.id ? read : undefined
   const retry = failed?.next_attempt_at && format.day(failed.next_attempt_at)
   const confirm = invoice.payment_action.type === 'confirm'
@@ -27,12 +27,12 @@ export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
     </>
   )
   return (
-    <Note tone="bad" title={<Trans>{amount} for {period} is open</Trans>} actions={actions}>
+    <Note tone="bad" title={<Trans>{amount} for {period} is unpaid</Trans>} actions={actions}>
       {confirm
-        ? <Trans>Your bank wants you to confirm this payment. It takes a minute, on the bank’s own page.</Trans>
-        : failed?.decline_message ?? <Trans>The payment did not go through. Pay now, or use another card first.</Trans>}
-      {!confirm && retry && <> <Trans>Without you, it is tried again on {retry}.</Trans></>}
-      {!may('billing.manage') && <> <Trans>Somebody who may pay has to do that; you may not.</Trans></>}
+        ? <Trans>Your bank requires you to confirm this payment. It takes a minute on the bank’s page.</Trans>
+        : failed?.decline_message ?? <Trans>The payment failed. Pay now, or use another card first.</Trans>}
+      {!confirm && retry && <> <Trans>Otherwise, the payment will be retried on {retry}.</Trans></>}
+      {!may('billing.manage') && <> <Trans>You do not have permission to pay. Ask a member who does.</Trans></>}
     </Note>
   )
 }

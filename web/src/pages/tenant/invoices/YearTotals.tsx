@@ -4,7 +4,7 @@ import { $api } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useHere } from '../shared/reads'
 
-/** What the invoices of a year come to, in each currency. The year stands in the address. */
+/** The total of a year's invoices in each currency. The year is in the URL. */
 export function YearTotals() {
   const { t } = useLingui()
   const here = useHere()
@@ -13,7 +13,7 @@ export function YearTotals() {
   const year = Number(search.year) || undefined
   const summary = $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices/summary', { params: { ...here.params, query: { year } } })
   const read = summary.data?.data
-  // The line keeps its place while it is read, and needs none without invoices.
+  // The line keeps its place while it loads and is empty without invoices.
   if (!read || read.years.length === 0) return <div className="yearline" />
   const years = read.years.includes(read.year) ? read.years : [read.year, ...read.years]
   return (

@@ -6,11 +6,11 @@ import type { Schema } from '../../../api/client'
 import { Note } from '../../../ui/Messages'
 import { useRefresh } from '../shared/reads'
 
-/** How often and for how long the service is asked whether the provider has told of a payment. */
+/** The interval and the number of polls for the provider's confirmation of a payment. */
 const every = 2000
 const atMost = 30
 
-/** What came of a change, or of the provider's page that one comes back from. */
+/** The result of a change, or of a visit to the provider's page. */
 export function Bought({ subscription }: { subscription: Schema<'Subscription'> | null }) {
   const [{ done, checkout }] = useFilters()
   const refresh = useRefresh()
@@ -28,19 +28,19 @@ export function Bought({ subscription }: { subscription: Schema<'Subscription'> 
   if (waiting) {
     return (
       <div className="attention">
-        <Note icon="clock" role="status" title={<Trans>Your payment is being confirmed</Trans>}><Trans>This takes a few seconds. You need not wait here.</Trans></Note>
+        <Note icon="clock" role="status" title={<Trans>Your payment is being confirmed</Trans>}><Trans>This takes a few seconds. You do not have to wait here.</Trans></Note>
       </div>
     )
   }
   if (checkout === 'left') {
-    return <div className="attention"><Note role="status" title={<Trans>Nothing was paid</Trans>}><Trans>You left the payment before its end. Everything is as it was.</Trans></Note></div>
+    return <div className="attention"><Note role="status" title={<Trans>No payment was made</Trans>}><Trans>You left the payment page before you finished. Nothing was changed.</Trans></Note></div>
   }
   if (!subscription || (done !== '1' && checkout !== 'paid')) return null
   const { name } = subscription.plan
   return (
     <div className="attention">
-      <Note icon="check" role="status" title={<Trans>{name} is your plan now</Trans>} actions={<Link className="btn" to="/invoices"><Trans>See the invoice</Trans></Link>}>
-        <Trans>Everything that it contains can be used at once.</Trans>
+      <Note icon="check" role="status" title={<Trans>You are now on {name}</Trans>} actions={<Link className="btn" to="/invoices"><Trans>View invoice</Trans></Link>}>
+        <Trans>All of its features are available now.</Trans>
       </Note>
     </div>
   )

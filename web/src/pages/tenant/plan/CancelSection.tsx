@@ -16,7 +16,7 @@ import { canChange } from './usePreview'
 
 const changed = ['/subscription', '/plans', '/invoices', '/entitlements', '/audit-logs', '/timeline']
 
-/** Asks when the subscription shall end, and why. */
+/** Asks for the end of the subscription and the reason. */
 function CancelForm({ subscription, onClose }: { subscription: Schema<'Subscription'>; onClose: () => void }) {
   const { t } = useLingui()
   const format = useFormat()
@@ -44,16 +44,16 @@ function CancelForm({ subscription, onClose }: { subscription: Schema<'Subscript
     <Form onSubmit={cancel} className="stack">
       {({ busy }) => (
         <>
-          <Check type="radio" name="when" checked={!now} onChange={() => setNow(false)} small={<Trans>Everything works until then, and you can change your mind.</Trans>}>
-            <Trans>On {end}, with the period that is paid</Trans>
+          <Check type="radio" name="when" checked={!now} onChange={() => setNow(false)} small={<Trans>Everything works until then, and you can still change your mind.</Trans>}>
+            <Trans>On {end}, at the end of the paid period</Trans>
           </Check>
-          <Check type="radio" name="when" checked={now} onChange={() => setNow(true)} small={<Trans>Features are off from now on. What is owed is billed at once; unused time is not paid back.</Trans>}>
-            <Trans>At once</Trans>
+          <Check type="radio" name="when" checked={now} onChange={() => setNow(true)} small={<Trans>Features are turned off immediately. Outstanding amounts are billed now, and unused time is not refunded.</Trans>}>
+            <Trans>Immediately</Trans>
           </Check>
-          <AreaField name="reason" label={t`Why?`} hint={<Trans>optional</Trans>} rows={3} maxLength={500} />
+          <AreaField name="reason" label={t`Why are you canceling?`} hint={<Trans>optional</Trans>} rows={3} maxLength={500} />
           <div className="acts">
             <Button onClick={onClose}><Trans>Keep {name}</Trans></Button>
-            <Button type="submit" look="danger solid" busy={busy}>{now ? <Trans>End {name} at once</Trans> : <Trans>End {name} on {end}</Trans>}</Button>
+            <Button type="submit" look="danger solid" busy={busy}>{now ? <Trans>Cancel {name} immediately</Trans> : <Trans>Cancel {name} on {end}</Trans>}</Button>
           </div>
         </>
       )}
@@ -61,7 +61,7 @@ function CancelForm({ subscription, onClose }: { subscription: Schema<'Subscript
   )
 }
 
-/** Ends the subscription, or keeps it going where its end is set. */
+/** Cancels the subscription, or resumes it if it is already canceled. */
 export function CancelSection({ subscription }: { subscription: Schema<'Subscription'> }) {
   const { t } = useLingui()
   const may = useMay()
@@ -73,28 +73,28 @@ export function CancelSection({ subscription }: { subscription: Schema<'Subscrip
   const resume = useAction(async () => {
     await api.POST('/api/v1/tenant/{tenantId}/subscription/resume', here)
     await refresh(...changed)
-    toast(t`${name} goes on`)
-  }, t`The subscription still ends`)
+    toast(t`${name} continues`)
+  }, t`The subscription is still set to end`)
   if (!may('billing.manage') || !canChange(subscription)) return null
   const end = subscription.cancel_at && format.day(subscription.cancel_at)
   return (
-    <Section title={<Trans>End the subscription</Trans>}>
+    <Section title={<Trans>Cancel subscription</Trans>}>
       {end
         ? (
             <Note icon="clock" title={<Trans>{name} ends on {end}</Trans>} actions={<Button busy={resume.busy} onClick={() => resume.run()}><Trans>Keep {name}</Trans></Button>}>
-              <Trans>After that nothing is charged any more, and what the plan contains is off. Your data stays.</Trans>
+              <Trans>After that, you will not be charged, and the features of the plan are turned off. Your data is kept.</Trans>
             </Note>
           )
         : (
             <div className="danger-zone">
               <div>
-                <p><Trans>You lose what {name} contains, with the end of the period or at once. Your data, your team and your invoices stay.</Trans></p>
-                <Button look="danger" onClick={() => setAsking(true)}><Trans>End {name}</Trans></Button>
+                <p><Trans>You lose the features of {name}, either immediately or at the end of the period. Your data, your team and your invoices are kept.</Trans></p>
+                <Button look="danger" onClick={() => setAsking(true)}><Trans>Cancel {name}</Trans></Button>
               </div>
             </div>
           )}
       {resume.problem}
-      <Dialog open={asking} onClose={() => setAsking(false)} title={<Trans>When shall {name} end?</Trans>}>
+      <Dialog open={asking} onClose={() => setAsking(false)} title={<Trans>When should {name} end?</Trans>}>
         <CancelForm subscription={subscription} onClose={() => setAsking(false)} />
       </Dialog>
     </Section>

@@ -13,10 +13,10 @@ import { PlanColumn, RowNames } from './PlanColumn'
 import { PaymentSection } from './PaymentSection'
 import { Receipt } from './Receipt'
 
-/** How many plans stand beside the receipt; more have the whole width. */
+/** The number of plans that fit next to the receipt; more use the whole width. */
 const beside = 3
 
-/** The plans to choose from, the seats, and what the choice costs. */
+/** The plans, the seats, and the cost of the choice. */
 export function Chooser({ plans, subscription, currency, catalog }: {
   plans: Schema<'OfferedPlan'>[]; subscription: Schema<'Subscription'> | null; currency: string; catalog: Schema<'Plan'>[]
 }) {
@@ -36,10 +36,10 @@ export function Chooser({ plans, subscription, currency, catalog }: {
   const rows = rowsOf(shown)
   const seats = chosen?.pricing_type === 'seat' ? Math.max(members, wanted || subscription?.quantity || members) : 1
   const quota = chosen?.features.find((one) => one.code === 'team-members' && one.type === 'quota')?.value
-  const people = plural(members, { one: '# person is in the team', other: '# people are in the team' })
+  const people = plural(members, { one: 'The team has # member', other: 'The team has # members' })
 
-  if (plans.length === 0) return <Empty icon="plan" title={<Trans>There are no plans yet</Trans>}><Trans>As soon as one is offered, you find it here.</Trans></Empty>
-  // Without the team's size the seats would be wrong for a moment, and asked for.
+  if (plans.length === 0) return <Empty icon="plan" title={<Trans>No plans yet</Trans>}><Trans>Plans will appear here as soon as they are available.</Trans></Empty>
+  // Without the size of the team, the preview would first use a wrong number of seats.
   if (team.isPending) return <Skeleton lines={8} />
   const comparison = (
     <div className="plans" role="radiogroup" aria-label={t`Plans`} style={{ '--plans': shown.length, '--rows': rows.length + 3 } as React.CSSProperties}>
@@ -57,9 +57,9 @@ export function Chooser({ plans, subscription, currency, catalog }: {
     <section className="seats" id="seats">
       <div>
         <h2><Trans>Seats</Trans></h2>
-        <p className="muted t13"><Trans>{people}. You pay for every seat, used or not.</Trans></p>
+        <p className="muted t13"><Trans>{people}. All seats are billed, used or not.</Trans></p>
       </div>
-      <Stepper value={seats} onChange={setWanted} min={members} max={Math.max(members, quota ?? 100_000)} label={t`Seats`} fewer={t`One seat fewer`} more={t`One seat more`} />
+      <Stepper value={seats} onChange={setWanted} min={members} max={Math.max(members, quota ?? 100_000)} label={t`Seats`} fewer={t`Remove a seat`} more={t`Add a seat`} />
     </section>
   )
   const receipt = chosen && <Receipt plan={chosen} seats={seats} subscription={subscription} currency={currency} />

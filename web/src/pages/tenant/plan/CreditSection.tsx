@@ -5,7 +5,7 @@ import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
 import { useCredit, useNewestInvoices } from '../shared/reads'
 
-/** How many changes of the balance are shown. */
+/** The number of balance changes to show. */
 const shown = 10
 
 interface Change {
@@ -16,7 +16,9 @@ interface Change {
   text: ReactNode
 }
 
-/** The balance that the next invoices use, and how it came about: amounts given and taken back, and invoices. */
+/**
+ * The balance that the next invoices use, and its history: credits, their reversals, and invoices.
+ */
 export function CreditSection() {
   const format = useFormat()
   const credit = useCredit().data?.data
@@ -39,7 +41,7 @@ export function CreditSection() {
   const balance = format.sum(credit.balance)
   return (
     <Section title={<Trans>Balance</Trans>} end={<b className="num">{balance}</b>}>
-      <p className="t13 muted"><Trans>Your next invoices use the balance before anything is charged.</Trans></p>
+      <p className="t13 muted"><Trans>Your balance is applied to your next invoices before you are charged.</Trans></p>
       <ul className="list dates">
         {changes.sort((a, b) => b.at.localeCompare(a.at)).slice(0, shown).map((one) => (
           <li key={one.key}>

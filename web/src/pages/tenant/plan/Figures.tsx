@@ -11,19 +11,22 @@ function Figure({ label, small, amount, className }: { label: ReactNode; small?:
   return <div className={className}><dt>{label}{small && <small>{small}</small>}</dt><dd>{amount}</dd></div>
 }
 
-/** The next regular bill, and what of it is charged where the balance pays a part. */
+/** The next regular invoice, and the charged amount if the balance pays a part. */
 function NextBill({ at, total, due = total, currency }: { at: ReactNode; total: number; due?: number; currency: string }) {
   const format = useFormat()
   return (
     <>
-      <Figure className="next" label={<Trans>Next regular bill</Trans>} small={at} amount={format.money(total, currency)} />
+      <Figure className="next" label={<Trans>Next regular invoice</Trans>} small={at} amount={format.money(total, currency)} />
       {due < total && <Figure label={<Trans>From your balance</Trans>} amount={format.money(due - total, currency)} />}
       {due < total && <Figure label={<Trans>Then charged</Trans>} amount={format.money(due, currency)} />}
     </>
   )
 }
 
-/** The lines of the receipt: the new plan, what is left of the old one, what waited, the sum and the next bill. */
+/**
+ * The lines of the receipt: the new plan, unused time of the old one, pending items, the total and
+ * the next invoice.
+ */
 export function Figures({ plan, seats, subscription, preview }: {
   plan: Schema<'OfferedPlan'>; seats: number; subscription: Schema<'Subscription'> | null; preview?: Schema<'ChangePreview'>
 }) {
@@ -58,7 +61,7 @@ export function Figures({ plan, seats, subscription, preview }: {
         {trial > 0 && <Figure label={<Trans>Trial</Trans>} amount={<Plural value={trial} one="# day" other="# days" />} />}
         {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
         {applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-applied)} />}
-        <Figure className="sum" label={trial > 0 ? <Trans>To pay after the trial</Trans> : <Trans>To pay now</Trans>} amount={money(price * seats - applied)} />
+        <Figure className="sum" label={trial > 0 ? <Trans>Due after the trial</Trans> : <Trans>Due now</Trans>} amount={money(price * seats - applied)} />
       </dl>
     )
   }
@@ -67,25 +70,26 @@ export function Figures({ plan, seats, subscription, preview }: {
   const pending = breakdown.pending.cents
   const left = breakdown.days_remaining
   const total = breakdown.total_days
-  // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
+  // The charge includes the usage so far and the items pending for the next invoice. If their sum
+  // is negative, it is part of the credit.
   const back = unused.cents - Math.max(0, -pending)
   const usage = breakdown.usage.cents
   const forNew = charge.cents - Math.max(0, pending) - usage
-  const days = breakdown.method === 'psp_preview' && <Trans>{left} of {total} days are left</Trans>
+  const days = breakdown.method === 'psp_preview' && <Trans>{left} of {total} days left</Trans>
   return (
     <dl>
       <Figure label={plan.name} small={times || days} amount={money(forNew)} />
-      {back > 0 && <Figure label={<Trans>Back from {subscription.plan.name}</Trans>} small={days} amount={money(-back)} />}
-      {pending !== 0 && <Figure label={<Trans>Waiting for the next bill</Trans>} small={<Trans>seats that came or went</Trans>} amount={money(pending)} />}
-      {usage > 0 && <Figure label={<Trans>Usage so far</Trans>} small={<Trans>grows until you change</Trans>} amount={money(usage)} />}
+      {back > 0 && <Figure label={<Trans>Credit for {subscription.plan.name}</Trans>} small={days} amount={money(-back)} />}
+      {pending !== 0 && <Figure label={<Trans>Pending until the next invoice</Trans>} small={<Trans>seats added or removed</Trans>} amount={money(pending)} />}
+      {usage > 0 && <Figure label={<Trans>Usage so far</Trans>} small={<Trans>increases until you change</Trans>} amount={money(usage)} />}
       {net.cents >= 0
         ? (
             <>
               {amounts.applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-amounts.applied)} />}
-              <Figure className="sum" label={<Trans>To pay now</Trans>} amount={money(amounts.dueNow)} />
+              <Figure className="sum" label={<Trans>Due now</Trans>} amount={money(amounts.dueNow)} />
             </>
           )
-        : <Figure className="sum" label={<Trans>Credit for your next bills</Trans>} amount={money(-net.cents)} />}
+        : <Figure className="sum" label={<Trans>Credit for your next invoices</Trans>} amount={money(-net.cents)} />}
       {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
       <NextBill at={amounts.nextAt ? format.day(amounts.nextAt) : each} total={amounts.nextAmount ?? price * seats} due={amounts.nextDue} currency={currency} />
     </dl>

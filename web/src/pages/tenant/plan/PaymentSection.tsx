@@ -8,7 +8,10 @@ import { endsBefore, useMethodWords, validUntil } from '../shared/method'
 import { usePaymentMethod } from '../shared/reads'
 import { PortalButton } from '../shared/Portal'
 
-/** How it is paid and where invoices go. Cards are kept and changed at the payment provider only. */
+/**
+ * The payment method and the invoice recipient. Cards are stored and changed only at the payment
+ * provider.
+ */
 export function PaymentSection({ subscription, className }: { subscription: Schema<'Subscription'> | null; className?: string }) {
   const may = useMay()
   const tenant = useTenant()
@@ -18,7 +21,7 @@ export function PaymentSection({ subscription, className }: { subscription: Sche
   const to = tenant.billing_email ?? tenant.owner?.email ?? ''
   if (!may('billing.manage') || !subscription) return null
   return (
-    <Section className={className} title={<Trans>Payment</Trans>}>
+    <Section className={className} title={<Trans>Payment method</Trans>}>
       <ul className="list">
         <li>
           <span>
@@ -28,12 +31,12 @@ export function PaymentSection({ subscription, className }: { subscription: Sche
                     <b>{words(method)}</b>
                     {until && <> <span className="muted nowrap"><Trans>valid until {until}</Trans></span></>}
                     {method.holder && <small className="muted line">{method.holder}</small>}
-                    {endsBefore(method, subscription.current_period_end) && <Status tone="warn"><Trans>Ends before the next payment: use another one in time</Trans></Status>}
+                    {endsBefore(method, subscription.current_period_end) && <Status tone="warn"><Trans>Expires before the next payment. Add another card in time.</Trans></Status>}
                   </>
                 )
-              : <Trans>Cards and bank accounts are kept by the payment provider. You see and change them there.</Trans>}
+              : <Trans>The payment provider stores your cards and bank accounts. You can view and change them there.</Trans>}
           </span>
-          <span className="end"><PortalButton size="s"><Trans>Change how you pay</Trans></PortalButton></span>
+          <span className="end"><PortalButton size="s"><Trans>Change payment method</Trans></PortalButton></span>
         </li>
         <li>
           <span><Trans>Invoices go to {to}.</Trans></span>

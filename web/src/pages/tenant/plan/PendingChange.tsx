@@ -8,7 +8,7 @@ import { toast } from '../../../ui/Toast'
 import { useAction } from '../shared/Action'
 import { useRefresh } from '../shared/reads'
 
-/** A change of plan that the bank wants to be confirmed. */
+/** A plan change that the customer must confirm with their bank. */
 export function PendingChange({ change }: { change: Schema<'PendingChange'> }) {
   const { t } = useLingui()
   const { id } = useTenant()
@@ -20,18 +20,18 @@ export function PendingChange({ change }: { change: Schema<'PendingChange'> }) {
   const drop = useAction(async () => {
     await api.DELETE('/api/v1/tenant/{tenantId}/subscription/pending-change', { params: { path: { tenantId: id } } })
     await refresh('/subscription', '/invoices', '/audit-logs')
-    toast(t`The change to ${name} is dropped`)
-  }, t`The change is still waiting`)
+    toast(t`The change to ${name} was canceled`)
+  }, t`The change is still pending`)
   const actions = may('billing.manage') && (
     <>
-      <Button busy={drop.busy} onClick={() => drop.run()}><Trans>Drop the change</Trans></Button>
-      {change.payment_action && <ButtonAnchor look="primary" href={change.payment_action.url}><Trans>Confirm the payment</Trans></ButtonAnchor>}
+      <Button busy={drop.busy} onClick={() => drop.run()}><Trans>Cancel change</Trans></Button>
+      {change.payment_action && <ButtonAnchor look="primary" href={change.payment_action.url}><Trans>Confirm payment</Trans></ButtonAnchor>}
     </>
   )
   return (
     <>
-      <Note tone="warn" role="status" title={<Trans>The change to {name} waits for your bank</Trans>} actions={actions}>
-        <Trans>Confirm the payment until {end}. Until then your plan stays as it is; without it nothing is charged.</Trans>
+      <Note tone="warn" role="status" title={<Trans>The change to {name} is waiting for your bank</Trans>} actions={actions}>
+        <Trans>Confirm the payment by {end}. Until then, your plan stays the same. Without confirmation, nothing is charged.</Trans>
       </Note>
       {drop.problem}
     </>

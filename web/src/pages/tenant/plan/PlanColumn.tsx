@@ -25,7 +25,7 @@ function Value({ amount, counted }: { amount: Amount; counted: boolean }) {
   return counted ? <Trans>No limit</Trans> : <><Icon name="check" /><span className="sr">{t`yes`}</span></>
 }
 
-/** What a plan has of a feature, and how much more or less that is than now. */
+/** A plan's amount of a feature, and the difference to the current plan. */
 function Compared({ row, amount, now }: { row: Row; amount: Amount; now?: Amount }) {
   const format = useFormat()
   const change = now === undefined ? null : difference(now, amount)
@@ -42,7 +42,7 @@ function Compared({ row, amount, now }: { row: Row; amount: Amount; now?: Amount
   )
 }
 
-/** Why the plan does not fit, or what it comes to. */
+/** Why the plan is not available, or its effect. */
 function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscription: Schema<'Subscription'> | null }) {
   const words = useWords()
   const format = useFormat()
@@ -50,17 +50,17 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   if (hindrance === 'too small') {
     return (
       <>
-        <Status tone="warn"><Trans>Too small for you now</Trans></Status>
+        <Status tone="warn"><Trans>Too small for your current usage</Trans></Status>
         {plan.eligibility.violations.map((one) => {
           const feature = plan.features.find(({ code }) => code === one.feature_code)?.name ?? one.feature_code
           const used = format.number(one.current_usage)
           const limit = format.number(one.plan_limit)
-          return <small key={one.feature_code}><Trans>{feature}: {used} used, {limit} in the plan.</Trans></small>
+          return <small key={one.feature_code}><Trans>{feature}: {used} used, {limit} included in the plan.</Trans></small>
         })}
       </>
     )
   }
-  if (hindrance === 'not sold') return <small><Trans>Cannot be bought at the moment.</Trans></small>
+  if (hindrance === 'not sold') return <small><Trans>Not available at the moment.</Trans></small>
   if (plan.id === subscription?.plan.id) {
     const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)
     const price = format.money(regularPrice(subscription), subscription.currency)
@@ -74,7 +74,7 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   return plan.description && <small>{plan.description}</small>
 }
 
-/** A plan as a column: its price, what it has, and whether one can choose it. */
+/** A plan as a column: its price and features, and whether it can be selected. */
 export function PlanColumn({ plan, rows, currency, others, onCurrency, subscription, chosen, readOnly, onChoose }: {
   plan: Schema<'OfferedPlan'>; rows: Row[]; currency: string; others: string[]; onCurrency?: (currency: string) => void
   subscription: Schema<'Subscription'> | null; chosen: boolean; readOnly: boolean; onChoose: () => void
@@ -83,15 +83,15 @@ export function PlanColumn({ plan, rows, currency, others, onCurrency, subscript
   const format = useFormat()
   const current = plan.id === subscription?.plan.id
   const off = hindranceOf(plan, subscription) !== undefined
-  // The price of the running subscription holds, whatever the plan costs by now.
+  // The price of the running subscription applies, even if the plan's price has changed.
   const price = current ? { price_cents: subscription.price_cents, currency: subscription.currency } : plan.prices[0]
   const each = words.per(plan)
-  const below = plan.pricing_type === 'usage' ? <Trans>{each}, and usage</Trans> : each
+  const below = plan.pricing_type === 'usage' ? <Trans>{each}, plus usage</Trans> : each
   return (
     <label className={`plan ${off ? 'is-off' : ''} ${chosen ? 'is-chosen' : ''}`}>
       <span className="plan-h">
         <span className="check"><input type="radio" name="plan" value={plan.slug} checked={chosen} disabled={off || readOnly} onChange={onChoose} /><b>{plan.name}</b></span>
-        {current && <span className="tag"><Trans context="the plan">Now</Trans></span>}
+        {current && <span className="tag"><Trans context="the plan">Current</Trans></span>}
       </span>
       <span className="plan-p">
         <b>{price ? (price.price_cents === 0 ? <Trans>Free</Trans> : format.money(price.price_cents, price.currency)) : '—'}</b>

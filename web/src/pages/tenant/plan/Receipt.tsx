@@ -14,30 +14,30 @@ import { Figures } from './Figures'
 import { useChange } from './useChange'
 import { amountsOf, canChange, usePreview } from './usePreview'
 
-/** Why a change was refused, with the way on where there is one. */
+/** The reason for a rejected change, with the next step if there is one. */
 function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const code = error instanceof ApiError ? error.code : undefined
   if (code === 'billing_not_ready') {
     return (
-      <Note tone="warn" title={<Trans>Billing details are missing</Trans>} actions={<Link className="btn s" to="/settings" hash="billing"><Trans>Add them</Trans></Link>}>
-        <Trans>They are printed on the invoice, so they come first.</Trans>
+      <Note tone="warn" title={<Trans>Billing details are missing</Trans>} actions={<Link className="btn s" to="/settings" hash="billing"><Trans>Add billing details</Trans></Link>}>
+        <Trans>They appear on the invoice, so we need them first.</Trans>
       </Note>
     )
   }
-  if (code === 'preview_outdated') return <Note tone="warn" title={<Trans>The figures have changed</Trans>}><Trans>Nothing was charged. Above is what it costs now.</Trans></Note>
-  if (code === 'proration_not_supported') return <Note tone="warn" title={<Trans>This change cannot be computed</Trans>}><Trans>Choose another plan, or change with the end of the period.</Trans></Note>
+  if (code === 'preview_outdated') return <Note tone="warn" title={<Trans>The amounts have changed</Trans>}><Trans>You were not charged. The current price is shown above.</Trans></Note>
+  if (code === 'proration_not_supported') return <Note tone="warn" title={<Trans>The cost of this change cannot be calculated</Trans>}><Trans>Choose another plan, or change at the end of the period.</Trans></Note>
   if (code === 'plan_change_error' && error instanceof ApiError && !error.body.violations) {
     return (
       <>
-        <Note tone="bad" title={error.message}><Trans>Nothing was charged. If your card was refused, use another one and try again.</Trans></Note>
-        <PortalButton size="s"><Trans>Change how you pay</Trans></PortalButton>
+        <Note tone="bad" title={error.message}><Trans>You were not charged. If your card was declined, use another card and try again.</Trans></Note>
+        <PortalButton size="s"><Trans>Change payment method</Trans></PortalButton>
       </>
     )
   }
   return <Problem error={error} onRetry={onRetry} />
 }
 
-/** What the choice costs, and the button that says so. */
+/** The cost of the choice, and the button to confirm it. */
 export function Receipt({ plan, seats, subscription, currency }: {
   plan: Schema<'OfferedPlan'>; seats: number; subscription: Schema<'Subscription'> | null; currency: string
 }) {
@@ -63,33 +63,33 @@ export function Receipt({ plan, seats, subscription, currency }: {
   if (current) {
     return (
       <aside className="receipt">
-        <h2><Trans>{what} is your plan</Trans></h2>
+        <h2><Trans>Your plan: {what}</Trans></h2>
         <Figures plan={plan} seats={seats} subscription={subscription} />
-        {may('billing.manage') && <p className="help"><Trans>Choose another plan to see what a change costs. Nothing happens before you confirm it.</Trans></p>}
+        {may('billing.manage') && <p className="help"><Trans>Choose another plan to see the cost of the change. Nothing changes until you confirm.</Trans></p>}
       </aside>
     )
   }
   const pay = preview ? amountsOf(preview).dueNow : price * seats
   const amount = format.money(pay, currency)
   const label = !subscription
-    ? plan.trial_days > 0 ? <Trans>Begin with {plan.name}</Trans> : pay > 0 ? <Trans>Go to the payment of {amount}</Trans> : <Trans>Begin with {plan.name} for free</Trans>
+    ? plan.trial_days > 0 ? <Trans>Start trial of {plan.name}</Trans> : pay > 0 ? <Trans>Continue to payment — {amount}</Trans> : <Trans>Start {plan.name} for free</Trans>
     : pay > 0 ? <Trans>Change to {name} — pay {amount} now</Trans> : <Trans>Change to {name} — nothing to pay now</Trans>
   const ready = !previewed || (query.isSuccess && !query.isPlaceholderData)
   return (
     <aside className="receipt" aria-live="polite">
-      <h2>{subscription ? <Trans>{what}, from today</Trans> : what}</h2>
+      <h2>{subscription ? <Trans>{what}, starting today</Trans> : what}</h2>
       {previewed && query.isError
         ? <div className="stack gap-top"><Refusal error={query.error} onRetry={() => void query.refetch()} /></div>
         : previewed && !preview ? <Skeleton lines={5} /> : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} />}
       {change.isError && <div className="gap-top"><Refusal error={change.error} /></div>}
-      {blocked && <div className="gap-top"><Note tone="warn" title={<Trans>Something is still to be paid</Trans>}><Trans>Pay what is open first; then the plan can be changed.</Trans></Note></div>}
+      {blocked && <div className="gap-top"><Note tone="warn" title={<Trans>A payment is outstanding</Trans>}><Trans>Pay the open amount first. Then you can change the plan.</Trans></Note></div>}
       {may('billing.manage')
         ? (
             <Button look="primary" size="big" block busy={change.isPending} disabled={blocked || !ready || query.isError} onClick={() => change.mutate()}>{label}</Button>
           )
-        : <p className="help"><Trans>Only who may manage the billing can change the plan.</Trans></p>}
+        : <p className="help"><Trans>Only members with the permission to manage billing can change the plan.</Trans></p>}
       <p className="help">
-        {preview && pay > 0 && how && <Trans>Charged to {how}.</Trans>} {preview && <Trans>These figures hold for 15 minutes.</Trans>} {to && <Trans>The invoice goes to {to}.</Trans>}
+        {preview && pay > 0 && how && <Trans>Charged to {how}.</Trans>} {preview && <Trans>This preview is valid for 15 minutes.</Trans>} {to && <Trans>The invoice will be sent to {to}.</Trans>}
       </p>
     </aside>
   )

@@ -3,7 +3,7 @@ import type { Schema } from '../../../api/client'
 type Feature = Schema<'PlanFeature'>
 type Offered = Schema<'OfferedPlan'>
 
-/** How much of a feature a plan gives: none, a quota, or without a limit. */
+/** A plan's amount of a feature: none, a quota, or unlimited. */
 export type Amount = number | 'none' | 'unlimited'
 
 export function amountOf(features: Feature[], code: string): Amount {
@@ -12,21 +12,24 @@ export function amountOf(features: Feature[], code: string): Amount {
   return feature.type === 'quota' && feature.value !== null ? feature.value : 'unlimited'
 }
 
-/** A row of the comparison: a feature that any of the plans has. */
+/** A row of the comparison: a feature of at least one plan. */
 export interface Row {
   code: string
   name: string
-  /** Some plan has a quota of it; else it is there or not. */
+  /** At least one plan has a quota for it; otherwise it is included or not. */
   counted: boolean
 }
 
-/** Returns the rows of the comparison in the seller's order, which the features of each plan have. */
+/**
+ * Returns the rows of the comparison in the order of the catalog, which each plan's features
+ * follow.
+ */
 export function rowsOf(plans: Offered[]): Row[] {
   const rows: Row[] = []
   let left = plans.map((plan) => plan.features)
   for (;;) {
     const first = left.flatMap((features) => features.slice(0, 1))
-    // The next row is a feature before which no plan has another.
+    // The next row is a feature that no plan has after another remaining one.
     const next = first.find(({ code }) => left.every((features) => features.findIndex((one) => one.code === code) <= 0)) ?? first[0]
     if (!next) return rows
     const { code, name } = next
@@ -35,7 +38,10 @@ export function rowsOf(plans: Offered[]): Row[] {
   }
 }
 
-/** What one gains (above 0) or loses (below 0) of a feature; a number where it can be counted. */
+/**
+ * Returns the gain or loss of a feature, with its number if it can be counted, or null if it is
+ * equal.
+ */
 export function difference(now: Amount, then: Amount): { gain: boolean; by?: number } | null {
   const size = (amount: Amount) => (amount === 'none' ? 0 : amount === 'unlimited' ? Infinity : amount)
   if (size(now) === size(then)) return null
@@ -44,7 +50,7 @@ export function difference(now: Amount, then: Amount): { gain: boolean; by?: num
   return Number.isFinite(by) && now !== 'none' && then !== 'none' ? { gain, by } : { gain }
 }
 
-/** Why a plan cannot be chosen, or nothing. */
+/** Why a plan cannot be selected, if anything. */
 export type Hindrance = 'too small' | 'not sold' | 'no price'
 
 export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | null): Hindrance | undefined {
@@ -55,7 +61,7 @@ export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | nul
   return undefined
 }
 
-/** The interval of a plan as one word, to group plans by it. */
+/** Returns the interval of a plan as a key, to group plans. */
 export function intervalOf({ interval_unit, interval_count }: Pick<Offered, 'interval_unit' | 'interval_count'>): string {
   return `${interval_count}-${interval_unit}`
 }

@@ -3,10 +3,13 @@ import { useFilters } from '../../../app/filters'
 import { address, api, ApiError, type Schema } from '../../../api/client'
 import { useHere, useRefresh } from '../shared/reads'
 
-/** Where the provider's page leads back to. */
+/** The return URL of the provider's page. */
 const back = (how: 'paid' | 'left') => `${address('plan')}?checkout=${how}`
 
-/** Changes the plan, or buys the first one. The figures that come with preview_outdated replace those that were shown. */
+/**
+ * Changes the plan, or buys the first one. The figures in a preview_outdated error replace the
+ * shown ones.
+ */
 export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscription: Schema<'Subscription'> | null, currency: string, previewKey: QueryKey) {
   const here = useHere()
   const queries = useQueryClient()
@@ -25,7 +28,7 @@ export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscripti
     const { action, checkout_url: page, payment_action: confirmation } = data!.data
     if (action === 'checkout_required' && page) return location.assign(page)
     if (action === 'confirmation_required' && confirmation) return location.assign(confirmation.url)
-    // The choice goes first, so that its preview is not asked for again.
+    // Clear the choice first, so that its preview is not loaded again.
     filter({ plan: undefined, done: '1', checkout: undefined })
     await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
     window.scrollTo({ top: 0 })

@@ -2,14 +2,14 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { $api, type Schema } from '../../../api/client'
 import { useHere } from '../shared/reads'
 
-/** The statuses in which a plan can be changed. */
+/** The statuses in which the plan can be changed. */
 const changeable = new Set(['active', 'trialing', 'past_due'])
 
 export function canChange(subscription: Schema<'Subscription'> | null): boolean {
   return subscription !== null && changeable.has(subscription.status)
 }
 
-/** The amounts of a preview that not every version of the service has. */
+/** The amounts of a preview that older versions of the service do not have. */
 interface Amounts {
   balance_applied?: { cents: number }
   due_now?: { cents: number }
@@ -18,7 +18,7 @@ interface Amounts {
   next_due?: { cents: number } | null
 }
 
-/** Returns what a change charges now after the credit, and the next regular bill. */
+/** Returns what a change charges now after the credit, and the next regular invoice. */
 export function amountsOf(preview: Schema<'ChangePreview'> & Amounts) {
   return {
     applied: preview.balance_applied?.cents ?? 0,
@@ -29,7 +29,7 @@ export function amountsOf(preview: Schema<'ChangePreview'> & Amounts) {
   }
 }
 
-/** What a change would cost. The answer binds the service for 15 minutes. */
+/** Returns the cost of a change. It is binding for the service for 15 minutes. */
 export function usePreview(plan: Schema<'OfferedPlan'>, quantity: number, enabled: boolean) {
   const here = useHere()
   const init = { params: { ...here.params, query: { new_plan_id: plan.id, quantity: plan.pricing_type === 'seat' ? quantity : undefined } } }

@@ -6,7 +6,7 @@ import { Form } from '../../../ui/Form'
 import { Note } from '../../../ui/Messages'
 import { useSave } from './useSave'
 
-/** What is printed on invoices. */
+/** The billing details on invoices. */
 export function BillingForm() {
   const tenant = useTenant()
   const save = useSave()
@@ -15,10 +15,10 @@ export function BillingForm() {
       {({ busy, changed }) => (
         <>
           {!tenant.has_billing_details && (
-            <Note tone="warn" title={<Trans>Something is missing</Trans>}><Trans>Before anything can be bought, the name on the invoice and the whole address are needed.</Trans></Note>
+            <Note tone="warn" title={<Trans>Some details are missing</Trans>}><Trans>A legal name and a complete address are required before you can buy a plan.</Trans></Note>
           )}
           <BillingFields details={tenant} />
-          <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save the billing details</Trans></Button></div>
+          <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save billing details</Trans></Button></div>
         </>
       )}
     </Form>

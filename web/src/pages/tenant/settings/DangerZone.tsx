@@ -9,21 +9,21 @@ import { useSubscription } from '../shared/reads'
 import { DeleteDialog } from './DeleteDialog'
 import { TransferDialog } from './TransferDialog'
 
-/** What cannot be taken back: handing over and deleting for the owner, leaving for everybody else. */
+/** Irreversible actions: transfer and deletion for the owner, leaving for other members. */
 export function DangerZone() {
   const tenant = useTenant()
   const me = useMe()
   const subscription = useSubscription().data?.data
   const [asking, setAsking] = useState<'transfer' | 'delete' | 'leave' | null>(null)
   const close = () => setAsking(null)
-  // Whoever acts as somebody else is refused all of this.
+  // The service rejects all of them during an impersonation.
   if (me.impersonation?.is_impersonating) return null
   if (tenant.user_role !== 'owner') {
     return (
-      <Section title={<Trans>Leave</Trans>}>
+      <Section title={<Trans>Leave the organization</Trans>}>
         <div className="danger-zone">
           <div>
-            <p><Trans>You lose your access to {tenant.name} at once. Your account stays.</Trans></p>
+            <p><Trans>You lose access to {tenant.name} immediately. Your account is kept.</Trans></p>
             <Button look="danger" onClick={() => setAsking('leave')}><Trans>Leave {tenant.name}</Trans></Button>
           </div>
         </div>
@@ -33,17 +33,17 @@ export function DangerZone() {
   }
   const alone = tenant.users.length < 2
   return (
-    <Section title={<Trans>What cannot be taken back</Trans>}>
+    <Section title={<Trans>Danger zone</Trans>}>
       <div className="danger-zone">
         <div>
-          <p>{alone ? <Trans>To hand {tenant.name} over, somebody else has to be in the team.</Trans> : <Trans>Make somebody else the owner. You become an admin, and only they can give it back.</Trans>}</p>
-          <Button look="danger" disabled={alone} onClick={() => setAsking('transfer')}><Trans>Hand over</Trans></Button>
+          <p>{alone ? <Trans>To transfer {tenant.name}, the team needs another member.</Trans> : <Trans>Make another member the owner. You become an admin, and only the new owner can transfer ownership back to you.</Trans>}</p>
+          <Button look="danger" disabled={alone} onClick={() => setAsking('transfer')}><Trans>Transfer ownership</Trans></Button>
         </div>
         <div>
           <p>
             {subscription
-              ? <Trans>Before you can delete {tenant.name}, its subscription has to end: <Link to="/plan">end it at once</Link>.</Trans>
-              : <Trans>Delete {tenant.name}: everybody loses their access at once, API keys stop working, and the data is deleted for good after a while.</Trans>}
+              ? <Trans>Before you can delete {tenant.name}, cancel its subscription: <Link to="/plan">cancel immediately</Link>.</Trans>
+              : <Trans>Delete {tenant.name}: all members lose access immediately, API keys stop working, and the data is permanently deleted after a while.</Trans>}
           </p>
           <Button look="danger" disabled={!!subscription} onClick={() => setAsking('delete')}><Trans>Delete {tenant.name}</Trans></Button>
         </div>

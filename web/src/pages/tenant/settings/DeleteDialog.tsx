@@ -3,7 +3,10 @@ import { api } from '../../../api/client'
 import { useTenant } from '../../../app/session'
 import { Confirm } from '../../../ui/Confirm'
 
-/** Deletes the organization, with its name and the password. The page is loaded anew: nothing of it is kept. */
+/**
+ * Deletes the organization after its name and the password were entered. Then it reloads the page
+ * to clear all data.
+ */
 export function DeleteDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const tenant = useTenant()
   return (
@@ -17,7 +20,7 @@ export function DeleteDialog({ open, onClose }: { open: boolean; onClose: () => 
         location.assign(document.baseURI)
       }}
     >
-      <p><Trans>Lost are the team with its roles and invitations, API keys, webhooks, settings and all that was counted. Invoices stay, because the law wants them kept. For a while the support can bring it back; after that nobody can.</Trans></p>
+      <p><Trans>You will lose the team with its roles and invitations, API keys, webhooks, settings and all recorded usage. Invoices are kept, as required by law. Our support team can restore the organization for a limited time. After that, the deletion is final.</Trans></p>
     </Confirm>
   )
 }

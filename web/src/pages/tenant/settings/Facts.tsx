@@ -3,7 +3,7 @@ import { useFormat } from '../../../app/format'
 import { useTenant } from '../../../app/session'
 import { Section } from '../../../ui/Page'
 
-/** The same for those who may only read. */
+/** The settings for members who can only read them. */
 export function Facts() {
   const format = useFormat()
   const tenant = useTenant()

@@ -13,9 +13,9 @@ export function NameForm() {
     <Form className="stack form" guard onSubmit={(values) => save({ name: String(values.name).trim(), slug: String(values.slug).trim() })}>
       {({ busy, changed }) => (
         <>
-          <TextField name="name" label={t`Name`} defaultValue={tenant.name} autoComplete="organization" help={<Trans>What your team and your invitations call it.</Trans>} />
-          <TextField name="slug" label={t`Short name`} defaultValue={tenant.slug} autoComplete="off" spellCheck={false} help={<Trans>For addresses: letters, digits, dashes and underscores.</Trans>} />
-          <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save the name</Trans></Button></div>
+          <TextField name="name" label={t`Name`} defaultValue={tenant.name} autoComplete="organization" help={<Trans>Shown to your team and in invitations.</Trans>} />
+          <TextField name="slug" label={t`Short name`} defaultValue={tenant.slug} autoComplete="off" spellCheck={false} help={<Trans>Used in URLs: letters, digits, hyphens and underscores.</Trans>} />
+          <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save name</Trans></Button></div>
         </>
       )}
     </Form>

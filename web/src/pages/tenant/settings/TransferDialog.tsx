@@ -8,7 +8,7 @@ import { Form, type Values } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { useRefresh } from '../shared/reads'
 
-/** Makes another member the owner. */
+/** Transfers the ownership to another member. */
 export function TransferDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { t } = useLingui()
   const tenant = useTenant()
@@ -23,23 +23,23 @@ export function TransferDialog({ open, onClose }: { open: boolean; onClose: () =
     })
     await refresh('/team', '/roles', '/audit-logs')
     const name = others.find((one) => one.id === id)?.name ?? ''
-    toast(t`${name} is the owner now, and you are an admin`)
+    toast(t`${name} is now the owner, and you are an admin`)
     onClose()
   }
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Hand {tenant.name} over</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Transfer {tenant.name}</Trans>}>
       <Form onSubmit={transfer} className="stack">
         {({ busy }) => (
           <>
-            <p><Trans>The new owner can do everything, also delete {tenant.name} and take your access away.</Trans></p>
+            <p><Trans>The new owner can do everything, including deleting {tenant.name} and removing your access.</Trans></p>
             <SelectField name="user_id" label={t`New owner`} defaultValue="">
-              <option value="" disabled>{t`Choose somebody`}</option>
+              <option value="" disabled>{t`Choose a member`}</option>
               {others.map((one) => <option key={one.id} value={one.id}>{one.name} ({one.email})</option>)}
             </SelectField>
             <PasswordField name="current_password" label={t`Your password`} autoComplete="current-password" />
             <div className="acts">
               <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-              <Button type="submit" look="danger solid" busy={busy}><Trans>Hand over</Trans></Button>
+              <Button type="submit" look="danger solid" busy={busy}><Trans>Transfer ownership</Trans></Button>
             </div>
           </>
         )}

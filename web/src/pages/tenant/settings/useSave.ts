@@ -3,7 +3,7 @@ import { api, type Schema } from '../../../api/client'
 import { toast } from '../../../ui/Toast'
 import { useRefresh } from '../shared/reads'
 
-/** Returns what saves settings of the organization. */
+/** Returns a function that saves settings of the organization. */
 export function useSave(): (body: Schema<'UpdateTenantRequest'>) => Promise<void> {
   const { t } = useLingui()
   const refresh = useRefresh()

@@ -5,7 +5,7 @@ import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { Problem } from '../../../ui/Messages'
 
-/** Something that a button does. What it is refused for is told in a dialog, which the caller shows. */
+/** Runs an action of a button. Returns a dialog with the error, which the caller renders. */
 export function useAction<T = void>(act: (about: T) => Promise<unknown>, title: ReactNode) {
   const sending = useMutation({ mutationFn: act })
   const problem = (

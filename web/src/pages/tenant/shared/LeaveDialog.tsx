@@ -3,7 +3,7 @@ import { api } from '../../../api/client'
 import { useTenant } from '../../../app/session'
 import { Confirm } from '../../../ui/Confirm'
 
-/** Leaves the organization. What was read of it is gone with the page, which is loaded again. */
+/** Leaves the organization. Then it reloads the page to clear all data. */
 export function LeaveDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const tenant = useTenant()
   async function leave() {
@@ -12,7 +12,7 @@ export function LeaveDialog({ open, onClose }: { open: boolean; onClose: () => v
   }
   return (
     <Confirm open={open} onClose={onClose} onConfirm={leave} title={<Trans>Leave {tenant.name}?</Trans>} action={<Trans>Leave {tenant.name}</Trans>}>
-      <p><Trans>You lose your access at once and come back only with a new invitation. Your account and your login stay.</Trans></p>
+      <p><Trans>You lose access immediately and need a new invitation to come back. Your account is kept.</Trans></p>
     </Confirm>
   )
 }

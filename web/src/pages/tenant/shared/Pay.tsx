@@ -12,7 +12,7 @@ import { leftToPay } from './bill'
 import { PortalButton } from './Portal'
 import { useRefresh } from './reads'
 
-/** Pays an open invoice with the card that is known, or leads to where the bank wants a confirmation. */
+/** Pays an open invoice with the stored card, or opens the page for the bank's confirmation. */
 export function PayButton({ invoice, look = 'plain', size, children }: {
   invoice: Schema<'Invoice'>; look?: 'primary' | 'plain'; size?: 's' | 'm'; children?: ReactNode
 }) {
@@ -26,7 +26,7 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
     mutationFn: async () => (await api.POST('/api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay', { params: { path: { tenantId: id, invoiceId: invoice.id } } })).data!.data,
     onSuccess: async (paid) => {
       await refresh('/invoices', '/subscription', '/timeline', '/billing', '/entitlements')
-      toast(paid.status === 'paid' ? t`${amount} is paid. Thank you.` : t`The payment of ${amount} is under way.`)
+      toast(paid.status === 'paid' ? t`Payment of ${amount} received. Thank you.` : t`The payment of ${amount} is in progress.`)
     },
     onError: async (error) => {
       if (error instanceof ApiError && error.code === 'invoice_not_payable') await refresh('/invoices', '/subscription')
@@ -34,7 +34,7 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
   })
   if (!may('billing.manage') || invoice.status !== 'open') return null
   if (invoice.payment_action?.type === 'confirm') {
-    return <ButtonAnchor look={look} size={size} href={invoice.payment_action.url}><Trans>Confirm the payment</Trans></ButtonAnchor>
+    return <ButtonAnchor look={look} size={size} href={invoice.payment_action.url}><Trans>Confirm payment</Trans></ButtonAnchor>
   }
   const refused = paying.error instanceof ApiError && paying.error.code === 'payment_failed' ? paying.error : undefined
   const page = (refused?.body.payment_action as Schema<'PaymentAction'> | null | undefined) ?? invoice.payment_action
@@ -43,15 +43,15 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
       <Button look={look} size={size} busy={paying.isPending} onClick={() => paying.mutate()} aria-label={t`Pay ${amount}, ${invoice.number}`}>
         {children ?? <Trans>Pay</Trans>}
       </Button>
-      <Dialog open={paying.isError} onClose={paying.reset} title={<Trans>{amount} is not paid yet</Trans>}>
+      <Dialog open={paying.isError} onClose={paying.reset} title={<Trans>{amount} was not paid</Trans>}>
         <div className="stack">
           {refused
-            ? <p><Trans>Your bank did not let the payment through. Use another card, or pay on the provider’s page.</Trans></p>
+            ? <p><Trans>Your bank declined the payment. Use another card, or pay on the provider’s page.</Trans></p>
             : <Problem error={paying.error} />}
           <div className="acts">
             <Button onClick={paying.reset}><Trans>Close</Trans></Button>
             <PortalButton><Trans>Use another card</Trans></PortalButton>
-            {page && <ButtonAnchor look="primary" href={page.url}>{page.type === 'confirm' ? <Trans>Confirm the payment</Trans> : <Trans>Pay on the provider’s page</Trans>}</ButtonAnchor>}
+            {page && <ButtonAnchor look="primary" href={page.url}>{page.type === 'confirm' ? <Trans>Confirm payment</Trans> : <Trans>Pay on the provider’s page</Trans>}</ButtonAnchor>}
           </div>
         </div>
       </Dialog>

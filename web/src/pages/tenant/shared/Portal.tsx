@@ -5,20 +5,20 @@ import { useMay, useSettings, useTenant } from '../../../app/session'
 import { Button } from '../../../ui/Button'
 import { useAction } from './Action'
 
-/** Opens the provider's pages, where one changes the card, and comes back here. */
+/** Opens the provider's billing portal, for example to change the card, and returns here. */
 export function PortalButton({ children, look, size }: { children: ReactNode; look?: 'primary' | 'plain' | 'quiet'; size?: 's' | 'm' }) {
   const { t } = useLingui()
   const { id } = useTenant()
   const { frontend_url } = useSettings()
   const may = useMay()
   const open = useAction(async () => {
-    // The service leads back only to its own frontend's host.
+    // The service only allows return URLs on the host of its own frontend.
     const home = new URL(frontend_url, document.baseURI).host === location.host
     const answer = await api.POST('/api/v1/tenant/{tenantId}/docs/billing/portal', {
       params: { path: { tenantId: id } }, body: home ? { return_url: location.href } : {},
     })
     location.assign(answer.data!.data.url)
-  }, t`The provider’s page cannot be opened`)
+  }, t`Could not open the provider’s page`)
   if (!may('billing.manage')) return null
   return (
     <>

@@ -4,7 +4,7 @@ import { now } from '../../../app/clock'
 
 type Method = Schema<'PaymentMethod'>
 
-/** The names of card brands, which are the same in every language. */
+/** The names of card brands, which are not translated. */
 const brands: Record<string, string> = {
   visa: 'Visa', mastercard: 'Mastercard', amex: 'American Express', diners: 'Diners Club', discover: 'Discover', jcb: 'JCB', unionpay: 'UnionPay',
   cartes_bancaires: 'Cartes Bancaires', link: 'Link', paypal: 'PayPal',
@@ -12,7 +12,7 @@ const brands: Record<string, string> = {
 
 const banks = new Set(['sepa_debit', 'us_bank_account', 'bacs_debit', 'au_becs_debit', 'acss_debit'])
 
-/** Returns how a payment method is told: Visa ending in 4242. */
+/** Returns a function that describes a payment method: Visa ending in 4242. */
 export function useMethodWords(): (method: Method) => string {
   const { t } = useLingui()
   return ({ type, brand, last4 }) => {
@@ -21,12 +21,12 @@ export function useMethodWords(): (method: Method) => string {
   }
 }
 
-/** The month until whose end a card is valid, as cards have it; undefined for anything else. */
+/** Returns the expiry month of a card as printed on it; undefined for other methods. */
 export function validUntil({ exp_month: month, exp_year: year }: Method): string | undefined {
   return month && year ? `${String(month).padStart(2, '0')}/${year}` : undefined
 }
 
-/** Reports whether a card ends before a time, or has ended. */
+/** Reports whether a card expires before a time, or has expired. */
 export function endsBefore({ exp_month: month, exp_year: year }: Method, at: string): boolean {
   return !!month && !!year && Date.UTC(year, month, 1) <= Math.max(now(), new Date(at).getTime())
 }

@@ -3,43 +3,46 @@ import { useCallback } from 'react'
 import { $api } from '../../../api/client'
 import { useMay, useTenant } from '../../../app/session'
 
-/** The path's parameters of all routes of the caller's tenant. */
+/** Returns the path parameters of all routes of the user's tenant. */
 export function useHere() {
   const { id } = useTenant()
   return { params: { path: { tenantId: id } } }
 }
 
-/** The subscription that is not over, or null. */
+/** The running subscription, or null. */
 export function useSubscription() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/subscription', useHere())
 }
 
-/** How the next invoice is paid, for who may manage the billing. */
+/** The payment method of the next invoice, for members with billing permission. */
 export function usePaymentMethod() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/payment-method', useHere(), { enabled: useMay()('billing.manage') })
 }
 
-/** The last payment that failed and is still owed, for who may manage the billing. */
+/** The last failed payment that is still owed, for members with billing permission. */
 export function useFailedPayment() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/failed-payment', useHere(), { enabled: useMay()('billing.manage') })
 }
 
-/** The credit that the next invoices use, for members who may manage the billing. */
+/** The credit that the next invoices use, for members with billing permission. */
 export function useCredit() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/credit', useHere(), { enabled: useMay()('billing.manage') })
 }
 
-/** The newest invoices: what the tenant had before, and how invoices changed the credit. */
+/** The newest invoices: earlier plans, and changes of the credit. */
 export function useNewestInvoices() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { per_page: 25 } } })
 }
 
-/** The features that the tenant's plan grants, without a quota or with one. */
+/** The features that the tenant's plan grants, with their quotas. */
 export function useEntitlements() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/entitlements', useHere())
 }
 
-/** The invoices that wait for their payment, except the invoice of a pending change: it is due only once the change is confirmed. */
+/**
+ * The unpaid invoices, except the invoice of a pending change, which is due only after
+ * confirmation.
+ */
 export function useOpenInvoices() {
   const pending = useSubscription().data?.data?.pending_change?.payment_action?.url
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { status: 'open', per_page: 10 } } }, {
@@ -55,21 +58,24 @@ export function useMembers() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/members', useHere())
 }
 
-/** The roles with what they may do, for who may change them. */
+/** The roles with their permissions, for members who can change them. */
 export function useRoles() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/roles', useHere(), { enabled: useMay()('roles.manage') })
 }
 
-/** Invitations that wait for an answer, also those whose time is over. */
+/** Pending invitations, including expired ones. */
 export function useInvitations() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/team/invitations', useHere())
 }
 
-/** Returns what reads again all whose address has one of the parts, and the tenant and person. */
+/**
+ * Returns a function that reloads all queries whose path contains one of the parts, and the tenant
+ * and user.
+ */
 export function useRefresh(): (...parts: string[]) => Promise<void> {
   const queries = useQueryClient()
   return useCallback(async (...parts) => {
-    // A preview is never read again by itself: what it was for may have been done.
+    // Never reload a preview: the previewed change may have been made.
     const preview = ({ queryKey }: { queryKey: readonly unknown[] }) => String(queryKey[1]).endsWith('/preview-change')
     queries.removeQueries({ type: 'inactive', predicate: preview })
     await queries.invalidateQueries({

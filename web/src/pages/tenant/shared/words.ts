@@ -5,7 +5,7 @@ import { useFormat } from '../../../app/format'
 import { usePlanWords } from '../../../app/plans'
 import { useRoleName } from '../../../app/roles'
 
-/** Words that several pages have in common. */
+/** Words that several pages share. */
 export function useWords() {
   const { t } = useLingui()
   const format = useFormat()
@@ -18,19 +18,19 @@ export function useWords() {
     return type === 'seat' ? t`${name}, ${places}` : name
   }
 
-  /** A role's name: those that everybody has are in the reader's language. */
+  /** Returns the display name of a role. Built-in roles are translated. */
   function role(name: string | null): string {
     return name === null ? t({ message: 'None', context: 'role' }) : roleName(name)
   }
 
-  /** A quantity with its unit: 18.2 GB. Units that repeat the meter's name are left away. */
+  /** Formats a quantity with its unit: 18.2 GB. It omits units that repeat the meter's name. */
   function quantity(value: number, unit: string | null): string {
     return unit && /^[A-Za-z]{1,3}$/.test(unit) ? `${format.number(value)} ${unit}` : format.number(value)
   }
   return { each, per, planWithSeats, role, quantity }
 }
 
-/** Returns what one period costs, without usage. */
+/** Returns the price of a period, without usage. */
 export function regularPrice(subscription: Schema<'Subscription'>): number {
   return subscription.price_cents * subscription.quantity
 }

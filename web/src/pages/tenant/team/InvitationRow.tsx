@@ -13,7 +13,7 @@ import { useAction } from '../shared/Action'
 import { useHere, useRefresh } from '../shared/reads'
 import { useWords } from '../shared/words'
 
-/** Somebody who is invited, or whose invitation has ended. */
+/** A pending or expired invitation. */
 export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitation'> }) {
   const { t } = useLingui()
   const may = useMay()
@@ -30,14 +30,14 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
   const resend = useAction(async () => {
     await api.POST('/api/v1/tenant/{tenantId}/team/invitations/{invitation}/resend', { params })
     await refresh('/team', '/audit-logs')
-    toast(t`${email} has a new mail with a new link`)
+    toast(t`A new invitation was sent to ${email}`)
   }, t`The invitation was not sent`)
 
   async function revoke() {
     await api.DELETE('/api/v1/tenant/{tenantId}/team/invitations/{invitation}', { params })
     await refresh('/team', '/audit-logs')
-    // The link in the mail is dead for good, so what brings the person back is another mail.
-    toast(t`The invitation of ${email} is taken back`, {
+    // The link in the mail is permanently invalid, so a new invitation is the only undo.
+    toast(t`The invitation for ${email} was revoked`, {
       label: t`Invite again`,
       run: async () => {
         await api.POST('/api/v1/tenant/{tenantId}/team/invitations', { ...here, body: { email, role: invitation.role } })
@@ -53,24 +53,24 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
       <td className="k2"><span className="role-fixed">{words.role(invitation.role)}</span></td>
       <td className="k3">
         {invitation.is_expired
-          ? <><Status tone="off"><Trans>Invitation ended</Trans></Status><small><Trans>on {end}, takes no place</Trans></small></>
-          : <><Status tone="wait"><Trans>Invited</Trans></Status><small><Trans>by {by} {since}, ends on {end}</Trans></small></>}
+          ? <><Status tone="off"><Trans>Invitation expired</Trans></Status><small><Trans>on {end}, does not take a seat</Trans></small></>
+          : <><Status tone="wait"><Trans>Invited</Trans></Status><small><Trans>by {by} {since}, expires on {end}</Trans></small></>}
       </td>
       <td className="acts-cell k4">
         {may('team.invite') && (
           <>
-            <Button size="s" busy={resend.busy} onClick={() => resend.run()}><span><Trans>Send again</Trans><span className="sr"> {email}</span></span></Button>
-            <More small label={t`More for ${email}`}>
-              <MenuEntry icon="x" danger onClick={() => setAsking(true)}><Trans>Take the invitation back</Trans></MenuEntry>
+            <Button size="s" busy={resend.busy} onClick={() => resend.run()}><span><Trans>Resend</Trans><span className="sr"> {email}</span></span></Button>
+            <More small label={t`More actions for ${email}`}>
+              <MenuEntry icon="x" danger onClick={() => setAsking(true)}><Trans>Revoke invitation</Trans></MenuEntry>
             </More>
           </>
         )}
         {resend.problem}
         <Confirm
           open={asking} onClose={() => setAsking(false)} onConfirm={revoke}
-          title={<Trans>Take the invitation of {email} back?</Trans>} action={<Trans>Take back</Trans>}
+          title={<Trans>Revoke the invitation for {email}?</Trans>} action={<Trans>Revoke invitation</Trans>}
         >
-          <p><Trans>The link in the mail stops working at once, and the place is free again. You can invite again later.</Trans></p>
+          <p><Trans>The link in the email stops working immediately, and the seat becomes available. You can send a new invitation later.</Trans></p>
         </Confirm>
       </td>
     </tr>

@@ -14,7 +14,7 @@ import { useHere, useRefresh, useRoles, useSubscription, useTeamStats } from '..
 import { useWords } from '../shared/words'
 import { useRoleWords } from './permissions'
 
-/** What belongs to the address, though it is a code and no message of a field. */
+/** Error codes that belong to the email field. */
 const aboutEmail = new Set(['ALREADY_MEMBER', 'ALREADY_INVITED', 'USER_BELONGS_TO_ANOTHER_TENANT'])
 
 function InviteForm({ onClose }: { onClose: () => void }) {
@@ -32,7 +32,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const members = useTeamStats().data?.data.members ?? 0
   const free = (subscription?.quantity ?? 0) - members
   const cost = subscription?.plan.pricing_type !== 'seat' ? null
-    : free > 0 ? <Plural value={free} one="# paid seat is free." other="# paid seats are free." /> : <Trans>You pay for a seat once they join.</Trans>
+    : free > 0 ? <Plural value={free} one="# paid seat is available." other="# paid seats are available." /> : <Trans>You will be charged for the seat when they join.</Trans>
 
   async function invite(values: Values) {
     const email = String(values.email).trim()
@@ -47,24 +47,24 @@ function InviteForm({ onClose }: { onClose: () => void }) {
       throw error
     }
     await refresh('/team', '/audit-logs')
-    toast(t`The invitation to ${email} is on its way`)
+    toast(t`Invitation sent to ${email}`)
     onClose()
   }
   return (
     <Form onSubmit={invite} className="stack">
       {({ busy }) => (
         <>
-          <TextField name="email" type="email" label={t`Email`} autoComplete="off" autoFocus help={<><Trans>They get a mail with a link.</Trans> {cost}</>} />
+          <TextField name="email" type="email" label={t`Email`} autoComplete="off" autoFocus help={<><Trans>They will receive an invitation by email.</Trans> {cost}</>} />
           <SelectField name="role" label={t`Role`} value={role} onChange={(event) => setRole(event.target.value)} help={inWords(role, chosen?.permissions)}>
             {roles.map((one) => <option key={one.id} value={one.name}>{words.role(one.name)}</option>)}
           </SelectField>
-          <SelectField name="expires_in_days" label={t`The invitation holds for`} defaultValue="">
-            <option value="">{t`As usual`}</option>
+          <SelectField name="expires_in_days" label={t`Invitation expires after`} defaultValue="">
+            <option value="">{t`Default`}</option>
             {days.map((day) => <option key={day} value={day}>{plural(day, { one: '# day', other: '# days' })}</option>)}
           </SelectField>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
-            <Button type="submit" look="primary" busy={busy}><Trans>Send the invitation</Trans></Button>
+            <Button type="submit" look="primary" busy={busy}><Trans>Send invitation</Trans></Button>
           </div>
         </>
       )}
@@ -72,23 +72,23 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   )
 }
 
-/** Invites somebody by their email, or says that there is no place for them. */
+/** Invites a user by email, or reports that no seat is left. */
 export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const stats = useTeamStats().data?.data
   const may = useMay()
   const full = stats?.available !== null && stats !== undefined && stats.available <= 0
   const limit = stats?.limit
   return (
-    <Dialog open={open} onClose={onClose} title={<Trans>Invite someone</Trans>}>
+    <Dialog open={open} onClose={onClose} title={<Trans>Invite member</Trans>}>
       {full
         ? (
             <div className="stack">
-              <Note tone="warn" title={<Trans>All {limit} places are taken</Trans>}>
-                <Trans>Remove somebody, take an invitation back, or change to a plan with more places.</Trans>
+              <Note tone="warn" title={<Trans>All {limit} seats are taken</Trans>}>
+                <Trans>Remove a member, revoke an invitation, or change to a plan with more seats.</Trans>
               </Note>
               <div className="acts">
                 <Button onClick={onClose}><Trans>Close</Trans></Button>
-                {may('billing.manage') && <Link className="btn primary" to="/plan"><Trans>See the plans</Trans></Link>}
+                {may('billing.manage') && <Link className="btn primary" to="/plan"><Trans>View plans</Trans></Link>}
               </div>
             </div>
           )

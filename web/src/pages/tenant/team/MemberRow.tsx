@@ -12,7 +12,7 @@ import { LeaveDialog } from '../shared/LeaveDialog'
 import { useHere, useRefresh } from '../shared/reads'
 import { useWords } from '../shared/words'
 
-/** The role of a member, to be changed at once by who may. */
+/** The role of a member. Members with permission can change it; it is saved immediately. */
 function RoleOf({ member, fixed }: { member: Schema<'TeamMember'>; fixed: boolean }) {
   const { t } = useLingui()
   const words = useWords()
@@ -29,8 +29,8 @@ function RoleOf({ member, fixed }: { member: Schema<'TeamMember'>; fixed: boolea
     const before = member.role
     await give(role)
     const name = words.role(role.name)
-    toast(t`${member.name} is ${name} now`, { label: t`Undo`, run: () => give(before) })
-  }, t`The role stays as it was`)
+    toast(t`${member.name} now has the role ${name}`, { label: t`Undo`, run: () => give(before) })
+  }, t`The role was not changed`)
   if (fixed) return <span className="role-fixed">{words.role(member.role.name)}</span>
   const known = roles.some((role) => role.id === member.role.id) ? roles : [member.role, ...roles]
   return (
@@ -62,7 +62,7 @@ export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
   async function remove() {
     await api.DELETE('/api/v1/tenant/{tenantId}/team/members/{member}', { params: { path: { ...here.params.path, member: String(member.id) } } })
     await refresh('/team', '/roles', '/subscription', '/audit-logs')
-    toast(t`${member.name} is no longer in the team`)
+    toast(t`${member.name} was removed from the team`)
   }
   return (
     <tr>
@@ -76,17 +76,17 @@ export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
       <td className="k3">{member.joined_at && format.dayWithYear(member.joined_at)}</td>
       <td className="acts-cell k4">
         {(manages || (self && !owner)) && (
-          <More small label={t`More for ${member.name}`}>
-            <MenuEntry icon="mail" href={`mailto:${member.email}`}><Trans>Write a mail</Trans></MenuEntry>
-            {manages && <MenuEntry icon="out" danger onClick={() => setAsking('remove')}><Trans>Remove from the team</Trans></MenuEntry>}
-            {self && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave the team</Trans></MenuEntry>}
+          <More small label={t`More actions for ${member.name}`}>
+            <MenuEntry icon="mail" href={`mailto:${member.email}`}><Trans>Send email</Trans></MenuEntry>
+            {manages && <MenuEntry icon="out" danger onClick={() => setAsking('remove')}><Trans>Remove from team</Trans></MenuEntry>}
+            {self && <MenuEntry icon="out" danger onClick={() => setAsking('leave')}><Trans>Leave team</Trans></MenuEntry>}
           </More>
         )}
         <Confirm
           open={asking === 'remove'} onClose={() => setAsking(null)} onConfirm={remove}
           title={<Trans>Remove {member.name}?</Trans>} action={<Trans>Remove {member.name}</Trans>}
         >
-          <p><Trans>{member.name} can no longer see or change anything here, from now on. What they did stays. Their place is free again.</Trans></p>
+          <p><Trans>{member.name} loses access immediately. Their past activity is kept, and their seat becomes available.</Trans></p>
         </Confirm>
         <LeaveDialog open={asking === 'leave'} onClose={() => setAsking(null)} />
       </td>

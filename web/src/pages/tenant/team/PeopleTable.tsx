@@ -10,8 +10,8 @@ export function PeopleTable({ members, invitations, onInvite }: {
 }) {
   if (members.length + invitations.length === 0) {
     return (
-      <Empty slim icon="mail" title={<Trans>Nobody is invited</Trans>} actions={onInvite && <Button onClick={onInvite}><Trans>Invite someone</Trans></Button>}>
-        <Trans>Who is invited gets a mail with a link and stands here until they have joined.</Trans>
+      <Empty slim icon="mail" title={<Trans>No pending invitations</Trans>} actions={onInvite && <Button onClick={onInvite}><Trans>Invite member</Trans></Button>}>
+        <Trans>People you invite receive an email with a link and are listed here until they join.</Trans>
       </Empty>
     )
   }
@@ -19,7 +19,7 @@ export function PeopleTable({ members, invitations, onInvite }: {
     <table className="table mid cards people last">
       <thead>
         <tr>
-          <th scope="col"><Trans>Person</Trans></th>
+          <th scope="col"><Trans>Member</Trans></th>
           <th scope="col"><Trans>Role</Trans></th>
           <th scope="col"><Trans>Since</Trans></th>
           <th scope="col" className="fit"><span className="sr"><Trans>Actions</Trans></span></th>

@@ -12,7 +12,7 @@ import { SaveRoles } from './SaveRoles'
 type Role = Schema<'TenantRole'>
 type Permission = Schema<'TenantPermission'>
 
-/** Yes or no, or a box to change it. */
+/** Whether a role has a permission, with a check box if it can be changed. */
 function Cell({ role, name, label, held, editable, onToggle }: {
   role: Role; name: string; label: string; held: boolean; editable: boolean; onToggle: () => void
 }) {
@@ -26,10 +26,10 @@ function Cell({ role, name, label, held, editable, onToggle }: {
   )
 }
 
-/** A role's name with how many hold it, and what can be done with one's own. */
+/** A role's name with its number of members, and a menu for custom roles. */
 function RoleHead({ role }: { role: Role }) {
   const words = useWords()
-  const people = plural(role.users_count, { one: '# person', other: '# people' })
+  const people = plural(role.users_count, { one: '# member', other: '# members' })
   return (
     <th scope="col" className={role.is_builtin ? undefined : 'edit'}>
       {words.role(role.name)}
@@ -39,7 +39,7 @@ function RoleHead({ role }: { role: Role }) {
   )
 }
 
-/** Roles against what they may do. Changes are kept until they are saved. */
+/** The matrix of roles and permissions. Changes are kept until they are saved. */
 export function RoleMatrix({ roles }: { roles: Role[] }) {
   const { t, i18n } = useLingui()
   const words = useWords()
@@ -60,13 +60,13 @@ export function RoleMatrix({ roles }: { roles: Role[] }) {
         <table className="matrix">
           <thead>
             <tr>
-              <th scope="col"><span className="sr"><Trans>May</Trans></span></th>
+              <th scope="col"><span className="sr"><Trans>Permission</Trans></span></th>
               {roles.map((role) => <RoleHead key={role.id} role={role} />)}
             </tr>
           </thead>
           <tbody>
             <tr>
-              <th scope="row"><Trans>Work with everything, see invoices and usage</Trans></th>
+              <th scope="row"><Trans>Use all features, view invoices and usage</Trans></th>
               {roles.map((role) => <td key={role.id} data-l={words.role(role.name)} className={role.is_builtin ? undefined : 'edit'}>{yes}</td>)}
             </tr>
             {permissions.map(([permission, label]) => (
@@ -75,14 +75,14 @@ export function RoleMatrix({ roles }: { roles: Role[] }) {
                 {roles.map((role) => (
                   <Cell
                     key={role.id} role={role} name={words.role(role.name)} label={i18n._(label)} held={heldBy(role).includes(permission)}
-                    // Nobody can give, or take away, what they lack themselves.
+                    // Members can neither grant nor remove permissions that they do not have.
                     editable={may(permission)} onToggle={() => toggle(role, permission)}
                   />
                 ))}
               </tr>
             ))}
             <tr>
-              <th scope="row"><Trans>Hand over or delete the organization</Trans></th>
+              <th scope="row"><Trans>Transfer or delete the organization</Trans></th>
               {roles.map((role) => (
                 <td key={role.id} data-l={words.role(role.name)} className={role.is_builtin ? undefined : 'edit'}>{role.is_builtin && role.name === 'owner' ? yes : no}</td>
               ))}

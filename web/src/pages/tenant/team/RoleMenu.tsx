@@ -7,7 +7,7 @@ import { toast } from '../../../ui/Toast'
 import { RoleDialog } from './RoleDialog'
 import { useRoleWrites } from './useRoleWrites'
 
-/** What can be done with a role of the organization's own. */
+/** The actions for a custom role of the organization. */
 export function RoleMenu({ role }: { role: Schema<'TenantRole'> }) {
   const { t } = useLingui()
   const writes = useRoleWrites()
@@ -16,11 +16,11 @@ export function RoleMenu({ role }: { role: Schema<'TenantRole'> }) {
 
   async function remove() {
     await writes.remove(role)
-    toast(t`The role ${name} is deleted`)
+    toast(t`The role ${name} was deleted`)
   }
   return (
     <>
-      <More small label={t`More for ${name}`}>
+      <More small label={t`More actions for ${name}`}>
         <MenuEntry icon="pencil" onClick={() => setAsking('rename')}><Trans>Rename</Trans></MenuEntry>
         <MenuEntry icon="x" danger onClick={() => setAsking('delete')}><Trans>Delete</Trans></MenuEntry>
       </More>
@@ -29,7 +29,7 @@ export function RoleMenu({ role }: { role: Schema<'TenantRole'> }) {
         open={asking === 'delete'} onClose={() => setAsking(null)} onConfirm={remove}
         title={<Trans>Delete the role {name}?</Trans>} action={<Trans>Delete {name}</Trans>}
       >
-        <p><Trans>Who has it, and who is invited with it, becomes a member.</Trans></p>
+        <p><Trans>Members and invitations with this role change to Member.</Trans></p>
       </Confirm>
     </>
   )

@@ -16,7 +16,7 @@ interface Told {
   users_count?: number
 }
 
-/** The roles that everybody has, for those who cannot read the others. */
+/** The built-in roles, for members who cannot read the others. */
 const builtin: Told[] = [{ name: 'owner' }, { name: 'admin' }, { name: 'member' }]
 
 function List({ roles, menu }: { roles: Told[]; menu?: (name: string) => ReactNode }) {
@@ -30,7 +30,7 @@ function List({ roles, menu }: { roles: Told[]; menu?: (name: string) => ReactNo
           <dd>
             {inWords(role.name, role.permissions)}{' '}
             {menu?.(role.name)}
-            {role.users_count !== undefined && <span className="faint"><Plural value={role.users_count} one="# person" other="# people" /></span>}
+            {role.users_count !== undefined && <span className="faint"><Plural value={role.users_count} one="# member" other="# members" /></span>}
           </dd>
         </div>
       ))}
@@ -38,13 +38,13 @@ function List({ roles, menu }: { roles: Told[]; menu?: (name: string) => ReactNo
   )
 }
 
-/** Each role with a sentence about what it may do; on the team's page with the way to the matrix. */
+/** Each role with a sentence about its permissions; on the team page with a link to the matrix. */
 export function RolesInWords({ withLink }: { withLink?: boolean }) {
   const may = useMay()
   const roles = useRoles()
   return (
     <Section
-      title={<Trans>Roles in words</Trans>}
+      title={<Trans>Role permissions</Trans>}
       end={withLink && may('roles.manage') && <ButtonLink size="s" to="/team/roles"><Trans>Compare and change roles</Trans></ButtonLink>}
     >
       {may('roles.manage') ? <Read query={roles}>{({ data }) => <List roles={data} menu={withLink ? undefined : (name) => data.filter((one) => one.name === name && !one.is_builtin).map((one) => <span key={one.id} className="only-small"><RoleMenu role={one} /></span>)} />}</Read> : <List roles={builtin} />}

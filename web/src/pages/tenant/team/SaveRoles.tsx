@@ -8,7 +8,7 @@ import { Problem } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
 import { useRoleWrites } from './useRoleWrites'
 
-/** Saves the changed roles, or takes the changes back. Leaving with changes asks. */
+/** Saves or discards the changed roles. Asks before the page is left with unsaved changes. */
 export function SaveRoles({ changed, onDone }: {
   changed: { role: Schema<'TenantRole'>; permissions: Schema<'TenantPermission'>[] }[]; onDone: () => void
 }) {
@@ -21,7 +21,7 @@ export function SaveRoles({ changed, onDone }: {
       for (const { role, permissions } of changed) await writes.update(role, { permissions })
     },
     onSuccess: () => {
-      toast(t`${names}: saved`, {
+      toast(t`Saved: ${names}`, {
         label: t`Undo`,
         run: async () => {
           for (const { role } of changed) await writes.update(role, { permissions: role.permissions })

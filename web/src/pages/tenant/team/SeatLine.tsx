@@ -5,22 +5,22 @@ import { useMay } from '../../../app/session'
 import { Note } from '../../../ui/Messages'
 import { useTeamStats } from '../shared/reads'
 
-/** How many places are drawn one by one; more are only counted. */
+/** The number of seats to draw individually; more are only counted. */
 const drawn = 40
 
-/** How many places of the plan are taken, and by whom. */
+/** The plan's seats, and how many are in use. */
 export function SeatLine() {
   const { t } = useLingui()
   const may = useMay()
   const stats = useTeamStats().data?.data
   if (!stats) return <div className="seatline"><span className="skel w2" /></div>
   const { members, pending_invitations: invited, limit, total } = stats
-  const people = plural(members, { one: '# person', other: '# people' })
+  const people = plural(members, { one: '# member', other: '# members' })
   const waiting = plural(invited, { one: '# invitation', other: '# invitations' })
   const free = limit === null ? 0 : Math.max(0, limit - total)
-  const spare = plural(free, { one: '# free place', other: '# free places' })
+  const spare = plural(free, { one: '# free seat', other: '# free seats' })
   const places = Math.max(limit ?? total, total)
-  const more = may('billing.manage') && limit !== null && <Link className="end" to="/plan"><Trans>More places</Trans></Link>
+  const more = may('billing.manage') && limit !== null && <Link className="end" to="/plan"><Trans>Get more seats</Trans></Link>
   return (
     <>
       <div className="seatline">
@@ -30,15 +30,15 @@ export function SeatLine() {
           </div>
         )}
         <p>
-          <b>{limit === null ? <Plural value={total} one="# place is taken" other="# places are taken" /> : <Plural value={total} one={`# of ${limit} places is taken`} other={`# of ${limit} places are taken`} />}</b>{' '}
-          <span className="muted">{invited > 0 ? <Trans>by {people} and {waiting}</Trans> : limit === null ? <Trans>without a limit</Trans> : <Trans>by {people}</Trans>}</span>
+          <b>{limit === null ? <Plural value={total} one="# seat is taken" other="# seats are taken" /> : <Plural value={total} one={`# of ${limit} seats is taken`} other={`# of ${limit} seats are taken`} />}</b>{' '}
+          <span className="muted">{invited > 0 ? <Trans>by {people} and {waiting}</Trans> : limit === null ? <Trans>no limit</Trans> : <Trans>by {people}</Trans>}</span>
         </p>
         {more}
       </div>
       {limit !== null && total > limit && (
         <div className="gap-top">
-          <Note tone="warn" title={<Trans>The team is larger than the plan</Trans>}>
-            <Trans>Everybody keeps their access, but nobody can join until there are places again.</Trans>
+          <Note tone="warn" title={<Trans>Your team has more members than your plan allows</Trans>}>
+            <Trans>All members keep their access, but new members cannot join until a seat is available.</Trans>
           </Note>
         </div>
       )}

@@ -7,42 +7,42 @@ import type { Schema } from '../../../api/client'
 
 type Permission = Schema<'TenantPermission'>
 
-/** What each permission lets one do, in the order of the matrix. */
+/** The description of each permission, in the order of the matrix. */
 export const permissions: [Permission, MessageDescriptor][] = [
   ['billing.manage', msg`Change the plan and pay`],
   ['tenant.update', msg`Change name, address and VAT number`],
-  ['team.invite', msg`Invite people`],
-  ['team.manage', msg`Change roles and remove people`],
-  ['roles.manage', msg`Make and change roles`],
-  ['api_keys.manage', msg`Make API keys`],
+  ['team.invite', msg`Invite members`],
+  ['team.manage', msg`Change roles and remove members`],
+  ['roles.manage', msg`Create and change roles`],
+  ['api_keys.manage', msg`Create API keys`],
   ['webhooks.manage', msg`Set up webhooks`],
-  ['audit.view', msg`See what everyone did`],
+  ['audit.view', msg`View the activity of the team`],
 ]
 
 /** The same as parts of a sentence. */
 const parts: Record<string, MessageDescriptor> = {
   'billing.manage': msg`change the plan and pay`,
   'tenant.update': msg`change name and billing details`,
-  'team.invite': msg`invite people`,
-  'team.manage': msg`change roles and remove people`,
-  'roles.manage': msg`make and change roles`,
-  'api_keys.manage': msg`make API keys`,
+  'team.invite': msg`invite members`,
+  'team.manage': msg`change roles and remove members`,
+  'roles.manage': msg`create and change roles`,
+  'api_keys.manage': msg`create API keys`,
   'webhooks.manage': msg`set up webhooks`,
-  'audit.view': msg`see what everyone did`,
+  'audit.view': msg`view the activity of the team`,
 }
 
-/** Returns a sentence about what a role may do. */
+/** Returns a function that describes the permissions of a role in a sentence. */
 export function useRoleWords(): (name: string, held?: readonly Permission[]) => string {
   const { t, i18n } = useLingui()
   const { list } = useFormat()
   const { name: organization } = useTenant()
   return (name, held) => {
-    if (name === 'owner') return t`May do everything, also hand over and delete ${organization}.`
-    if (name === 'admin') return t`May do everything but hand over and delete ${organization}.`
-    if (name === 'member') return t`Works with everything, sees invoices and usage, changes no settings.`
-    if (!held) return t`A role of your own.`
-    if (held.length === 0) return t`May do what a member may, and nothing else.`
+    if (name === 'owner') return t`Can do everything, including transferring and deleting ${organization}.`
+    if (name === 'admin') return t`Can do everything except transfer or delete ${organization}.`
+    if (name === 'member') return t`Can use all features and view invoices and usage, but cannot change settings.`
+    if (!held) return t`Custom role.`
+    if (held.length === 0) return t`Same permissions as a member.`
     const able = list(held.map((one) => (parts[one] ? i18n._(parts[one]) : one)))
-    return t`Like a member; may also ${able}.`
+    return t`Like a member, and can also ${able}.`
   }
 }

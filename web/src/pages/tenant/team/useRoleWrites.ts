@@ -1,7 +1,7 @@
 import { api, type Schema } from '../../../api/client'
 import { useHere, useRefresh } from '../shared/reads'
 
-/** The writes to the organization's own roles. */
+/** The writes to custom roles of the organization. */
 export function useRoleWrites() {
   const { params: { path } } = useHere()
   const refresh = useRefresh()
