@@ -201,7 +201,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
+		DB: p.db, Clock: p.clock, Audit: d.audit, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
 		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlanFunc(p.db),
 		Alerts: alerts.Alerts{

@@ -92,6 +92,8 @@ type MeterQuota struct {
 	Status           Status      `json:"status" enum:"ok,warning,exceeded"`
 	QuotaEnforcement Enforcement `json:"quota_enforcement" enum:"none,soft,hard"`
 	UnitLabel        *string     `json:"unit_label"`
+	Cap              *int64      `json:"cap" doc:"The organization's own limit in whole units; null without one."`
+	ResetsAt         *shape.Time `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
 }
 
 // usageQuotas lists the quota status of every active meter.
@@ -114,11 +116,15 @@ func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[usageQuot
 }
 
 func quotaOf(r Reading) MeterQuota {
-	return MeterQuota{
+	q := MeterQuota{
 		MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
 		CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
-		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel,
+		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel, Cap: r.Cap,
 	}
+	if !r.Period.Unbounded() {
+		q.ResetsAt = timeOrNil(r.Period.End)
+	}
+	return q
 }
 
 // recentEvent is an event in the detail of a meter.

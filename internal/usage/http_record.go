@@ -2,11 +2,13 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -80,6 +82,16 @@ type batchResult struct {
 	Code    string              `json:"code,omitempty"`
 	Message string              `json:"message,omitempty"`
 	Errors  map[string][]string `json:"errors,omitempty" doc:"The broken fields of an invalid event."`
+	exceededLimit
+}
+
+// exceededLimit says which limit rejected an event; its keys are absent otherwise.
+type exceededLimit struct {
+	MeterCode       string       `json:"meter_code,omitempty"`
+	LimitedBy       string       `json:"limited_by,omitempty" enum:"plan,cap"`
+	Limit           *int64       `json:"limit,omitempty"`
+	CurrentUsage    *shape.Total `json:"current_usage,omitempty"`
+	GrantsRemaining *shape.Total `json:"grants_remaining,omitempty"`
 }
 
 // Batch handles POST /usage/batch. It returns 200 once every event is durable or rejected.
@@ -114,5 +126,29 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]batchRes
 func rejectedResult(ctx context.Context, index int, err error) batchResult {
 	r := batchResult{Index: index}
 	r.Status, r.Code, r.Message, r.Errors = rest.RequestOf(ctx).Explain(ctx, err)
+	if errors.Is(err, ErrQuotaExceeded) {
+		r.exceededLimit = limitOf(err)
+	}
 	return r
+}
+
+// limitOf returns the limit that an ErrQuotaExceeded names.
+func limitOf(err error) exceededLimit {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return exceededLimit{}
+	}
+	var l exceededLimit
+	l.MeterCode, _ = refused.Extra["meter_code"].(string)
+	l.LimitedBy, _ = refused.Extra["limited_by"].(string)
+	if limit, ok := refused.Extra["limit"].(int64); ok {
+		l.Limit = &limit
+	}
+	if used, ok := refused.Extra["current_usage"].(shape.Total); ok {
+		l.CurrentUsage = &used
+	}
+	if left, ok := refused.Extra["grants_remaining"].(shape.Total); ok {
+		l.GrantsRemaining = &left
+	}
+	return l
 }

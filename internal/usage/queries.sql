@@ -82,3 +82,6 @@ SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND m
 -- name: AddRefusedOfDay :exec
 INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)
 ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + excluded.refused;
+
+-- name: SetCap :exec
+UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2;

@@ -34,10 +34,10 @@ const (
 )
 
 // judge returns the reason why an event must be rejected, or nil. current is the value of the meter
-// in the period of the event. limit is in whole units, nil for unlimited. The new level decides:
+// in the period of the event. The new level decides:
 // the new total, count or maximum, or for last_value the quantity itself, even if the event is
 // older than the last one.
-func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) error {
+func judge(m Meter, current money.Total, quantity money.Quantity, b bounds) error {
 	level, fits := money.TotalOf(quantity), true
 	switch m.Aggregation {
 	case Sum:
@@ -48,8 +48,8 @@ func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) 
 		level = maxTotal(current, level)
 	case LastValue:
 	}
-	if m.Enforcement == EnforcementHard && limit != nil && level.Exceeds(*limit) {
-		return ErrQuotaExceeded
+	if limit, by := b.exceeded(m, level); by != "" {
+		return quotaExceeded(m, limit, by, current)
 	}
 	if !fits {
 		return errTotalTooLarge

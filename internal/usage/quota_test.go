@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			for enforcement, want := range map[Enforcement]error{EnforcementHard: tt.want, EnforcementSoft: nil, EnforcementUnenforced: nil} {
 				m := Meter{Aggregation: tt.aggregation, Enforcement: enforcement}
-				if got := judge(m, total(tt.current), quantity(tt.quantity), tt.limit); !errors.Is(got, want) {
+				if got := judge(m, total(tt.current), quantity(tt.quantity), bounds{limit: tt.limit}); !errors.Is(got, want) {
 					t.Errorf("%s: got %v, want %v", enforcement, got, want)
 				}
 			}
@@ -91,9 +91,8 @@ func TestJudgeRefusesTotalsThatDoNotFit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := Meter{Aggregation: tt.aggregation, Enforcement: tt.enforcement}
-			got := judge(m, full, money.One, tt.limit)
-			//nolint:errorlint // errTotalTooLarge is itself, not an equal refusal
-			if got != tt.want {
+			got := judge(m, full, money.One, bounds{limit: tt.limit})
+			if !errors.Is(got, tt.want) && got != tt.want { //nolint:errorlint // errTotalTooLarge equals no other refusal
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})

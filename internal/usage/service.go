@@ -28,6 +28,7 @@ type Deps struct {
 	// Billing queues the figures of billable events. It is required for recording.
 	Billing billingQueue
 	Events  hook.Outbox // nil: no events are published
+	Audit   auditLog    // records the changes of caps
 	// DailyCap limits the events per day of a tenant that never had a plan; 0 means unlimited.
 	// HadPlan reports whether a tenant ever had a plan. It is required with a cap.
 	DailyCap int64
@@ -43,6 +44,7 @@ type Service struct {
 	plans     planReader
 	clock     clock.Clock
 	alerts    quotaNotifier
+	audit     auditLog
 	writer    *batcher[*submission, verdict]
 	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
@@ -61,7 +63,7 @@ func NewService(d Deps) *Service {
 		batches = 4
 	}
 	svc := &Service{
-		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, audit: d.Audit,
 		writer: newBatcher(batcherConfig[*submission, verdict]{
 			Decide: l.decide, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
 			Busy: ErrBusy, Log: d.Log, Calls: maxWaiting, Batches: batches,

@@ -40,6 +40,7 @@ func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Qu
 // streamState is the state of a stream's row.
 type streamState struct {
 	pruned       bool       // events of the stream were deleted
+	cap          *int64     // the tenant's own limit in whole units; nil for none
 	summedBefore *time.Time // hours include the events recorded before this time; nil: no events
 }
 
@@ -76,13 +77,13 @@ func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]stream
 	among, args := s.streamCondition(1, keys)
 	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
+		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before, cap FROM usage_streams WHERE (tenant_id, meter_id) ` +
 			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
-			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore)
+			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore, &state.cap)
 			found[k] = state
 			return err
 		},
@@ -137,6 +138,29 @@ WHERE s.tenant_id ` + among,
 			return err
 		},
 	}
+}
+
+// capsQuery reads the caps of tenants into found.
+func (s store) capsQuery(tenantIDs []uuid.UUID, found map[StreamKey]int64) sqldb.Query {
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	return sqldb.Query{
+		Doing: "read caps",
+		Text:  `SELECT tenant_id, meter_id, cap FROM usage_streams WHERE cap IS NOT NULL AND tenant_id ` + among,
+		Args:  args,
+		Row: func(scan func(...any) error) error {
+			var k StreamKey
+			var limit int64
+			err := scan(&k.TenantID, &k.MeterID, &limit)
+			found[k] = limit
+			return err
+		},
+	}
+}
+
+// setCap stores the cap of a stream, which must be locked.
+func (s store) setCap(ctx context.Context, k StreamKey, limit *int64) error {
+	err := s.q(ctx).SetCap(ctx, usagesql.SetCapParams{TenantID: k.TenantID, MeterID: k.MeterID, Cap: limit})
+	return sqldb.Wrap(err, "store cap")
 }
 
 // changedCounter is a counter to store.

@@ -122,11 +122,11 @@ func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool
 	if s.left != nil && *s.left == 0 {
 		return errDailyCap
 	}
-	limit := s.allowance.limit(s.meter.Code)
-	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, limit)
+	b := bounds{limit: s.allowance.limit(s.meter.Code), cap: s.cap}
+	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, b)
 	if err == nil && e.countedPeriods != nil && e.countedPeriods.later != nil {
 		now := level(s.meter.Aggregation, counters, e.countedPeriods.later...)
-		err = judge(s.meter, now.Value, e.Quantity, limit)
+		err = judge(s.meter, now.Value, e.Quantity, b)
 	}
 	return err
 }

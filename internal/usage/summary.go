@@ -77,9 +77,11 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 // that finds the meters. The number of queries does not depend on the number of tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]cachedSummary, error) {
 	now := s.clock.Now()
-	counters := map[StreamKey][]*Counter{}
+	counters, caps := map[StreamKey][]*Counter{}, map[StreamKey]int64{}
 	queries, read := s.plans.Allowances(ctx, tenantIDs)
-	if err := s.store.db.QueryAll(ctx, slices.Concat(before, queries, []sqldb.Query{s.store.countersAtQuery(tenantIDs, now, counters)})...); err != nil {
+	if err := s.store.db.QueryAll(ctx, slices.Concat(before, queries, []sqldb.Query{
+		s.store.countersAtQuery(tenantIDs, now, counters), s.store.capsQuery(tenantIDs, caps),
+	})...); err != nil {
 		return nil, err
 	}
 	allowances, err := read(ctx)
@@ -91,7 +93,7 @@ func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *
 	}
 	summaries := make(map[uuid.UUID]cachedSummary, len(tenantIDs))
 	for _, id := range tenantIDs {
-		if summaries[id], err = s.summaryOf(ctx, id, allowances[id], *meters, now, counters); err != nil {
+		if summaries[id], err = s.summaryOf(ctx, id, allowances[id], *meters, now, counters, caps); err != nil {
 			return nil, err
 		}
 	}
@@ -99,13 +101,17 @@ func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *
 }
 
 // summaryOf builds the summary of one tenant from its counters.
-func (s *Service) summaryOf(ctx context.Context, tenantID uuid.UUID, a Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter) (cachedSummary, error) {
+func (s *Service) summaryOf(ctx context.Context, tenantID uuid.UUID, a Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter, caps map[StreamKey]int64) (cachedSummary, error) {
 	summary := Summary{TenantID: tenantID, Period: PeriodOf(ResetMonthly, a.Billing, now), Readings: make([]Reading, len(meters))}
 	interrupted := a.Billing.InterruptedWindows(now)
 	for i, m := range meters {
 		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
+		key := StreamKey{TenantID: tenantID, MeterID: m.ID}
+		if limit, capped := caps[key]; capped {
+			r.Cap = &limit
+		}
 		var err error
-		if r.Current, err = s.store.level(ctx, StreamKey{TenantID: tenantID, MeterID: m.ID}, m, r.Period, interrupted, counters); err != nil {
+		if r.Current, err = s.store.level(ctx, key, m, r.Period, interrupted, counters); err != nil {
 			return cachedSummary{}, err
 		}
 		summary.Readings[i] = r

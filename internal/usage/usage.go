@@ -90,6 +90,7 @@ type Reading struct {
 	Period  Period // contains now
 	Current money.Total
 	Limit   *int64 // in whole units; nil if unlimited
+	Cap     *int64 // the tenant's own limit in whole units; nil for none
 }
 
 // Percent returns the usage in percent of the limit, rounded half up to two decimals. It returns

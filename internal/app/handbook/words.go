@@ -24,6 +24,16 @@ status a ` + "`code`" + ` for programs. Every request is answered with ` + "`X-R
 // kinds are the error responses with additional fields.
 var kinds = []reference.Kind{
 	{
+		Code: string(fault.QuotaExceeded), Name: "QuotaExceededError", Text: "The event would exceed a usage limit. It was not recorded.",
+		Fields: []reference.Field{
+			{Name: "meter_code", Type: "string", Text: "The meter."},
+			{Name: "limited_by", Type: "string", Text: "plan for the effective limit of the organization, whatever its source; cap for its own cap. If both reject the event, the lower one."},
+			{Name: "limit", Type: "integer", Text: "The limit in whole units."},
+			{Name: "current_usage", Type: "number", Text: "The usage of the window without the event."},
+			{Name: "grants_remaining", Type: "number", Text: "The remaining units of the grants that are valid now."},
+		},
+	},
+	{
 		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot have this plan, or not change to it.",
 		Fields: []reference.Field{{
 			Name: "violations", Type: "[]Violation", Optional: true, Text: "The features that are used more than the plan allows. Absent for any other reason.",

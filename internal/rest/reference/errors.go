@@ -100,7 +100,7 @@ func (f Field) schema() *shape.Schema {
 	name, isNullable := strings.CutSuffix(name, "?")
 	s := &shape.Schema{Ref: name}
 	switch name {
-	case shape.TypeString, shape.TypeInteger:
+	case shape.TypeString, shape.TypeInteger, shape.TypeNumber:
 		s = &shape.Schema{Type: name}
 	case "any":
 		s = &shape.Schema{}

@@ -849,6 +849,8 @@ CREATE TABLE usage_streams (
     pruned_highest bigint NOT NULL DEFAULT 0,
     pruned_last bigint NOT NULL DEFAULT 0,
     pruned_last_at timestamp with time zone,
+    -- The tenant's own limit in whole units; null for none.
+    cap bigint,
     PRIMARY KEY (tenant_id, meter_id)
 );
 

@@ -69,10 +69,8 @@ func (s *Service) limits(ctx context.Context, tenantID uuid.UUID) ([]TenantLimit
 	}
 	t, now := terms[tenantID], s.clock.Now()
 	codes := map[string]bool{}
-	if t.planFeatures != nil {
-		for _, f := range t.features {
-			codes[f.Code] = true
-		}
+	for _, f := range t.features {
+		codes[f.Code] = true
 	}
 	for _, o := range t.Overrides {
 		if o.applies(now) {
@@ -94,10 +92,8 @@ func (s *Service) limits(ctx context.Context, tenantID uuid.UUID) ([]TenantLimit
 // limitRow returns the row of a feature, without its grants.
 func (t Terms) limitRow(code string, now time.Time) TenantLimit {
 	row := TenantLimit{FeatureCode: code}
-	if t.planFeatures != nil {
-		if f := t.feature(code); f != nil {
-			row.Plan = &limitValue{Type: string(f.Type), Value: f.Quota}
-		}
+	if f := t.feature(code); f != nil {
+		row.Plan = &limitValue{Type: string(f.Type), Value: f.Quota}
 	}
 	row.Effective = row.Plan
 	if o := t.override(code, now); o != nil {

@@ -55,7 +55,7 @@ func studio(t *testing.T, db *sqldb.DB) http.Handler {
 	if _, err := pricelist.New(pricelist.Deps{DB: db, Catalog: plans}).Apply(t.Context(), data, false); err != nil {
 		t.Fatal(err)
 	}
-	svc := entitlement.NewService(entitlement.Deps{DB: db, Catalog: plans})
+	svc := entitlement.NewService(entitlement.Deps{DB: db, Clock: clock.System(), Catalog: plans})
 	return rest.New(rest.Config{
 		Messages: messages, Log: slog.New(slog.DiscardHandler), Clock: clock.System(),
 		Authenticate: func(_ context.Context, token string) (*authz.Caller, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
@@ -17,7 +18,7 @@ import (
 func TestTermTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
-	s, ids := entitlement.NewService(entitlement.Deps{DB: db}), []uuid.UUID{uuid.New()}
+	s, ids := entitlement.NewService(entitlement.Deps{DB: db, Clock: clock.System()}), []uuid.UUID{uuid.New()}
 	read := dbtest.TablesRead(t, db, func(ctx context.Context) error {
 		if _, err := s.GrantedFeatures(ctx, ids[0]); !errors.Is(err, entitlement.ErrNone) {
 			return err

@@ -30,8 +30,8 @@ type Terms struct {
 	Former []FormerTerms
 	// Overrides of the tenant by feature code, expired ones included.
 	Overrides []Override
-	// planFeatures are shared by the tenants of a plan, and must not be changed.
-	*planFeatures
+	// planFeatures must not be changed, because the tenants of a plan share them.
+	planFeatures
 }
 
 // IsDefault reports whether the plan is the default plan.
@@ -115,7 +115,7 @@ func (p *planFeatures) add(f Feature) {
 }
 
 // feature returns the entitlement of a feature, or nil.
-func (p *planFeatures) feature(code string) *Feature {
+func (p planFeatures) feature(code string) *Feature {
 	for i := range p.features {
 		if p.features[i].Code == code {
 			return &p.features[i]
@@ -179,7 +179,7 @@ func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 			if !subscribed && plans.standard != uuid.Nil {
 				t = Terms{PlanID: plans.standard, Former: former[id]}
 			}
-			t.planFeatures, t.Overrides = plans.plan(t.PlanID), overrides[id]
+			t.planFeatures, t.Overrides = *plans.plan(t.PlanID), overrides[id]
 			terms[id] = t
 		}
 		return terms, nil

@@ -221,6 +221,21 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 	return result.RowsAffected()
 }
 
+const setCap = `-- name: SetCap :exec
+UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2
+`
+
+type SetCapParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Cap      *int64
+}
+
+func (q *Queries) SetCap(ctx context.Context, arg SetCapParams) error {
+	_, err := q.db.ExecContext(ctx, setCap, arg.TenantID, arg.MeterID, arg.Cap)
+	return err
+}
+
 const tenantOfAlert = `-- name: TenantOfAlert :one
 SELECT tenant_id FROM usage_alerts WHERE id = $1
 `

@@ -51,4 +51,5 @@ type UsageStream struct {
 	PrunedHighest    int64
 	PrunedLast       int64
 	PrunedLastAt     *time.Time
+	Cap              *int64
 }

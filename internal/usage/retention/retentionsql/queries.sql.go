@@ -466,7 +466,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, cap FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -488,12 +488,13 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.PrunedHighest,
 		&i.PrunedLast,
 		&i.PrunedLastAt,
+		&i.Cap,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, cap FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -532,6 +533,7 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.PrunedHighest,
 			&i.PrunedLast,
 			&i.PrunedLastAt,
+			&i.Cap,
 		); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ export const eventGroups: { label: MessageDescriptor; types: [EventType, Message
   },
   {
     label: msg`Usage`,
-    types: [['usage.quota_warning', msg`80% of a limit used`], ['usage.quota_reached', msg`Limit reached`]],
+    types: [['usage.quota_warning', msg`80% of a limit used`], ['usage.quota_reached', msg`Limit reached`], ['entitlements.changed', msg`Features or limits changed`]],
   },
   {
     label: msg`Members`,

@@ -40,6 +40,9 @@ const provider = ({ after, before }: Told) => providerName(text(after.provider) 
 const plan = ({ after, name }: Told) => name('plan', text(after.plan_id) ?? '')
 const planBefore = ({ before, name }: Told) => name('plan', text(before.plan_id) ?? '')
 
+/** The code of the feature or meter whose limit changed. */
+const limited = ({ entry }: Told) => entry.facts.resource_id
+
 function planChanged(of: Told): string {
   const { who, before, after } = of
   const to = plan(of)
@@ -72,6 +75,9 @@ const actions: Record<string, [IconName, Words]> = {
   'invitation.resent': ['mail', ({ who, what }) => t`${who} resent the invitation to ${what}`],
   'invitation.revoked': ['x', ({ who, what }) => t`${who} revoked the invitation for ${what}`],
   'invitation.accepted': ['person', (of) => t`${of.who} joined the team as ${role(of)}`],
+  'limit.updated': ['pencil', (of) => t`${of.who} changed the limit of ${limited(of)}`],
+  'limit.deleted': ['x', (of) => t`${of.who} removed the override of ${limited(of)}`],
+  'usage_cap.updated': ['pencil', (of) => t`${of.who} changed the cap of ${limited(of)}`],
   'tenant.created': ['building', ({ who }) => t`${who} created the organization`],
   'tenant.updated': ['pencil', ({ who }) => t`${who} updated the details of the organization`],
   'tenant.setup_completed': ['check', ({ who }) => t`${who} completed the setup`],
