@@ -55,7 +55,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 				return
 			}
 		}
-		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
+		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has no page at this address."})
 	})
 	return guard(mux, hosts)
 }
@@ -101,12 +101,12 @@ type login struct{ Who, Email, Password string }
 type testCard struct{ Number, Does string }
 
 var testCards = []testCard{
-	{"4242 4242 4242 4242", "pays"},
+	{"4242 4242 4242 4242", "succeeds"},
 	{"4000 0000 0000 0002", "is declined"},
-	{"4000 0000 0000 0341", "pays once and fails at the renewal"},
-	{"4000 0027 6000 3184", "asks its owner to confirm each payment (3-D Secure)"},
-	{"DE89 3704 0044 0532 0130 00", "SEPA Direct Debit: pays five days later"},
-	{"DE62 3704 0044 0532 0130 01", "SEPA Direct Debit: fails five days later"},
+	{"4000 0000 0000 0341", "succeeds now, fails at renewal"},
+	{"4000 0027 6000 3184", "requires confirmation of each payment (3-D Secure)"},
+	{"DE89 3704 0044 0532 0130 00", "SEPA Direct Debit: succeeds after five days"},
+	{"DE62 3704 0044 0532 0130 01", "SEPA Direct Debit: fails after five days"},
 }
 
 func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *template.Template) {

@@ -16,14 +16,25 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 )
 
-// catalogs returns the texts of every catalog, by folder, locale and key. The key of a text in a
-// nested catalog is its path.
-func catalogs(t *testing.T) map[string]map[string]map[string]string {
+// textCatalogs are the texts of catalogs, by folder, locale and key.
+type textCatalogs map[string]map[string]map[string]string
+
+// add adds the texts of a file such as locales/en.json.
+func (c textCatalogs) add(name string, texts map[string]string) {
+	folder, base := path.Split(name)
+	if c[folder] == nil {
+		c[folder] = map[string]map[string]string{}
+	}
+	c[folder][strings.TrimSuffix(base, path.Ext(base))] = texts
+}
+
+// catalogs returns the texts of every catalog of the service. The key of a text in a nested catalog
+// is its path.
+func catalogs(t *testing.T) textCatalogs {
 	t.Helper()
-	all := map[string]map[string]map[string]string{}
+	all := textCatalogs{}
 	err := walk("../../internal", ".json", func(name string, file []byte) error {
-		folder, base := path.Split(name)
-		if path.Base(folder) != "locales" {
+		if path.Base(path.Dir(name)) != "locales" {
 			return nil
 		}
 		var tree any
@@ -32,14 +43,74 @@ func catalogs(t *testing.T) map[string]map[string]map[string]string {
 		}
 		texts := map[string]string{}
 		flatten(texts, "", tree)
-		if all[folder] == nil {
-			all[folder] = map[string]map[string]string{}
-		}
-		all[folder][strings.TrimSuffix(base, ".json")] = texts
+		all.add(name, texts)
 		return nil
 	})
 	if err != nil || len(all) < 3 {
 		t.Fatalf("%d catalogs: %v", len(all), err)
+	}
+	return all
+}
+
+// message matches a message of the console and its translation. The tool that writes them puts each
+// on one line.
+var message = regexp.MustCompile(`(?m)^msgid "(.+)"\nmsgstr "(.*)"$`)
+
+// elementMessage matches a message of the web components: its key and its texts, one per locale, each
+// of them a string or an object with plural forms.
+var (
+	elementMessage = regexp.MustCompile(`(?m)^  (\w+): \[(.+)\],$`)
+	elementText    = regexp.MustCompile(`\{ one: '[^']*', other: '[^']*' \}|'[^']*'`)
+	elementForm    = regexp.MustCompile(`'([^']*)'`)
+	elementSpaces  = strings.NewReplacer(`\u00a0`, "\u00a0", `\u202f`, "\u202f")
+)
+
+// pageCatalogs returns the texts of the sandbox's customer-facing pages, of the console and of the
+// web components.
+func pageCatalogs(t *testing.T) textCatalogs {
+	t.Helper()
+	all := textCatalogs{}
+	err := walk("../../sandbox/theme", ".json", func(name string, file []byte) error {
+		texts := map[string]string{}
+		all.add("sandbox/theme/"+name, texts)
+		return json.Unmarshal(file, &texts)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = walk("../../web/src", ".po", func(name string, file []byte) error {
+		texts := map[string]string{}
+		for _, found := range message.FindAllStringSubmatch(string(file), -1) {
+			texts[found[1]] = found[2]
+		}
+		all.add("web/src/"+name, texts)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = walk("../../clients/elements/src/texts", ".ts", func(name string, file []byte) error {
+		for _, found := range elementMessage.FindAllStringSubmatch(string(file), -1) {
+			texts := elementText.FindAllString(found[2], -1)
+			if len(texts) != 4 {
+				return fmt.Errorf("%s: %s has %d texts, not 4", name, found[1], len(texts))
+			}
+			for i, locale := range []string{"en", "fr", "es", "it"} {
+				forms := map[string]string{}
+				for form, text := range elementForm.FindAllStringSubmatch(texts[i], -1) {
+					forms[fmt.Sprintf("%s/%d", found[1], form)] = elementSpaces.Replace(text[1])
+				}
+				folder := "clients/elements/src/texts/" + strings.TrimSuffix(name, ".ts") + "/"
+				if all[folder][locale] == nil {
+					all.add(folder+locale+".ts", map[string]string{})
+				}
+				maps.Copy(all[folder][locale], forms)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(all) < 13 {
+		t.Fatalf("%d catalogs of pages: %v", len(all), err)
 	}
 	return all
 }
@@ -121,28 +192,35 @@ var typography = map[string]*regexp.Regexp{
 
 // notOurs matches words that we do not use (docs/words.md#glossary), by locale; "" applies to all.
 var notOurs = map[string]*regexp.Regexp{
-	"":   regexp.MustCompile(`(?i)(^|[^\pL])(tenant|psp|idempotent)([^\pL]|$)`),
-	"en": regexp.MustCompile(`(?i)(^|[^\pL])(quota|sign(ed)? in|for ever|anew|somebody|places|push messages?|withdrawn)([^\pL]|$)`),
+	"": regexp.MustCompile(`(?i)(^|[^\pL])(tenants?|psp|idempotent)([^\pL]|$)`),
+	"en": regexp.MustCompile(`(?i)(^|[^\pL])(quota|log(s|ged|ging)? (in|out)|log-in|logins?|logouts?|places|prove[ds]?|push messages?|mail address|withdrawn|` +
+		`take back|taken back|nobody|somebody|everybody|anybody|whoever|tells?|told|anew|for ever|in vain|beside|any more|at once|shall)([^\pL]|$)`),
 	"fr": regexp.MustCompile(`(?i)(^|[^\pL])(tu|ton|ta|tes|toi|quota|places?|utilisation|permissions?|nul)([^\pL]|$)|^Ceci `),
 	"es": regexp.MustCompile(`(?i)(^|[^\pL])(tú|tus?|cuota|plazas?|período|solicitud debe|consumos?|se pudo|en nombre de)([^\pL]|$)`),
 	"it": regexp.MustCompile(`(?i)(^|[^\pL])(tuo|tua|tuoi|tue|quota|posti|email|consumi|fornitore di pagamenti|per conto di|riprova|effettua)([^\pL]|$)`),
 }
 
-// allowed matches exceptions with a different meaning.
-var allowed = regexp.MustCompile(`\{tenant\}|d’utilisation|Idempotency-Key`)
+// allowed matches placeholders, and exceptions with a different meaning: the date of the last use,
+// and the label of a button.
+var allowed = regexp.MustCompile(`\{\w+[,}]|d’utilisation|^Dernière utilisation$|^Riprova$|Idempotency-Key`)
+
+// forOperators matches catalogs of pages for platform admins, which say "tenant".
+var forOperators = regexp.MustCompile(`^web/src/(locales|pages/platform/locales)/$`)
 
 // Texts use the typography of their language and the words of the glossary.
 func TestWords(t *testing.T) {
 	t.Parallel()
-	for folder, locales := range catalogs(t) {
+	all := catalogs(t)
+	maps.Copy(all, pageCatalogs(t))
+	for folder, locales := range all {
 		for locale, texts := range locales {
 			for _, key := range slices.Sorted(maps.Keys(texts)) {
 				text := allowed.ReplaceAllString(texts[key], "X")
-				if found := typography[locale].FindString(text); found != "" {
+				if found := typography[locale].FindString(texts[key]); found != "" {
 					t.Errorf("%s%s: %s is not set right at %q: %q", folder, locale, key, found, texts[key])
 				}
-				for _, words := range []*regexp.Regexp{notOurs[""], notOurs[locale]} {
-					if found := words.FindString(text); found != "" {
+				for scope, words := range map[string]*regexp.Regexp{"": notOurs[""], locale: notOurs[locale]} {
+					if found := words.FindString(text); found != "" && (scope != "" || !forOperators.MatchString(folder)) {
 						t.Errorf("%s%s: %s says %q: %q", folder, locale, key, found, texts[key])
 					}
 				}
@@ -199,7 +277,7 @@ func TestMessagesAreUsed(t *testing.T) {
 
 // riddles are phrases that readers of the reference and the command-line help had to read twice.
 var riddles = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
-	`one of the payment provider|is no platform admin|everybody uses|sign in|hand out|mail address|begin anew|html form|of no use|is there twice|somebody else changed|` +
+	`one of the payment provider|is no platform admin|everybody uses|hand out|mail address|begin anew|html form|of no use|is there twice|somebody else changed|` +
 	`nobody takes|card is kept|never answered|given itself|take debits|debits are not taken|not taken here|waiting for its first|` +
 	`make an? (meter|plan|role|product|feature|price|currency|api key))\b|[^e]mail address`)
 

@@ -13,19 +13,19 @@ const (
 	// Do: Ask for both again, and offer a password reset.
 	InvalidCredentials Code = "INVALID_CREDENTIALS"
 	// The refresh token is unknown, was already used or was revoked.
-	// Do: Log in again.
+	// Do: Sign in again.
 	InvalidRefreshToken Code = "INVALID_REFRESH_TOKEN"
 	// The refresh token has expired.
-	// Do: Log in again.
+	// Do: Sign in again.
 	RefreshTokenExpired Code = "REFRESH_TOKEN_EXPIRED"
 	// The one-time code is unknown, used, older than 60 seconds, or belongs to another browser.
 	// Do: Start the delegated login again.
 	OAuthCodeExpired Code = "OAUTH_CODE_EXPIRED"
 	// The account has no password, and the login is 10 minutes old or older.
-	// Do: Log in again, then repeat the request.
+	// Do: Sign in again, then repeat the request.
 	RecentLoginRequired Code = "RECENT_LOGIN_REQUIRED"
-	// The account could not log in without this identity.
-	// Do: Set a password or log in with another provider first.
+	// The account could not sign in without this identity.
+	// Do: Set a password or sign in with another provider first.
 	LastLoginMethod Code = "LAST_LOGIN_METHOD"
 	// The impersonation has ended. Only stop, status, logout and refresh work until it is stopped.
 	// Do: Stop the impersonation.
@@ -114,7 +114,7 @@ const (
 	// Do: Offer a larger plan, or wait for the next period.
 	QuotaExceeded Code = "QUOTA_EXCEEDED"
 	// The invitation is for another email.
-	// Do: Log in with the invited email.
+	// Do: Sign in with the invited email.
 	EmailMismatch Code = "EMAIL_MISMATCH"
 	// The caller is not allowed to invite members.
 	// Do: Ask an admin of the tenant.
@@ -129,13 +129,13 @@ const (
 	// Do: Resend or revoke it.
 	AlreadyInvited Code = "ALREADY_INVITED"
 	// An account with the invited email exists.
-	// Do: Log in, then accept the invitation.
+	// Do: Sign in, then accept the invitation.
 	AccountAlreadyExists Code = "ACCOUNT_ALREADY_EXISTS"
 	// The invitation has expired.
 	// Do: Ask for it to be sent again.
 	InvitationExpired Code = "INVITATION_EXPIRED"
 	// The invitation was already accepted.
-	// Do: Log in.
+	// Do: Sign in.
 	InvitationAlreadyAccepted Code = "INVITATION_ALREADY_ACCEPTED"
 	// The invitation was revoked.
 	// Do: Ask for a new one.
@@ -162,7 +162,7 @@ const (
 	// Do: Request a verification link, and open it from the mail.
 	EmailNotVerified Code = "EMAIL_NOT_VERIFIED"
 	// The API key does not have the scope of this route.
-	// Do: Use a key with that scope, or log in as a user.
+	// Do: Use a key with that scope, or sign in as a user.
 	InsufficientScope Code = "insufficient_scope"
 	// The disk of the database is full. Read requests still work.
 	// Do: Retry later. The operator has to free space.

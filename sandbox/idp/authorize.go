@@ -79,7 +79,7 @@ func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 	case req.fault() != "":
 		p.answer(w, r, req, url.Values{"error": {req.fault()}})
 	default:
-		p.show(w, r, http.StatusOK, view{Title: "Who are you?", Form: true, Request: req.parameters(), Verified: true})
+		p.show(w, r, http.StatusOK, view{Title: "Sign in to the sandbox", Form: true, Request: req.parameters(), Verified: true})
 	}
 }
 
@@ -87,7 +87,7 @@ func (p *Provider) showConsent(w http.ResponseWriter, r *http.Request) {
 func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
-		p.show(w, r, http.StatusBadRequest, view{Title: "This form cannot be read", Text: err.Error()})
+		p.show(w, r, http.StatusBadRequest, view{Title: "The form could not be read", Text: err.Error()})
 		return
 	}
 	req := request{r.PostForm}
@@ -109,7 +109,7 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	}
 	if address, err := mail.ParseAddress(g.email); err != nil || address.Address != g.email {
 		p.show(w, r, http.StatusUnprocessableEntity, view{
-			Title: "Who are you?", Form: true, Error: "This is not an email address.", Request: req.parameters(),
+			Title: "Sign in to the sandbox", Form: true, Error: "Enter a valid email address.", Request: req.parameters(),
 			Email: g.email, Name: g.name, Verified: g.emailVerified,
 		})
 		return
@@ -151,7 +151,7 @@ func (p *Provider) answer(w http.ResponseWriter, r *http.Request, req request, v
 func (p *Provider) refuse(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, http.StatusBadRequest, view{
 		Title: "Unknown application",
-		Text:  "The client_id or the redirect_uri of this request is none that the sandbox knows.",
+		Text:  "The sandbox does not recognize the client_id or redirect_uri of this request.",
 	})
 }
 

@@ -34,7 +34,7 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 		theme.Frame
 
 		Issuer, Client, Back string
-	}{theme.Frame{Title: "Login", Here: "Login", Now: theme.At(now, now)}, p.Issuer(), p.cfg.ClientID, strings.Join(p.cfg.RedirectURIs, " ")})
+	}{theme.Frame{Title: "Sign-in", Here: "Sign-in", Now: theme.At(now, now)}, p.Issuer(), p.cfg.ClientID, strings.Join(p.cfg.RedirectURIs, " ")})
 	if err != nil {
 		p.fail(w, err)
 	}

@@ -150,7 +150,7 @@ func (f Frame) Nav() []Group {
 		{"Mail", "/sandbox/mail", "mail", "Mail", true},
 		clock,
 		{"Webhooks", "/sandbox/hooks", "hook", "Webhooks", true},
-		{"Login", "/sandbox/idp", "key", "Login", false},
+		{"Sign-in", "/sandbox/idp", "key", "Sign-in", false},
 		chaos,
 	}}, payments}
 }

@@ -219,7 +219,7 @@ export class TenantryBilling extends TenantryElement<Billing> {
     const choice = (value: string, text: string, small: string) =>
       html`<label class="check"><input type="radio" name="when" value=${value} ?checked=${value === 'end'} /><span>${text}<small>${small}</small></span></label>`
     return this.button(this.t(texts.end, { name }), () => this.ask({
-      title: this.t(texts.endTitle, { name }), action: () => this.t(texts.end, { name }), danger: true, submit: cancel,
+      title: this.t(texts.endTitle, { name }), action: () => this.t(texts.end, { name }), dismiss: this.t(texts.keep, { name }), danger: true, submit: cancel,
       body: (state) => [
         choice('end', this.t(texts.atEnd, { end }), this.t(texts.atEndText)), choice('now', this.t(texts.atOnce), this.t(texts.atOnceText)),
         this.field(state, 'reason', `${this.t(texts.why)} (${this.t(texts.optional)})`, { rows: 3 }),

@@ -65,7 +65,7 @@ export class TenantryTeam extends TenantryElement<Team> {
     const people = this.t(texts.people, { count: members })
     const waiting = this.t(texts.invitations, { count: invited })
     const free = limit === null ? '' : `, ${this.t(texts.free, { count: Math.max(0, limit - total) })}`
-    return html`<b>${limit === null ? this.t(texts.takenAll, { count: total }) : this.t(texts.taken, { total, limit })}</b>
+    return html`<b>${limit === null ? this.t(texts.takenAll, { count: total }) : this.t(texts.taken, { count: total, limit })}</b>
       <span class="muted">${this.t(invited > 0 ? texts.byBoth : texts.by, { people, waiting })}${free}</span>`
   }
 

@@ -64,7 +64,7 @@ func (c *settings) fields() []field {
 		{Name: "webhooks.copies", Label: "Copies", Hint: "how many times", Whole: &w.Copies, Low: 2, High: 10},
 		{Name: "webhooks.reorder", Label: "Reorder", Hint: "share that is sent out of order", Share: &w.Reorder},
 		{Name: "webhooks.delay", Label: "Delay", Hint: "share that is sent late, in order", Share: &w.Delay},
-		{Name: "webhooks.max_delay_ms", Label: "Longest delay", Hint: "in milliseconds, of what is late or out of order", Whole: &w.MaxDelayMS, Low: 0, High: 3_600_000},
+		{Name: "webhooks.max_delay_ms", Label: "Longest delay", Hint: "in milliseconds, for delayed and reordered notifications", Whole: &w.MaxDelayMS, Low: 0, High: 3_600_000},
 		{Name: "api.fail_before", Label: "Fail before", Hint: "share of calls that fail without effect", Share: &a.FailBefore},
 		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect and yet answer a failure", Share: &a.FailAfter},
 		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect and without an answer", Share: &a.TimeoutBefore},

@@ -103,7 +103,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, customers.ErrDeclined):
-		typed.CardError = "The card was declined. Try another one."
+		typed.CardError = "Your card was declined. Try another card."
 		p.write(w, r, http.StatusPaymentRequired, typed)
 	case errors.Is(err, customers.ErrNotAuthenticated):
 		typed.CardError = "The payment was not confirmed. Try again, or use another card."
@@ -156,7 +156,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 	if err != nil {
 		reader := pages.NewReader(p.brand, r)
 		p.writePage(w, r, http.StatusNotFound, pageView{
-			Reader: reader, Title: reader.T("There is no such checkout"), Note: reader.T("Check the link, or start again where you came from."),
+			Reader: reader, Title: reader.T("This checkout does not exist"), Note: reader.T("Check the link, or start again from the previous page."),
 		})
 		return
 	}
@@ -200,7 +200,7 @@ func newPageView(reader pages.Reader, cs *Session, state *sale, now int64) pageV
 		return view
 	case statusExpired:
 		view.Session, view.Items = nil, nil
-		view.Title, view.Note = view.T("This checkout has expired"), view.T("Nothing was bought. Start again where you came from.")
+		view.Title, view.Note = view.T("This checkout has expired"), view.T("You have not been charged. Start again from the previous page.")
 	default:
 		view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
 		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
@@ -224,7 +224,7 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now int64) {
 			view.Note = view.T("Free for {days} days, until {date}.", "days", strconv.FormatInt(state.TrialDays, 10), "date", ends)
 		}
 	case state.metered():
-		view.Title, view.Button, view.Note = view.T("Subscribe"), view.T("Subscribe"), view.T("What you use is charged at the end of each period.")
+		view.Title, view.Button, view.Note = view.T("Subscribe"), view.T("Subscribe"), view.T("Usage is billed at the end of each billing period.")
 		if cs.amountDue() > 0 {
 			view.Button = pay
 		}

@@ -81,7 +81,7 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, customers.ErrDeclined):
-		p.write(w, r, http.StatusPaymentRequired, "The card was declined. Try another one.")
+		p.write(w, r, http.StatusPaymentRequired, "Your card was declined. Try another card.")
 	case refusalText(err) != "":
 		p.write(w, r, http.StatusConflict, refusalText(err))
 	case err != nil && !errors.Is(err, kernel.ErrNotFound):
@@ -151,7 +151,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem
 	switch {
 	case errors.Is(err, kernel.ErrNotFound):
 		status = http.StatusNotFound
-		view.Title, view.Note = view.T("There is no such invoice"), view.T("Check the link, or open it again where you came from.")
+		view.Title, view.Note = view.T("This invoice does not exist"), view.T("Check the link, or open it again from the previous page.")
 	case err == nil:
 		var cu *customers.Customer
 		if cu, err = customers.All.Find(r.Context(), st.Q, in.Customer); err == nil {
@@ -182,7 +182,7 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 	view.Title = view.T("Invoice {number}", "number", *in.Number)
 	if !isPayable(in) {
 		view.Error, view.Typed = "", ""
-		view.Note = view.T(map[string]string{invoices.StatusPaid: "It is paid. Thank you.", invoices.StatusVoid: "It was voided. Nothing is owed."}[in.Status])
+		view.Note = view.T(map[string]string{invoices.StatusPaid: "This invoice is paid. Thank you.", invoices.StatusVoid: "This invoice was voided. No payment is due."}[in.Status])
 		return nil
 	}
 	payment, err := invoices.PaymentStatus(ctx, st, in)
@@ -190,7 +190,7 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 	case err != nil:
 		return err
 	case payment == payments.StatusProcessing:
-		view.Note = view.T("Your account is being debited. That takes a few days.")
+		view.Note = view.T("Your account is being debited. This takes a few days.")
 		return nil
 	case payment == payments.StatusRequiresAction:
 		view.Confirmation = &pages.Confirmation{Reader: view.Reader, Action: view.Action, Amount: view.Amount}

@@ -57,7 +57,7 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 		step = max(end-start, 1)
 	}
 	if (end-start)/step > maxSummaries {
-		p.Fail("end_time", "", "The sandbox summarises at most %d windows at once.", maxSummaries)
+		p.Fail("end_time", "", "The sandbox summarizes at most %d windows per request.", maxSummaries)
 	}
 	m, err := All.Get(ctx, c.Q, c.ID, "id")
 	if err != nil {

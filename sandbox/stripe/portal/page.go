@@ -101,13 +101,13 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 		var typed cardError
 		switch {
 		case errors.Is(err, customers.ErrDeclined):
-			p.write(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
+			p.write(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "Your card was declined. Try another card.")
 		case errors.As(err, &typed):
 			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
 		case errors.Is(err, errNotHere):
 			reader := pages.NewReader(p.brand, r)
 			p.writePage(w, r, http.StatusNotFound, pageView{
-				Reader: reader, Title: reader.T("There is no such subscription"), Note: reader.T("Open the page again where you came from."),
+				Reader: reader, Title: reader.T("This subscription does not exist"), Note: reader.T("Open this page again from the previous page."),
 			})
 		case err != nil:
 			pages.Fail(w, r, p.engine.Log(), err)
@@ -151,7 +151,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 	case errors.Is(err, kernel.ErrNotFound):
 		reader := pages.NewReader(p.brand, r)
 		p.writePage(w, r, http.StatusNotFound, pageView{
-			Reader: reader, Title: reader.T("There is no such page"), Note: reader.T("Check the link, or open the page again where you came from."),
+			Reader: reader, Title: reader.T("This page does not exist"), Note: reader.T("Check the link, or open this page again from the previous page."),
 		})
 		return
 	case err != nil:
@@ -159,7 +159,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 		return
 	}
 	reader := pages.NewReader(p.brand, r, localesOf(session, cu)...)
-	view := pageView{Reader: reader, Title: reader.T("This link has expired"), Note: reader.T("Open the page again where you came from.")}
+	view := pageView{Reader: reader, Title: reader.T("This link has expired"), Note: reader.T("Open this page again from the previous page.")}
 	if session.ReturnURL != nil {
 		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: reader.T("Go back")}
 	}
@@ -167,7 +167,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 		p.writePage(w, r, http.StatusGone, view)
 		return
 	}
-	view.Title, view.Note = reader.T("Your billing"), ""
+	view.Title, view.Note = reader.T("Billing"), ""
 	view.Action, view.Typed, view.Error = Path(session.ID), typed, reader.T(problem)
 	if err := fill(r.Context(), st, &view, cu); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -259,13 +259,13 @@ func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, 
 	}
 	switch {
 	case sub.EndedAt != nil:
-		shown.Period, shown.Note = "", reader.T("It ended on {date}.", "date", reader.Day(*sub.EndedAt))
+		shown.Period, shown.Note = "", reader.T("Ended on {date}.", "date", reader.Day(*sub.EndedAt))
 	case sub.CancelAt != nil:
-		shown.Note = reader.T("It ends on {date}.", "date", reader.Day(*sub.CancelAt))
+		shown.Note = reader.T("Ends on {date}.", "date", reader.Day(*sub.CancelAt))
 	case sub.Status == subscriptions.StatusTrialing:
-		shown.Note = reader.T("The trial ends on {date}.", "date", reader.Day(end))
+		shown.Note = reader.T("Trial ends on {date}.", "date", reader.Day(end))
 	case shown.Running:
-		shown.Note = reader.T("It renews on {date}.", "date", reader.Day(end))
+		shown.Note = reader.T("Renews on {date}.", "date", reader.Day(end))
 	}
 	return shown
 }
@@ -281,7 +281,7 @@ func localesOf(session *Session, cu *customers.Customer) []string {
 // method describes a card or an account for display.
 func (view *pageView) method(pm *customers.PaymentMethod) string {
 	if pm.SepaDebit != nil {
-		return view.T("Debit of the account ending in {digits}", "digits", pm.SepaDebit.Last4)
+		return view.T("Direct debit from the account ending in {digits}", "digits", pm.SepaDebit.Last4)
 	}
 	return view.T("Visa ending in {digits}, valid until {month}", "digits", pm.Card.Last4, "month", fmt.Sprintf("%02d/%d", pm.Card.ExpMonth, pm.Card.ExpYear))
 }

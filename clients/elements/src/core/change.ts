@@ -143,7 +143,7 @@ export class PlanChange {
     if (!canChange(subscription)) {
       return lines(
         line(plan.name, `${regular} ${time}`, times),
-        plan.trial_days > 0 ? line(t(texts.trial), t(texts.trialDays, { trial: plan.trial_days })) : nothing,
+        plan.trial_days > 0 ? line(t(texts.trial), t(texts.trialDays, { count: plan.trial_days })) : nothing,
         plan.pricing_type === 'usage' ? line(t(texts.usage), t(texts.usageText)) : nothing,
         line(t(plan.trial_days > 0 ? texts.afterTrial : texts.now), regular, nothing, 'sum'),
       )

@@ -24,6 +24,8 @@ export interface Dialog {
   body: (state: FormState) => Content
   /** What the button says. Without it there is nothing to send. */
   action?: () => string
+  /** Label of the button that closes the dialog, by default Cancel or Close. */
+  dismiss?: string
   danger?: boolean
   wide?: boolean
   submit?: (values: Values) => Promise<unknown>
@@ -332,7 +334,7 @@ export abstract class TenantryElement<Data = unknown> extends Reactive {
     const inner = () => {
       if (!dialog) return nothing
       const acts = (state: FormState) => html`<div class="acts">
-        ${this.button(this.t(dialog.submit ? shared.cancel : shared.close), () => this.close())}
+        ${this.button(dialog.dismiss ?? this.t(dialog.submit ? shared.cancel : shared.close), () => this.close())}
         ${dialog.submit && dialog.action ? this.submit(state, dialog.action(), dialog.danger ? 'danger solid' : 'primary') : nothing}</div>`
       const send = async (values: Values) => {
         await dialog.submit?.(values)
