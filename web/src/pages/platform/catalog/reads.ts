@@ -56,3 +56,9 @@ export const customersQuery = (id: string) => queryOptions({
   queryKey: [...catalogKey, 'plans', id, 'customers'],
   queryFn: async () => (await api.GET('/api/v1/admin/plans/{plan}/customers', { params: { path: { plan: id } } })).data!.data,
 })
+
+/** The number of organizations without a subscription, which the default plan applies to. */
+export const unsubscribedQuery = queryOptions({
+  queryKey: [...catalogKey, 'unsubscribed'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants', { params: { query: { 'filter[status]': 'none', per_page: 1 } } })).data!.meta.total,
+})

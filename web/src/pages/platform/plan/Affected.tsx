@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Icon } from '../../../ui/Icon'
-import { customersQuery } from '../catalog/reads'
+import { customersQuery, unsubscribedQuery } from '../catalog/reads'
 import { priceChanges, type PriceChange } from './changes'
 import { useDigits } from './digits'
 import type { Draft } from './draft'
@@ -53,7 +53,9 @@ export function Affected({ plan, draft, before }: { plan: string; draft: Draft; 
   const gives = differs('entitlements')
   const sale = differs('is_active')
   const interval = differs('interval_unit') || differs('interval_count')
-  const nothing = prices.length === 0 && !gives && !sale && !interval
+  const standard = differs('is_default')
+  const unsubscribed = useQuery({ ...unsubscribedQuery, enabled: standard }).data
+  const nothing = prices.length === 0 && !gives && !sale && !interval && !standard
   return (
     <section className="sec">
       <div className="sec-head"><h2><Trans>Who is affected</Trans></h2></div>
@@ -76,6 +78,15 @@ export function Affected({ plan, draft, before }: { plan: string; draft: Draft; 
             {draft.is_active
               ? <span><Trans>Customers can buy it within a minute.</Trans></span>
               : <span><Trans>New customers cannot buy it.</Trans> {customers && <Plural value={count} _0="No tenants have it." one="# tenant keeps it." other="# tenants keep it." />}</span>}
+          </li>
+        )}
+        {standard && (
+          <li>
+            <Icon name="team" />
+            <span>
+              {draft.is_default ? <Trans>The plan applies immediately to tenants without a subscription.</Trans> : <Trans>Tenants without a subscription have no plan.</Trans>}{' '}
+              {unsubscribed !== undefined && <Plural value={unsubscribed} _0="No tenants are affected." one="# tenant is affected." other="# tenants are affected." />}
+            </span>
           </li>
         )}
         {nothing && (

@@ -37,7 +37,8 @@ export function summary(draft: Draft, before: Draft, digits: Digits, format: For
     ...(differs('entitlements') ? [t`features`] : []),
     ...(differs('texts') ? [t`name and description`] : []),
     ...(differs('interval_unit', 'interval_count') ? [t`billing interval`] : []),
-    ...(differs('trial_days') ? [t`the trial`] : []),
+    ...(differs('trial_days', 'trial_requires_card') ? [t`the trial`] : []),
+    ...(differs('is_default') ? [draft.is_default ? t`it becomes the default plan` : t`it is no longer the default plan`] : []),
     ...(differs('is_active') ? [draft.is_active ? t`it goes on sale` : t`it goes off sale`] : []),
     ...(differs('slug', 'product_id', 'pricing_type', 'sort_order') ? [t`its settings`] : []),
   ]

@@ -26,6 +26,8 @@ export interface Draft {
   trial_days: string
   sort_order: string
   is_active: boolean
+  is_default: boolean
+  trial_requires_card: boolean
   prices: DraftPrice[]
   entitlements: Record<string, DraftEntitlement>
 }
@@ -52,7 +54,7 @@ export function draftOf(plan: Schema<'AdminPlan'>, digits: Digits): Draft {
   return {
     texts: textsOf(plan.translations), slug: plan.slug, product_id: plan.product_id, pricing_type: plan.pricing_type,
     interval_unit: plan.interval_unit, interval_count: String(plan.interval_count), trial_days: String(plan.trial_days), sort_order: String(plan.sort_order),
-    is_active: plan.is_active,
+    is_active: plan.is_active, is_default: plan.is_default, trial_requires_card: plan.trial_requires_card,
     prices: plan.prices.map((one) => ({ currency: one.currency, amount: written(one.price_cents, digits(one.currency)) })),
     entitlements: Object.fromEntries(plan.entitlements.map((one) => [one.feature_id, { on: true, limit: one.value === null ? '' : String(one.value) }])),
   }
@@ -89,6 +91,8 @@ export function requestOf(draft: Draft, before: Draft, digits: Digits): { body: 
     ...(differs('trial_days') ? { trial_days: whole('trial_days') } : {}),
     ...(differs('sort_order') ? { sort_order: whole('sort_order') } : {}),
     ...(differs('is_active') ? { is_active: draft.is_active } : {}),
+    ...(differs('is_default') ? { is_default: draft.is_default } : {}),
+    ...(differs('trial_requires_card') ? { trial_requires_card: draft.trial_requires_card } : {}),
     ...(differs('prices') ? { prices } : {}),
     ...(differs('entitlements') ? { entitlements } : {}),
   }
