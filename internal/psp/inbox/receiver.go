@@ -51,7 +51,7 @@ type ReceiverDeps struct {
 
 // Receipt is the response to an accepted notification.
 type Receipt struct {
-	Received bool `json:"received" doc:"Always true: it is stored, and handled soon."`
+	Received bool `json:"received" doc:"Always true. The event is stored and will be processed soon."`
 }
 
 // Receiver accepts the provider's notifications. It is the http.Handler of POST
