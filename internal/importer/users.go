@@ -149,7 +149,7 @@ func userOf(r row) (u account.ImportedUser, err error) {
 // oneLine returns a problem if the text is too long or contains invisible characters.
 func oneLine(field, text string, longest int) error {
 	if utf8.RuneCountInString(text) > longest || !shape.IsName(text) {
-		return newProblem(field, "must have at most %d characters, none of them for control, format or private use", longest)
+		return newProblem(field, "must have at most %d characters, without control, format or private-use characters", longest)
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func TestCatalogImport(t *testing.T) {
 + product shop
 + plan basic
 + meter mails
-4 changes found; none made (dry run)
+4 changes found; no changes made (dry run)
 `, dryRun)
 		f.imports(shop, `
 + feature beta

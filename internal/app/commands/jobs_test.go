@@ -98,7 +98,7 @@ func TestDeadJobs(t *testing.T) {
 			other+": no such dead job\n"+l.ID.String()+emptied)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })
 		run(retry, commands.JobChoice{IDs: []string{f.ID.String()}}, "0 jobs queued again\n", f.ID.String()+": no such dead job")
-		run(retry, commands.JobChoice{}, "0 jobs queued again, 1 left because their payloads had tokens and were not kept\n", "")
+		run(retry, commands.JobChoice{}, "0 jobs queued again, 1 skipped because their payloads contained tokens and were deleted\n", "")
 
 		enqueue(account.JobForgot, "grace")
 		apptest.Eventually(t, "another death", func() bool { return len(deadJobs(s, "", 9)) == 2 })

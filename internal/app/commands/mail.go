@@ -54,7 +54,7 @@ func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io
 		})
 	}
 	if !slices.Contains([]string{"html", "text", "subject"}, m.Format) {
-		wrong = append(wrong, &settings.Error{Name: "--format", Reason: fmt.Sprintf("%q is none of html, text and subject", m.Format)})
+		wrong = append(wrong, &settings.Error{Name: "--format", Reason: fmt.Sprintf("%q must be html, text or subject", m.Format)})
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)

@@ -39,7 +39,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if p.Tenant != "" {
 		id, err := uuid.Parse(p.Tenant)
 		if err != nil {
-			return &settings.Error{Name: "--tenant", Reason: fmt.Sprintf("%q is not the id of a tenant", p.Tenant)}
+			return &settings.Error{Name: "--tenant", Reason: fmt.Sprintf("%q is not a tenant ID", p.Tenant)}
 		}
 		tenantID = &id
 	}
@@ -50,7 +50,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	defer Closing(db, &err)
 	outcome := "corrected"
 	if p.DryRun {
-		outcome = "left as it is"
+		outcome = "not changed"
 	}
 	told := clock.System().Now()
 	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, retention.Recount{
@@ -60,7 +60,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 				c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
 		},
 		Resumed: func(found retention.RecountResult, at time.Time) {
-			_, _ = fmt.Fprintf(p.Progress, "going on after %s, where a run was interrupted at %s\n",
+			_, _ = fmt.Fprintf(p.Progress, "continuing after %s, where a run was interrupted at %s\n",
 				Counted(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
 		},
 		Progress: func(found retention.RecountResult, streams int) {

@@ -47,7 +47,7 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 // databaseFinding reports whether the database is readable.
 func databaseFinding(problem error) check.Finding {
 	if problem == nil {
-		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "it can be read"}
+		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "readable"}
 	}
 	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
 	finding := check.Finding{Name: "database", Status: check.StatusError, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}

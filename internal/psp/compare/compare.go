@@ -111,7 +111,7 @@ func (p *Part) Report(found []Difference, err error) error {
 	}
 	p.failures = append(p.failures, err)
 	if p.inARow++; p.inARow >= maxFailures {
-		return fmt.Errorf("nothing after that was compared: %d failures in a row", p.inARow)
+		return fmt.Errorf("comparison stopped after %d consecutive failures", p.inARow)
 	}
 	return nil
 }
