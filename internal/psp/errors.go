@@ -156,13 +156,13 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 	cause := c.cause(err)
 	switch {
 	case errors.Is(cause, errDenied):
-		c.log.ErrorContext(ctx, "the payment provider does not take the key: nothing is billed until that is mended",
+		c.log.ErrorContext(ctx, "payment provider rejected the secret key; billing is stopped",
 			"operation", op, "error", cause)
 	case errors.Is(cause, errUnknownRoute):
-		c.log.ErrorContext(ctx, "the payment provider does not know the URL of a request: check its address, or update this program",
+		c.log.ErrorContext(ctx, "payment provider does not know the request URL; check its address or update Tenantry",
 			"operation", op, "error", cause)
 	case errors.Is(cause, ErrRefused) && ctx.Value(refusable{}) == nil:
-		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
+		c.log.ErrorContext(ctx, "payment provider rejected a request; check the settings or report a bug",
 			"operation", op, "error", cause)
 	}
 	return wrapUnavailable(op, err, cause)

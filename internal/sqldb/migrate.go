@@ -72,7 +72,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "took_ms", m.Duration.Milliseconds())
 		}
 		if before > 0 && len(done) > 0 { // not logged for a new database
-			db.log.InfoContext(ctx, "schema brought up to date", "from", before, "to", done[len(done)-1].Source.Version)
+			db.log.InfoContext(ctx, "schema migrated", "from", before, "to", done[len(done)-1].Source.Version)
 		}
 		return err
 	})

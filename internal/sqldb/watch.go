@@ -272,7 +272,7 @@ func (w *watch) moveTo(server *pgx.ConnConfig) {
 		return
 	}
 	if w.at != nil {
-		w.log.Warn("the database is another server now", "host", server.Host, "port", server.Port)
+		w.log.Warn("database server changed", "host", server.Host, "port", server.Port)
 		w.closeConns()
 	}
 	w.at = server
@@ -287,10 +287,10 @@ func (w *watch) recordProbe(failed error) {
 	}
 	w.away = failed != nil
 	if !w.away {
-		w.log.Info("the database answers again")
+		w.log.Info("database available again")
 		return
 	}
-	w.log.Error("the database does not answer: what needs it is refused until it does", "error", failed)
+	w.log.Error("database unavailable", "error", failed)
 	w.closeConns()
 }
 

@@ -50,7 +50,7 @@ func (s Sources) collect(m *metrics.Metrics, source string, families []metrics.F
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := read(ctx, put); err != nil {
-			s.Log.WarnContext(ctx, "figures could not be read", "of", source, "error", err)
+			s.Log.WarnContext(ctx, "failed to read metrics", "of", source, "error", err)
 		}
 	})
 }

@@ -142,12 +142,12 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	event, err := r.verify(body, req.Header.Get("Stripe-Signature"))
 	if err != nil {
-		r.log.WarnContext(ctx, "a notification was refused", "error", err)
+		r.log.WarnContext(ctx, "payment provider notification rejected", "error", err)
 		writeError(w, http.StatusBadRequest, "This is not a notification that the payment provider signed just now.")
 		return
 	}
 	if _, err := r.accept(ctx, event); err != nil {
-		r.log.ErrorContext(ctx, "a notification could not be stored", "event", event.ID, "error", err)
+		r.log.ErrorContext(ctx, "failed to store payment provider notification", "event", event.ID, "error", err)
 		status := http.StatusInternalServerError
 		if sqldb.IsUnavailable(err) || sqldb.IsFull(err) { // the provider retries in any case
 			status = http.StatusServiceUnavailable

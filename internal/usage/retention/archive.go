@@ -113,7 +113,7 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	if err := r.deleteArchived(ctx, f, cutoff); err != nil {
 		return err
 	}
-	r.deps.Log.InfoContext(ctx, "usage events were written to a file and deleted", "file", r.path(f))
+	r.deps.Log.InfoContext(ctx, "usage events archived and deleted", "file", r.path(f))
 	return r.store.setArchiveState(ctx, f, archiveDone, r.deps.Clock.Now())
 }
 

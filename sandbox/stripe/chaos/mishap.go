@@ -18,7 +18,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: fault injected", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
 		if m.tooMany {
 			answerTooMany(w, m)
 			return

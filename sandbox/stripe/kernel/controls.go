@@ -75,7 +75,7 @@ func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 
 // FailControl logs the error and responds with 500.
 func FailControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
+	log.ErrorContext(r.Context(), "stripe sandbox: control request failed", slog.String("path", r.URL.Path), slog.Any("error", err))
 	WriteControl(w, http.StatusInternalServerError, Problem{Message: "Something went wrong in the payment sandbox."})
 }
 
