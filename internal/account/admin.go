@@ -38,7 +38,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
 	if isCommonPassword(password) {
-		return User{}, errors.New("password: everybody uses this one; choose another")
+		return User{}, errors.New("password: too common; choose another one")
 	}
 	list, err := permissionList(permissions)
 	if err != nil {

@@ -62,7 +62,7 @@ func ParsePaths(text string) (Paths, error) {
 			return nil, err
 		}
 		if _, twice := paths[page]; twice {
-			return nil, fmt.Errorf("%s is given twice", page)
+			return nil, fmt.Errorf("%s appears twice", page)
 		}
 		if paths == nil {
 			paths = Paths{}

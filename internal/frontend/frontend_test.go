@@ -45,7 +45,7 @@ func TestParsePaths(t *testing.T) {
 		"billing=/%zz":             `is not a path such as /billing`,
 		"billing=/b/{token}":       `the path of invitation, and no other, contains {token}`,
 		"invitation=/join":         `the path of invitation, and no other, contains {token}`,
-		"billing=/a,billing=/b":    "billing is given twice",
+		"billing=/a,billing=/b":    "billing appears twice",
 		"invitation=/{token}/{x}":  `is not a path such as /billing`,
 		"webhooks=/a,forgot=/else": `"forgot" is none of the pages`,
 	} {

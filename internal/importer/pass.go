@@ -59,7 +59,7 @@ func (p *pass) addMembership(address, tenant string) {
 func (p *pass) checkUnique(field, kind, value string) error {
 	key := hashParts(kind, value)
 	if p.seen[key] {
-		return newProblem(field, "%q is in an earlier line too", value)
+		return newProblem(field, "%q also appears in an earlier line", value)
 	}
 	p.seen[key] = true
 	return nil

@@ -67,7 +67,7 @@ func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
 	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
 		// The process died during the last attempt. Without this check, such a job would crash one
 		// process after another.
-		return MarkFatal(errors.New("jobs: the worker ended before the job did"))
+		return MarkFatal(errors.New("jobs: the worker stopped before the job finished"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()

@@ -186,6 +186,6 @@ func (c *Client) record(v verdict) {
 }
 
 var (
-	errNoKey = errors.New("a write without an idempotency key")
-	errNoID  = errors.New("a request for an object without its id")
+	errNoKey = errors.New("write request without an idempotency key")
+	errNoID  = errors.New("request for an object without its ID")
 )

@@ -104,7 +104,7 @@ func (p *parser) link(name, value string) string {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "", len(value) > maxLink:
 		p.fail(name, "not an absolute http or https URL")
 	case !safehttp.HasValidPort(u):
-		p.fail(name, "its port is not from 1 to 65535")
+		p.fail(name, "the port must be from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	default:
@@ -122,11 +122,11 @@ func (p *parser) locales(name, value string) []string {
 	}
 	for _, locale := range given {
 		if !slices.Contains(i18n.Locales(), locale) {
-			p.fail(name, "there is no locale %q; the locales are %s", locale, strings.Join(i18n.Locales(), ", "))
+			p.fail(name, "unknown locale %q; supported locales: %s", locale, strings.Join(i18n.Locales(), ", "))
 		}
 	}
 	if !slices.Contains(given, i18n.Default) {
-		p.fail(name, "must contain %s, because texts of the catalog begin in English", i18n.Default)
+		p.fail(name, "must contain %s, the fallback for catalog texts", i18n.Default)
 	}
 	return slices.DeleteFunc(i18n.Locales(), func(locale string) bool { return !slices.Contains(given, locale) })
 }

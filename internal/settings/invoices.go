@@ -81,17 +81,17 @@ func (p *parser) timeZone(name, text string) string {
 func (p *parser) eInvoice(f InvoiceFlags, s *Invoices) {
 	s.Seller.Country = strings.TrimSpace(f.SellerCountry)
 	if s.Seller.Country != "" && !shape.IsCountry(s.Seller.Country) {
-		p.fail("TENANTRY_SELLER_COUNTRY", "%q is not a country's code such as DE", s.Seller.Country)
+		p.fail("TENANTRY_SELLER_COUNTRY", "%q is not a country code such as DE", s.Seller.Country)
 	}
 	switch f.EInvoice {
 	case "", "off":
 	case "factur-x":
 		s.Hybrid = true
 		if s.Seller.Country == "" {
-			p.fail("TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE")
+			p.fail("TENANTRY_SELLER_COUNTRY", "required for TENANTRY_E_INVOICE")
 		}
 		if s.Seller.VATNumber == "" {
-			p.fail("TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE")
+			p.fail("TENANTRY_SELLER_VAT_NUMBER", "required for TENANTRY_E_INVOICE")
 		}
 	default:
 		p.fail("TENANTRY_E_INVOICE", "%q is neither factur-x nor off", f.EInvoice)
@@ -141,10 +141,10 @@ func (p *parser) taxes(name, value string) map[string]int64 {
 		case !ok || err != nil || rate < 0 || rate > 100_000_000 || rate%100 != 0:
 			p.fail(name, "%q is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5", part)
 		case !shape.IsCountry(country):
-			p.fail(name, "%q is not a country's code such as DE", country)
+			p.fail(name, "%q is not a country code such as DE", country)
 		default:
 			if _, twice := rates[country]; twice {
-				p.fail(name, "%q is given twice", country)
+				p.fail(name, "%q appears twice", country)
 			}
 			rates[country] = int64(rate) / 100
 		}

@@ -138,9 +138,9 @@ func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) e
 	}
 	switch {
 	case current > target:
-		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewerSchema, current, target)
+		return fmt.Errorf("%w: the database is at version %d, the program supports %d", ErrNewerSchema, current, target)
 	case current > 0 && current < baseline:
-		return fmt.Errorf("%w; it is at version %d", ErrOlderSchema, current)
+		return fmt.Errorf("%w; the database is at version %d", ErrOlderSchema, current)
 	}
 	if err := f(p); err != nil {
 		return fmt.Errorf("sqldb: migrate: %w", err)

@@ -22,7 +22,7 @@ const (
 )
 
 // errAway is the error of statements while PostgreSQL is unavailable.
-var errAway = errors.New("sqldb: the database does not answer")
+var errAway = errors.New("sqldb: the database is unavailable")
 
 // watch detects that PostgreSQL is unavailable or has stopped responding. A statement that was
 // already sent cannot detect the latter and would wait until its context ends. The watch therefore

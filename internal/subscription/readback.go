@@ -17,7 +17,7 @@ import (
 const readBackTries = 40
 
 // errOvertaken means that another state was stored since this one was read.
-var errOvertaken = errors.New("another state was stored in between")
+var errOvertaken = errors.New("the state was changed concurrently")
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	errNoKeys         = errors.New("the service has no key pair yet")
+	errNoKeys         = errors.New("the service does not have a key pair yet")
 	errNoSubscription = errors.New("the user has no such subscription")
 )
 

@@ -93,7 +93,7 @@ func TestDeadJobs(t *testing.T) {
 		}
 		other := uuid.NewString()
 		apptest.Exec(t, s.DB(), `UPDATE jobs SET payload = '{"email": "ada@example.com"}' WHERE id = $1`, f.ID)
-		const emptied = ": its payload had a token and was not kept, so it can only be dropped"
+		const emptied = ": its payload contained a token and was deleted, so it can only be dropped"
 		run(retry, commands.JobChoice{IDs: []string{other, f.ID.String(), l.ID.String()}}, "1 job queued again\n",
 			other+": no such dead job\n"+l.ID.String()+emptied)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })

@@ -28,7 +28,7 @@ type RebuildParams struct {
 const progressEvery = 2 * time.Second
 
 // ErrCountersDiffer reports that a dry run found wrong counters.
-var ErrCountersDiffer = errors.New("counters differ from their events")
+var ErrCountersDiffer = errors.New("counters do not match their events")
 
 // RebuildUsage recalculates every usage counter from its events. It lists and corrects each
 // difference; normally the counters are correct. It can run at the same time as the service. A dry

@@ -109,7 +109,7 @@ func (c *checker) text(path, text string, most int, multiline bool) {
 		c.fail(path, "must have at most %d characters", most)
 	}
 	if hasControl(text, multiline) || !multiline && !shape.IsName(text) {
-		c.fail(path, "has characters that are not allowed")
+		c.fail(path, "contains invalid characters")
 	}
 }
 

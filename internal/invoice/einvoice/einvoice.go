@@ -32,7 +32,7 @@ const (
 
 // ErrNotRepresentable means that the invoice lacks data that EN 16931 requires. The wrapping error
 // gives the reason.
-var ErrNotRepresentable = errors.New("no invoice in the sense of EN 16931")
+var ErrNotRepresentable = errors.New("cannot be represented as an EN 16931 invoice")
 
 func impossibleError(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
 

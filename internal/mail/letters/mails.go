@@ -205,7 +205,7 @@ func find(name string) (Mail, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Mail{}, fmt.Errorf("there is no mail %q; the mails are %s", name, strings.Join(names, ", "))
+	return Mail{}, fmt.Errorf("unknown email %q; emails: %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error that lists all mails if the name is unknown.

@@ -76,11 +76,11 @@ type registration struct {
 // anyone could sign.
 func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if len(d.Secrets) == 0 {
-		return nil, errors.New("inbox: the secret that signs the provider's notifications is missing")
+		return nil, errors.New("inbox: the webhook signing secret is missing")
 	}
 	for _, secret := range d.Secrets {
 		if strings.TrimSpace(secret) == "" {
-			return nil, errors.New("inbox: a secret that signs the provider's notifications is empty")
+			return nil, errors.New("inbox: a webhook signing secret is empty")
 		}
 	}
 	r := &Receiver{

@@ -7,6 +7,6 @@ var ErrNotRejected = errors.New("no such refused usage")
 
 var (
 	errNoReport     = errors.New("no report is queued")
-	errNotLinked    = errors.New("the meter has no linked price in this currency")
-	errReportBroken = errors.New("a queued report cannot be read")
+	errNotLinked    = errors.New("the meter does not have a linked price in this currency")
+	errReportBroken = errors.New("a queued report is invalid")
 )

@@ -79,7 +79,7 @@ func (r *Pruner) finishArchives(ctx context.Context) error {
 		}
 		if f.state == archiveWritten {
 			if _, err := os.Stat(r.path(f.archiveFile)); err != nil {
-				return fmt.Errorf("events of %s are in %s, which cannot be read, and are not deleted until it can: %w", f.day, f.name(), err)
+				return fmt.Errorf("events of %s are kept because their archive %s is unreadable: %w", f.day, f.name(), err)
 			}
 		}
 		if err := r.finish(ctx, f.archiveFile, p.End); err != nil {
