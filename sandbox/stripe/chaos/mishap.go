@@ -37,7 +37,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 
 // answerTooMany responds like Stripe's rate limiter.
 func answerTooMany(w http.ResponseWriter, m mishap) {
-	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The sandbox was told to have one.")
+	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. Injected by the sandbox.")
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Request-Id", form.NewID("req"))

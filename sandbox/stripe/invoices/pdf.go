@@ -65,7 +65,7 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
-	page.text(50, 11, in.AccountName+" - no money was moved")
+	page.text(50, 11, in.AccountName+" - no money was transferred")
 	page.skipLine()
 	page.text(50, 11, "Date: "+form.Day(in.Created))
 	for _, about := range in.customer() {

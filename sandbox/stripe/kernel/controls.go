@@ -34,7 +34,7 @@ func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, form.MaxBody))
 	if err != nil {
-		WriteControl(w, http.StatusRequestEntityTooLarge, Problem{Message: "The body cannot be read."})
+		WriteControl(w, http.StatusRequestEntityTooLarge, Problem{Message: "The body is unreadable."})
 		return false
 	}
 	err = json.Unmarshal(body, v, json.RejectUnknownMembers(true))
