@@ -199,7 +199,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 		t.Errorf("%d are queued", queued())
 	}
 	w.Post("/v1/webhook_endpoints/we_sandbox", "disabled=true")
-	shows(t, "with nobody to send to", page(t, w, "/events/"+event, 200), "-Waiting for delivery")
+	shows(t, "with nobody to send to", page(t, w, "/events/"+event, 200), "-Pending deliveries")
 }
 
 func TestTheCoveragePage(t *testing.T) {
