@@ -137,7 +137,7 @@ func (s *Service) Import(ctx context.Context, run Run) error {
 		return fmt.Errorf("%w: %d invalid lines", ErrInvalidLines, wrong)
 	}
 	if run.DryRun {
-		_, err := fmt.Fprintln(run.Out, "nothing was changed (dry run)")
+		_, err := fmt.Fprintln(run.Out, "no changes made (dry run)")
 		return err
 	}
 	made := newPass(true)

@@ -73,6 +73,6 @@ func (p *pass) progress(out io.Writer, name, done string) error {
 	if p.lines++; p.lines%progressLines != 0 || out == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "%s: %d lines of all files %s\n", name, p.lines, done)
+	_, err := fmt.Fprintf(out, "%s: %d lines %s in total\n", name, p.lines, done)
 	return err
 }

@@ -217,7 +217,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := "users: 5000 lines of all files checked\nusers: 10000 lines of all files checked\n"; out.String() != want {
+	if want := "users: 5000 lines checked in total\nusers: 10000 lines checked in total\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	quiet := newPass(false)

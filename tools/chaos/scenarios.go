@@ -321,7 +321,7 @@ func slowClients(ctx context.Context, w *world) error {
 func (w *world) waitForRecovery(ctx context.Context, well func() bool) error {
 	began := now()
 	if !w.load.retry(ctx, well) {
-		return errors.New("the service did not come back")
+		return errors.New("the service did not recover")
 	}
 	w.recovered = append(w.recovered, now().Sub(began))
 	return nil

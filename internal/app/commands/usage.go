@@ -73,7 +73,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may have been deleted\n",
+	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may be deleted\n",
 		Counted(n.Counters, "counter"), Counted(n.Streams, "stream"), n.Wrong, n.Skipped)
 	if err == nil && p.DryRun && n.Wrong > 0 {
 		err = ErrCountersDiffer
