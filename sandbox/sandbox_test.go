@@ -273,7 +273,7 @@ func TestParts(t *testing.T) {
 		"/sandbox/portal/bps_1":        "provider /sandbox/portal/bps_1",
 		"/sandbox/mail":                "Hello",
 		"/sandbox/mail/messages":       `"subject":"Hello"`,
-		"/sandbox/nothing":             `{"message":"The sandbox has nothing here."}`,
+		"/sandbox/nothing":             `{"message":"The sandbox does not have this page."}`,
 	} {
 		if rec := request(w, "GET", path, ""); !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("%s: %d %s", path, rec.Code, rec.Body)

@@ -9,7 +9,7 @@ import (
 
 var (
 	errNoKeys         = errors.New("the service does not have a key pair yet")
-	errNoSubscription = errors.New("the user has no such subscription")
+	errNoSubscription = errors.New("the user does not have this subscription")
 )
 
 func errTooManyBrowsers() error {

@@ -57,13 +57,13 @@ func databaseFinding(problem error) check.Finding {
 	return finding
 }
 
-var errNoDatabase = errors.New("there is no database")
+var errNoDatabase = errors.New("the database does not exist")
 
 func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening a missing file would create it.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
-			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
+			return nil, fmt.Errorf("%w: %s", errNoDatabase, sqldb.FilePath(u))
 		}
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})

@@ -128,7 +128,7 @@ func (c *checker) texts(path string, name, description Text) {
 		c.fail(path+".name.en", "is required")
 	}
 	if description != nil && description[i18n.Default] == "" {
-		c.fail(path+".description.en", "is required where there is a description")
+		c.fail(path+".description.en", "is required with a description")
 	}
 	c.locales(path+".name", name, maxName, false)
 	c.locales(path+".description", description, maxDescription, true)

@@ -3,7 +3,7 @@ package billing
 import "errors"
 
 // ErrNotRejected means that no rejected report has the given ID.
-var ErrNotRejected = errors.New("no such refused usage")
+var ErrNotRejected = errors.New("no such rejected usage")
 
 var (
 	errNoReport     = errors.New("no report is queued")

@@ -119,7 +119,7 @@ func (s store) pruneReported(ctx context.Context, before time.Time) error {
 	if err := s.q(ctx).PruneDecided(ctx, &before); err != nil {
 		return sqldb.Wrap(err, "delete resolved rejected reports")
 	}
-	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete what was reported")
+	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete reported usage")
 }
 
 func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {

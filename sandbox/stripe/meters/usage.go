@@ -26,7 +26,7 @@ func Usage(ctx context.Context, st *kernel.Step, m *Meter, customer string, star
 		}
 		value, ok := new(big.Rat).SetString(text)
 		if !ok {
-			return nil, fmt.Errorf("usage %q is no number", text)
+			return nil, fmt.Errorf("usage %q is not a number", text)
 		}
 		if m.DefaultAggregation.Formula == formulaLast {
 			total = value

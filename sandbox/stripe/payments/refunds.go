@@ -64,7 +64,7 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 	left := ch.Amount - ch.AmountRefunded
 	switch {
 	case ch.Status != "succeeded":
-		return nil, form.Refuse("", "charge_not_refundable", "Charge %s has not succeeded, so that there is nothing to refund.", ch.ID)
+		return nil, form.Refuse("", "charge_not_refundable", "Charge %s has not succeeded, so it cannot be refunded.", ch.ID)
 	case left == 0:
 		return nil, form.Refuse("", "charge_already_refunded", "Charge %s has already been refunded.", ch.ID)
 	case re.Amount > left:
