@@ -99,11 +99,11 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	case err != nil:
 		return nil, fmt.Errorf("tenantry: base URL: %w", err)
 	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		return nil, fmt.Errorf("tenantry: base URL %q is not an absolute http or https address", baseURL)
+		return nil, fmt.Errorf("tenantry: base URL %q is not an absolute http or https URL", baseURL)
 	case base.RawQuery != "" || base.Fragment != "" || base.User != nil:
-		return nil, errors.New("tenantry: a base URL has no user, query or fragment")
+		return nil, errors.New("tenantry: the base URL must not have a user, query or fragment")
 	case strings.HasSuffix(base.Path, "/api/v1"):
-		return nil, errors.New("tenantry: a base URL ends before /api/v1")
+		return nil, errors.New("tenantry: the base URL must not include /api/v1")
 	}
 	c := &Client{base: base, http: defaultHTTP(), credentials: nobody{}, userAgent: userAgent, attempts: defaultAttempts, pause: backOff}
 	c.Client = &api.Client{Send: c.send}

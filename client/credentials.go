@@ -45,7 +45,7 @@ func WithAPIKey(key string) Option {
 func WithLogin(email, password string) Option {
 	return func(c *Client) error {
 		if email == "" || password == "" {
-			return errors.New("tenantry: a login needs email and password")
+			return errors.New("tenantry: login requires email and password")
 		}
 		c.credentials = &login{store: &memory{}, email: email, password: password}
 		return nil
@@ -215,7 +215,7 @@ func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, err
 		}
 	}
 	if l.email == "" {
-		return Tokens{}, errors.New("tenantry: there is no refresh token")
+		return Tokens{}, errors.New("tenantry: the refresh token is missing")
 	}
 	answer, err := calls.Login(ctx, api.LoginRequest{Email: l.email, Password: l.password})
 	if err != nil {
@@ -227,7 +227,7 @@ func (l *login) ask(ctx context.Context, c *Client, refresh string) (Tokens, err
 // pair returns the tokens of a response.
 func pair(answer *api.Login) (Tokens, error) {
 	if answer.AccessToken == nil || answer.RefreshToken == nil {
-		return Tokens{}, errors.New("tenantry: the answer has no tokens")
+		return Tokens{}, errors.New("tenantry: the response does not contain tokens")
 	}
 	return Tokens{Access: *answer.AccessToken, Refresh: *answer.RefreshToken}, nil
 }

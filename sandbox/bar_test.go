@@ -21,7 +21,7 @@ func TestBar(t *testing.T) {
 	w := world(t)
 	w.Show(Access{
 		Coming: func(context.Context, int) ([]theme.Upcoming, error) {
-			return []theme.Upcoming{{Kind: "subscription.period_ends", What: "A period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.Add(time.Hour)}}, nil
+			return []theme.Upcoming{{Kind: "subscription.period_ends", What: "Billing period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.Add(time.Hour)}}, nil
 		},
 		LastEvents: func(context.Context, int) ([]theme.Event, error) {
 			return []theme.Event{{ID: "evt_1", Type: "invoice.paid", At: start, Waiting: 1}}, nil
@@ -40,7 +40,7 @@ func TestBar(t *testing.T) {
 	const now = "2026-03-01T12:00:00.000000Z"
 	want := bar{
 		Now:    now,
-		Coming: []barComing{{"2026-03-01T13:00:00.000000Z", "subscription.period_ends", "A period ends", "Acme", "/sandbox/dashboard/subscriptions/sub_1"}},
+		Coming: []barComing{{"2026-03-01T13:00:00.000000Z", "subscription.period_ends", "Billing period ends", "Acme", "/sandbox/dashboard/subscriptions/sub_1"}},
 		Mails:  barMails{2, []barMail{{"2", "ada@example.test", "Hello 2", now}, {"1", "ada@example.test", "Hello 1", now}}},
 		Events: []barEvent{{"evt_1", "invoice.paid", now, 1}},
 		Accounts: []barAccount{

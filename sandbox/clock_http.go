@@ -174,7 +174,7 @@ func readMove(rw http.ResponseWriter, r *http.Request, m *move) bool {
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			status = http.StatusRequestEntityTooLarge
 		}
-		writeJSON(rw, status, problem{Message: "The body cannot be read."})
+		writeJSON(rw, status, problem{Message: "The body is unreadable."})
 		return false
 	}
 	if !json.Valid(body) {
@@ -197,7 +197,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	field := "advance"
 	switch {
 	case (m.Advance == nil) == (m.To == nil):
-		const reason = "Give either “advance” or “to”."
+		const reason = "Specify either “advance” or “to”."
 		return now, map[string]string{"advance": reason, "to": reason}, nil
 	case m.Advance != nil:
 		d, readable := ignoreReason(time.ParseDuration(*m.Advance))
@@ -234,9 +234,9 @@ func (w *World) beforeMove(r *http.Request, d time.Duration) error {
 func outcome(now time.Time, field string, err error) (time.Time, map[string]string, error) {
 	switch {
 	case errors.Is(err, errNotAhead):
-		return now, map[string]string{field: "“" + field + "” must be ahead: time only moves forward."}, nil
+		return now, map[string]string{field: "“" + field + "” must be in the future: time only moves forward."}, nil
 	case errors.Is(err, errTooFar):
-		return now, map[string]string{field: "“" + field + "” is too far ahead."}, nil
+		return now, map[string]string{field: "“" + field + "” is too far in the future."}, nil
 	}
 	return now, nil, err
 }

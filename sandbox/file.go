@@ -64,7 +64,7 @@ func checkOwner(ctx context.Context, path string) (err error) {
 	case err != nil:
 		return fmt.Errorf("%s: %w", path, err)
 	case isForeign:
-		return fmt.Errorf("%s is the database of another program", path)
+		return fmt.Errorf("%s is a database of a different program", path)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 				return
 			}
 		}
-		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has no page at this address."})
+		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox does not have this page."})
 	})
 	return guard(mux, hosts)
 }

@@ -91,7 +91,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := world(t)
 	const (
-		either  = `{"message":"Give either “advance” or “to”.","errors":{"advance":["Give either “advance” or “to”."],"to":["Give either “advance” or “to”."]}}`
+		either  = `{"message":"Specify either “advance” or “to”.","errors":{"advance":["Specify either “advance” or “to”."],"to":["Specify either “advance” or “to”."]}}`
 		advance = `{"message":"“advance” must be ahead: time only moves forward.","errors":{"advance":["“advance” must be ahead: time only moves forward."]}}`
 		to      = `{"message":"“to” must be ahead: time only moves forward.","errors":{"to":["“to” must be ahead: time only moves forward."]}}`
 		length  = `{"message":"“advance” must be a duration such as 720h or 90m.","errors":{"advance":["“advance” must be a duration such as 720h or 90m."]}}`
@@ -118,7 +118,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 		`[]`:                                     {422, `{"message":"The body has the wrong type.","errors":{"body":["The body has the wrong type."]}}`},
 		`{"advance":`:                            {400, `{"message":"The body is not JSON."}`},
 		``:                                       {400, `{"message":"The body is not JSON."}`},
-		`"` + strings.Repeat("x", maxBody) + `"`: {413, `{"message":"The body cannot be read."}`},
+		`"` + strings.Repeat("x", maxBody) + `"`: {413, `{"message":"The body is unreadable."}`},
 	} {
 		rec := request(w, "POST", "/sandbox/clock", body)
 		if got := strings.TrimSpace(rec.Body.String()); rec.Code != want.status || got != want.body {
@@ -222,7 +222,7 @@ func TestTheClocksPage(t *testing.T) {
 	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) {
 		return []theme.Upcoming{
 			{What: "A trial ends", About: "<b>Ada", At: start.Add(time.Hour)},
-			{What: "A period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.AddDate(0, 0, 3), Renews: true},
+			{What: "Billing period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.AddDate(0, 0, 3), Renews: true},
 		}, nil
 	}})
 	rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html")
@@ -273,7 +273,7 @@ func TestParts(t *testing.T) {
 		"/sandbox/portal/bps_1":        "provider /sandbox/portal/bps_1",
 		"/sandbox/mail":                "Hello",
 		"/sandbox/mail/messages":       `"subject":"Hello"`,
-		"/sandbox/nothing":             `{"message":"The sandbox has no page at this address."}`,
+		"/sandbox/nothing":             `{"message":"The sandbox does not have this page."}`,
 	} {
 		if rec := request(w, "GET", path, ""); !strings.Contains(rec.Body.String(), want) {
 			t.Errorf("%s: %d %s", path, rec.Code, rec.Body)

@@ -23,7 +23,7 @@ const offsetKey = "clock_offset"
 // The reasons why a move of the clock is refused.
 var (
 	errNotAhead = errors.New("time only moves forward")
-	errTooFar   = errors.New("that is too far ahead")
+	errTooFar   = errors.New("the time is too far in the future")
 )
 
 // timekeeper moves the clock and stores its offset.

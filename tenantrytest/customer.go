@@ -67,7 +67,7 @@ func (s *Server) customer(email, password string) *Customer {
 	}
 	current, err := profile.CurrentTenant.Get()
 	if err != nil {
-		s.t.Fatalf("tenantrytest: %s has no tenant", email)
+		s.t.Fatalf("tenantrytest: %s is not a member of a tenant", email)
 	}
 	c.Tenant = current.ID
 	return c
@@ -128,7 +128,7 @@ func (s *Server) SubscribeWith(c *Customer, plan, card string) {
 		s.settle()
 		return
 	}
-	s.t.Fatalf("tenantrytest: there is no plan %q", plan)
+	s.t.Fatalf("tenantrytest: plan %q does not exist", plan)
 }
 
 // Pay submits a page of the payment provider (a checkout, or an invoice's hosted page) with a card,

@@ -89,7 +89,7 @@ func Start(t testing.TB, options ...Option) *Server {
 			t.Errorf("tenantrytest: the service stopped with %v", err)
 		}
 		if t.Failed() {
-			t.Logf("what the service logged:\n%s", s.log)
+			t.Logf("log of the service:\n%s", s.log)
 		}
 	})
 	s.db = s.open(config.DatabaseURL.Reveal(), "")

@@ -24,7 +24,7 @@ import (
 const MaxBody = 32 << 20
 
 // ErrTooLarge is returned if a response is larger than [MaxBody] bytes.
-var ErrTooLarge = errors.New("tenantry: the answer is too large")
+var ErrTooLarge = errors.New("tenantry: the response is too large")
 
 // Client has a method for each operation of the API.
 type Client struct {
@@ -64,7 +64,7 @@ type call struct {
 
 func (c *Client) send(ctx context.Context, in call) (*http.Response, error) {
 	if parts := strings.Split(in.path, "/")[1:]; slices.ContainsFunc(parts, hollow) {
-		return nil, fmt.Errorf("tenantry: %s %s: a parameter of the path is empty or consists of dots", in.method, in.path)
+		return nil, fmt.Errorf("tenantry: %s %s: a path parameter is empty or consists of dots", in.method, in.path)
 	}
 	r := Request{
 		Method: in.method, Path: in.path, Query: in.query, Stream: in.raw, ContentType: in.contentType,
@@ -111,7 +111,7 @@ func decode[T any](resp *http.Response, err error) (*T, error) {
 		return out, nil
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return nil, fmt.Errorf("tenantry: the answer cannot be read: %w", err)
+		return nil, fmt.Errorf("tenantry: invalid response: %w", err)
 	}
 	return out, nil
 }

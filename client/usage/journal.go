@@ -64,7 +64,7 @@ func (e Event) id() string { return e.Tenant + "\x00" + e.Meter + "\x00" + e.Key
 func openJournal(path string) (_ *journal, kept []Event, err error) {
 	lock, err := openLocked(path + ".lock")
 	if err != nil {
-		return nil, nil, fmt.Errorf("usage: journal %s: it cannot be opened, or another recorder has it: %w", path, err)
+		return nil, nil, fmt.Errorf("usage: open journal %s (it can be in use by another recorder): %w", path, err)
 	}
 	defer func() {
 		if err != nil {

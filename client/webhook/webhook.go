@@ -75,7 +75,7 @@ func WithClock(now func() time.Time) Option { return func(v *Verifier) { v.now =
 func NewVerifier(secret string, options ...Option) (*Verifier, error) {
 	signature, err := standardwebhooks.NewWebhook(secret)
 	if err != nil || secret == "" {
-		return nil, errors.New("webhook: the secret is not one of an endpoint (whsec_…)")
+		return nil, errors.New("webhook: not an endpoint secret (whsec_…)")
 	}
 	v := &Verifier{signature: signature, now: time.Now}
 	for _, option := range options {
@@ -86,7 +86,7 @@ func NewVerifier(secret string, options ...Option) (*Verifier, error) {
 
 // ErrNotSigned is returned for a message without a valid signature, or with a time that differs by
 // more than [Tolerance].
-var ErrNotSigned = errors.New("webhook: the message is not signed, or too old")
+var ErrNotSigned = errors.New("webhook: the signature is invalid or too old")
 
 // Verify verifies and decodes a message. The body must be unmodified.
 func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
@@ -102,7 +102,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Event, error) {
 	}
 	e := Event{ID: header.Get(standardwebhooks.HeaderWebhookID)}
 	if err := json.Unmarshal(body, &e); err != nil {
-		return Event{}, fmt.Errorf("webhook: the message cannot be read: %w", err)
+		return Event{}, fmt.Errorf("webhook: invalid message: %w", err)
 	}
 	return e, nil
 }
@@ -119,7 +119,7 @@ func NewHandler(secret string, handle func(context.Context, Event) error, option
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "send a POST", http.StatusMethodNotAllowed)
+			http.Error(w, "use POST", http.StatusMethodNotAllowed)
 			return
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
@@ -127,17 +127,17 @@ func NewHandler(secret string, handle func(context.Context, Event) error, option
 			http.Error(w, "the message is too large", http.StatusRequestEntityTooLarge)
 			return
 		} else if err != nil {
-			http.Error(w, "the message cannot be read", http.StatusBadRequest)
+			http.Error(w, "the message is unreadable", http.StatusBadRequest)
 			return
 		}
 		e, err := v.Verify(r.Header, body)
 		switch {
 		case errors.Is(err, ErrNotSigned):
-			http.Error(w, "not signed", http.StatusUnauthorized)
+			http.Error(w, "invalid signature", http.StatusUnauthorized)
 		case err != nil:
-			http.Error(w, "not a message", http.StatusBadRequest)
+			http.Error(w, "invalid message", http.StatusBadRequest)
 		case handle(r.Context(), e) != nil:
-			http.Error(w, "not handled", http.StatusInternalServerError)
+			http.Error(w, "failed to process the message", http.StatusInternalServerError)
 		default:
 			w.WriteHeader(http.StatusNoContent)
 		}

@@ -15,10 +15,10 @@ import (
 const passwordVariable = "TENANTRY_ADMIN_PASSWORD"
 
 type adminCmd struct {
-	Create adminCreateCmd `cmd:"" help:"Create an account that is a platform admin."`
-	List   adminListCmd   `cmd:"" help:"List the platform admins."`
-	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change the permissions of one."`
-	Revoke adminRevokeCmd `cmd:"" help:"Remove platform admin rights from an account and end its logins."`
+	Create adminCreateCmd `cmd:"" help:"Create a platform admin account."`
+	List   adminListCmd   `cmd:"" help:"List platform admins."`
+	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change the permissions of a platform admin."`
+	Revoke adminRevokeCmd `cmd:"" help:"Remove admin rights from an account and revoke its sessions."`
 }
 
 // permissionFlags are the flags of commands that make an account an admin.
@@ -39,9 +39,9 @@ type adminCreateCmd struct {
 	settings.StoreFlags `embed:""`
 	permissionFlags     `embed:""`
 
-	Email            string `required:"" placeholder:"ADDRESS" help:"Email address that the admin logs in with."`
+	Email            string `required:"" placeholder:"ADDRESS" help:"Email address for login."`
 	Name             string `required:"" help:"Name of the admin."`
-	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that contains the password. Or set TENANTRY_ADMIN_PASSWORD to the password, or type it when asked."`
+	PasswordFile     string `env:"TENANTRY_ADMIN_PASSWORD_FILE" placeholder:"FILE" help:"File that contains the password. Or set TENANTRY_ADMIN_PASSWORD to the password, or enter it when prompted."`
 	GeneratePassword bool   `help:"Generate a random password and show it once."`
 }
 
@@ -77,7 +77,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	}
 	switch {
 	case sources > 1:
-		return "", &settings.Error{Name: passwordVariable, Reason: "set in more than one way; use only one of " + passwordVariable + ", --password-file and --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "set more than once; use only one of " + passwordVariable + ", --password-file and --generate-password"}
 	case given != "":
 		return given, nil
 	case c.GeneratePassword:
@@ -89,7 +89,7 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 		}
 		return secret, nil
 	case !term.IsTerminal(int(p.in.Fd())):
-		return "", &settings.Error{Name: passwordVariable, Reason: "there is no terminal to ask for it; set it, or pass --password-file or --generate-password"}
+		return "", &settings.Error{Name: passwordVariable, Reason: "no terminal to prompt for it; set it, or pass --password-file or --generate-password"}
 	}
 	return readNewPassword(p)
 }
@@ -100,12 +100,12 @@ func readNewPassword(p *process) (settings.Secret, error) {
 	if err != nil {
 		return "", err
 	}
-	second, err := readHidden(p, "Once more: ")
+	second, err := readHidden(p, "Repeat password: ")
 	if err != nil {
 		return "", err
 	}
 	if first != second {
-		return "", &settings.Error{Name: "password", Reason: "the two passwords differ"}
+		return "", &settings.Error{Name: "password", Reason: "the passwords do not match"}
 	}
 	return first, nil
 }

@@ -8,14 +8,14 @@ import (
 )
 
 type apiKeyCmd struct {
-	Create apiKeyCreateCmd `cmd:"" help:"Create an API key of the platform and print it. It works for every tenant."`
+	Create apiKeyCreateCmd `cmd:"" help:"Create a platform API key, which works for all tenants, and print it."`
 }
 
 type apiKeyCreateCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Name  string   `required:"" help:"What the key is for."`
-	Scope []string `required:"" sep:"none" placeholder:"SCOPE" help:"What the key opens, such as usage.write or tenants.read. Can be given several times."`
+	Name  string   `required:"" help:"Name of the key."`
+	Scope []string `required:"" sep:"none" placeholder:"SCOPE" help:"Scope of the key, such as usage.write or tenants.read. Can be repeated."`
 }
 
 // Run creates an API key.

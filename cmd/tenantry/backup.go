@@ -10,7 +10,7 @@ import (
 type backupCmd struct {
 	settings.StoreFlags `embed:""`
 
-	File string `arg:"" help:"New file to write, which must not exist."`
+	File string `arg:"" help:"File to write. Must not exist."`
 }
 
 // Run writes a backup.
@@ -25,8 +25,8 @@ func (c *backupCmd) Run(ctx context.Context, p *process) error {
 type restoreCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Force bool   `help:"Restore although there is a database. It is kept beside the restored one, with the time in its name."`
-	File  string `arg:"" help:"Backup to read."`
+	Force bool   `help:"Replace an existing database. It is kept in the same folder, with the time in its name."`
+	File  string `arg:"" help:"Backup file to read."`
 }
 
 // Run restores a backup.

@@ -13,15 +13,15 @@ import (
 )
 
 type catalogCmd struct {
-	Export catalogExportCmd `cmd:"" help:"Write the catalog and the meters as a YAML file."`
-	Import catalogImportCmd `cmd:"" help:"Import the catalog and the meters of a YAML file, after showing what would change."`
+	Export catalogExportCmd `cmd:"" help:"Export the catalog and meters to a YAML file."`
+	Import catalogImportCmd `cmd:"" help:"Import the catalog and meters from a YAML file. Shows the changes first."`
 }
 
 type catalogExportCmd struct {
 	settings.StoreFlags `embed:""`
 
 	Output     string `placeholder:"FILE" help:"File to write. Default: standard output."`
-	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Leave out the payment provider's price ids, for a database that uses another account there."`
+	OmitPSPIDs bool   `name:"omit-psp-ids" help:"Omit the payment provider's price IDs, for importing into a database that uses a different account."`
 }
 
 // Run writes the catalog.
@@ -36,10 +36,10 @@ func (c *catalogExportCmd) Run(ctx context.Context, p *process) error {
 type catalogImportCmd struct {
 	settings.ImportFlags `embed:""`
 
-	File   string `arg:"" help:"YAML file in the format that export writes."`
-	DryRun bool   `help:"Only show what would change."`
-	Prune  bool   `help:"Delete the products, plans, prices, features, entitlements and meters that the file does not contain. What a subscription uses cannot be deleted."`
-	Yes    bool   `help:"Make the changes without asking. Required where there is no terminal."`
+	File   string `arg:"" help:"YAML file, as written by export."`
+	DryRun bool   `help:"Show the changes without making them."`
+	Prune  bool   `help:"Delete products, plans, prices, features, entitlements and meters that are not in the file. Objects used by a subscription cannot be deleted."`
+	Yes    bool   `help:"Make the changes without confirmation. Required without a terminal."`
 }
 
 // Run shows the changes, asks for confirmation, and makes the changes.
@@ -59,7 +59,7 @@ func (c *catalogImportCmd) confirm(p *process) (bool, error) {
 		return true, nil
 	}
 	if !term.IsTerminal(int(p.in.Fd())) {
-		return false, &settings.Error{Name: "--yes", Reason: "there is no terminal to ask for confirmation; pass --yes, or --dry-run to only see the changes"}
+		return false, &settings.Error{Name: "--yes", Reason: "no terminal to ask for confirmation; pass --yes, or --dry-run to only show the changes"}
 	}
 	_, _ = fmt.Fprint(p.err, "Make these changes? [y/N] ")
 	answer, err := bufio.NewReader(p.in).ReadString('\n')

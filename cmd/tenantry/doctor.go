@@ -16,7 +16,7 @@ import (
 type doctorCmd struct {
 	settings.ServeFlags `embed:""`
 
-	JSON   bool   `name:"json" help:"Write an object with all checks in place of text: {checks: [{name, status, detail, fix}]}."`
+	JSON   bool   `name:"json" help:"Output JSON: {checks: [{name, status, detail, fix}]}."`
 	SendTo string `placeholder:"ADDRESS" help:"Send a test mail to this address."`
 }
 

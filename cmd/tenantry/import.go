@@ -10,12 +10,12 @@ import (
 type importCmd struct {
 	settings.ImportFlags `embed:""`
 
-	Dir           string `arg:"" optional:"" help:"Folder with users.csv, tenants.csv, memberships.csv and subscriptions.csv, or some of them."`
-	Users         string `placeholder:"FILE" help:"File of users: id, email, name, locale, verified, password_hash."`
-	Tenants       string `placeholder:"FILE" help:"File of tenants: id, name, owner_email, slug, currency, legal_name, address, city, postal_code, country, vat_number, billing_email."`
-	Memberships   string `placeholder:"FILE" help:"File of memberships: tenant, email, role."`
-	Subscriptions string `placeholder:"FILE" help:"File of subscriptions that exist at Stripe: tenant, psp_subscription_id, psp_customer_id."`
-	DryRun        bool   `help:"Only check the files and say what would be done."`
+	Dir           string `arg:"" optional:"" help:"Folder with some or all of users.csv, tenants.csv, memberships.csv and subscriptions.csv."`
+	Users         string `placeholder:"FILE" help:"CSV file of users: id, email, name, locale, verified, password_hash."`
+	Tenants       string `placeholder:"FILE" help:"CSV file of tenants: id, name, owner_email, slug, currency, legal_name, address, city, postal_code, country, vat_number, billing_email."`
+	Memberships   string `placeholder:"FILE" help:"CSV file of memberships: tenant, email, role."`
+	Subscriptions string `placeholder:"FILE" help:"CSV file of existing Stripe subscriptions: tenant, psp_subscription_id, psp_customer_id."`
+	DryRun        bool   `help:"Check the files and show the changes without making them."`
 }
 
 // Run checks the files and imports them.

@@ -35,7 +35,7 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 		return string(out), 0
 	}
 	out, code := run("dev", "--addr", freeAddress(t))
-	if code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
+	if code != 1 || !strings.Contains(out, "data folder "+folder+" is in use") {
 		t.Errorf("a second process: %d %s", code, out)
 	}
 	if out, code := run("dev", "--addr", address, "--data", t.TempDir()); code != 1 || !strings.Contains(out, "address already in use") || !strings.Contains(out, "--addr") {
@@ -47,7 +47,7 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 			t.Errorf("%s beside the server: %d %s", beside, code, out)
 		}
 	}
-	if out, code := run("restore", "--force", backup); code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
+	if out, code := run("restore", "--force", backup); code != 1 || !strings.Contains(out, "data folder "+folder+" is in use") {
 		t.Errorf("a restore under the server: %d %s", code, out)
 	}
 	server.stop(t)

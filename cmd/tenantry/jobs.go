@@ -8,17 +8,17 @@ import (
 )
 
 type jobsCmd struct {
-	List  jobsListCmd  `cmd:"" help:"List jobs that have failed for the last time, with their last error."`
-	Retry jobsRetryCmd `cmd:"" help:"Queue dead jobs to be tried again by the running service, with all attempts left."`
-	Drop  jobsDropCmd  `cmd:"" help:"Delete dead jobs. What they were to do is never done."`
+	List  jobsListCmd  `cmd:"" help:"List dead jobs with their last error."`
+	Retry jobsRetryCmd `cmd:"" help:"Queue dead jobs again, with the full number of attempts."`
+	Drop  jobsDropCmd  `cmd:"" help:"Delete dead jobs. They are never run again."`
 }
 
 type jobsListCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Kind  string `placeholder:"KIND" help:"Only jobs of this kind, such as mail.send. Default: all."`
-	Limit int    `default:"100" placeholder:"N" help:"At most so many, the latest first. Default: 100."`
-	JSON  bool   `name:"json" help:"Write an object with the jobs in place of a table: {jobs: [{id, kind, key, attempts, last_error, created_at, dead_at, retryable, payload}]}."`
+	Kind  string `placeholder:"KIND" help:"List only jobs of this kind, such as mail.send. Default: all."`
+	Limit int    `default:"100" placeholder:"N" help:"Maximum number of jobs to list, latest first. Default: 100."`
+	JSON  bool   `name:"json" help:"Output JSON: {jobs: [{id, kind, key, attempts, last_error, created_at, dead_at, retryable, payload}]}."`
 }
 
 // Run writes the dead jobs.
@@ -50,7 +50,7 @@ func (f jobFlags) decide(p *process, store settings.StoreFlags, do func(settings
 		}
 	}
 	if ways != 1 {
-		return &settings.Error{Name: "id", Reason: "give either the IDs of dead jobs, --kind or --all"}
+		return &settings.Error{Name: "id", Reason: "pass either IDs of dead jobs, --kind or --all"}
 	}
 	return do(s, commands.JobChoice{IDs: f.ID, Kind: f.Kind})
 }

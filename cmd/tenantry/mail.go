@@ -8,12 +8,12 @@ import (
 )
 
 type mailCmd struct {
-	List    mailListCmd    `cmd:"" help:"List the mails that the service sends: name, what it is for, and the variables that templates of it have beside those of all mails."`
-	Preview mailPreviewCmd `cmd:"" help:"Write a mail with sample data, with the brand and the templates of the settings. Nothing is sent."`
+	List    mailListCmd    `cmd:"" help:"List the emails that the service sends: name, purpose, and template variables in addition to the common ones."`
+	Preview mailPreviewCmd `cmd:"" help:"Print an email with sample data, using the branding and templates from the settings. Does not send it."`
 }
 
 type mailListCmd struct {
-	JSON bool `name:"json" help:"Write an object in place of text: {mails: [{name, about, variables: [{name, about, in_subject}]}], common: [{name, about, in_subject}]}."`
+	JSON bool `name:"json" help:"Output JSON: {mails: [{name, about, variables: [{name, about, in_subject}]}], common: [{name, about, in_subject}]}."`
 }
 
 // Run lists the mails.
@@ -22,9 +22,9 @@ func (c *mailListCmd) Run(p *process) error { return commands.ListMails(p.out, c
 type mailPreviewCmd struct {
 	settings.MailFlags `embed:""`
 
-	Name   string `arg:"" help:"Name of the mail; see tenantry mail list."`
-	Locale string `placeholder:"LOCALE" default:"en" help:"Language of the mail: en, fr, es or it. Default: en."`
-	Format string `placeholder:"FORMAT" default:"html" help:"What to write: html, text or subject. Default: html."`
+	Name   string `arg:"" help:"Name of the email. See tenantry mail list."`
+	Locale string `placeholder:"LOCALE" default:"en" help:"Language of the email: en, fr, es or it. Default: en."`
+	Format string `placeholder:"FORMAT" default:"html" help:"Output format: html, text or subject. Default: html."`
 }
 
 // Run writes a mail with sample data.

@@ -30,28 +30,28 @@ const (
 )
 
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run on this machine with demo data and a sandbox for the payment provider, mail and the clock."`
+	Dev     devCmd     `cmd:"" help:"Run for development, with demo data and a sandbox for payments, email and time."`
 	Serve   serveCmd   `cmd:"" help:"Run in production."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to date."`
-	Backup  backupCmd  `cmd:"" help:"Write the SQLite database to one file, also while a server runs. A copy of the database file alone would miss the latest changes, which are in the file beside it that ends in -wal."`
-	Restore restoreCmd `cmd:"" help:"Put a backup in place of the SQLite database, while no server runs."`
+	Migrate migrateCmd `cmd:"" help:"Migrate the database schema."`
+	Backup  backupCmd  `cmd:"" help:"Back up the SQLite database to a file. Works while the server is running. Do not copy the database file instead: the latest changes are in its -wal file."`
+	Restore restoreCmd `cmd:"" help:"Restore the SQLite database from a backup. Stop the server first."`
 	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
-	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Make API keys of the platform."`
-	Catalog catalogCmd `cmd:"" help:"Export and import the catalog as a file."`
-	Import  importCmd  `cmd:"" help:"Import users, tenants, memberships and subscriptions of another system from CSV files. All files are checked first; where a line is wrong, nothing is imported. A second run changes nothing."`
+	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Manage platform API keys."`
+	Catalog catalogCmd `cmd:"" help:"Export and import the catalog."`
+	Import  importCmd  `cmd:"" help:"Import users, tenants, memberships and subscriptions from CSV files. All files are checked first; if a line is invalid, nothing is imported. The import can be repeated safely."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
-	Jobs    jobsCmd    `cmd:"" help:"List, retry and drop background jobs that failed for the last time."`
-	Doctor  doctorCmd  `cmd:"" help:"Look at an installation and say what to do: settings, unknown variables, the data folder and its disk, the database with its schema and integrity, Redis, the mail server, identity providers, the public URL and cookies, and the payment provider. The exit code is 1 if something is an error; warnings are none."`
-	Health  healthCmd  `cmd:"" help:"Ask the service on this machine whether it is ready. The exit code is 1 if it is not."`
-	Mail    mailCmd    `cmd:"" help:"List and show the mails that the service sends."`
-	Hooks   hooksCmd   `cmd:"" help:"Try out webhooks."`
-	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Let an assistant look things up in a running service: a server of the Model Context Protocol on standard input and output. It can change nothing unless --allow-writes is given."`
-	PSP     pspCmd     `cmd:"" name:"psp" help:"Work with the payment provider."`
-	Sandbox sandboxCmd `cmd:"" help:"Run a stand-in for an outside service alone."`
+	Jobs    jobsCmd    `cmd:"" help:"List, retry and delete dead background jobs."`
+	Doctor  doctorCmd  `cmd:"" help:"Check an installation and suggest fixes. Checks settings, unknown variables, the data folder, free disk space, the database schema and integrity, Redis, the mail server, identity providers, the public URL, cookies and the payment provider. Exits with 1 if there are errors. Warnings do not count as errors."`
+	Health  healthCmd  `cmd:"" help:"Check whether the service on this machine is ready. Exits with 1 if it is not."`
+	Mail    mailCmd    `cmd:"" help:"List and preview the emails that the service sends."`
+	Hooks   hooksCmd   `cmd:"" help:"Test webhooks."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Run a Model Context Protocol server on standard input and output, which gives an assistant read access to a running service. --allow-writes also gives write access."`
+	PSP     pspCmd     `cmd:"" name:"psp" help:"Check and reconcile the payment provider."`
+	Sandbox sandboxCmd `cmd:"" help:"Run a sandbox for an external service on its own."`
 	Version versionCmd `cmd:"" help:"Show the version."`
 
-	Completion completionCmd `cmd:"" help:"Write the script that completes commands and flags in a shell; the script's first line says how it is used."`
-	Man        manCmd        `cmd:"" help:"Write the manual page: tenantry man > tenantry.1"`
+	Completion completionCmd `cmd:"" help:"Print a shell completion script. Its first line explains how to install it."`
+	Man        manCmd        `cmd:"" help:"Print the manual page: tenantry man > tenantry.1"`
 }
 
 // process gives commands access to the process.
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, p *process) int {
 	var commands cli
 	parser, err := kong.New(&commands,
 		kong.Name("tenantry"),
-		kong.Description("Accounts, teams, plans, subscriptions and metered usage for a SaaS product. A setting is a flag or an environment variable; the flag wins."),
+		kong.Description("Accounts, teams, plans, subscriptions and metered usage for a SaaS product. Settings are flags or environment variables. Flags take precedence."),
 		kong.Writers(p.out, p.err),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(p),

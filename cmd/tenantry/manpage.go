@@ -46,8 +46,8 @@ func manPage(app *kong.Application) []byte {
 	for _, status := range [][2]string{
 		{"0", "Success."},
 		{"1", "A failure."},
-		{"2", "Wrong arguments or settings."},
-		{"130", "A second signal ended the program before it had stopped."},
+		{"2", "Invalid arguments or settings."},
+		{"130", "A second signal interrupted the shutdown."},
 	} {
 		line(".TP\n.B %s\n%s", status[0], status[1])
 	}

@@ -10,7 +10,7 @@ import (
 type migrateCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Status bool `help:"Only show which migrations were applied."`
+	Status bool `help:"Show the applied and pending migrations without migrating."`
 }
 
 // Run migrates the database, or shows which migrations are pending.

@@ -8,14 +8,14 @@ import (
 )
 
 type pspCmd struct {
-	Check     pspCheckCmd     `cmd:"" help:"Check the account at Stripe and say what to do: the secret key with its permissions, whether the account can charge, the webhook endpoint with its events, events that were not delivered, the billing portal, every linked price and meter, and the clock. It only reads. The exit code is 1 if something is an error; warnings are none."`
-	Reconcile pspReconcileCmd `cmd:"" help:"Compare subscriptions and invoices with the payment provider, list the differences and adopt the provider's state. Invoices that the service issues (platform_managed) are compared by state, total and currency, and only their state is ever changed; of the provider's invoices (psp_managed) only the stored ids are compared. Differences are not an error: the exit code is 0. It is 1 if something could not be compared."`
+	Check     pspCheckCmd     `cmd:"" help:"Check the Stripe account and suggest fixes. Checks the secret key and its permissions, whether the account can charge, the webhook endpoint and its events, undelivered events, the billing portal, linked prices and meters, and the clock. Does not change anything. Exits with 1 if there are errors. Warnings do not count as errors."`
+	Reconcile pspReconcileCmd `cmd:"" help:"Compare subscriptions and invoices with the payment provider, list the differences and adopt the provider's state. For invoices issued by this service (platform_managed), status, total and currency are compared, and only the status is changed. For invoices issued by the provider (psp_managed), only the stored IDs are compared. Exits with 1 if a comparison fails. Differences do not count as errors."`
 }
 
 type pspCheckCmd struct {
 	settings.CheckFlags `embed:""`
 
-	JSON bool `name:"json" help:"Write an object with all checks in place of text: {checks: [{name, status, detail, fix}]}."`
+	JSON bool `name:"json" help:"Output JSON: {checks: [{name, status, detail, fix}]}."`
 }
 
 // Run checks the account at the payment provider.
@@ -30,7 +30,7 @@ func (c *pspCheckCmd) Run(ctx context.Context, p *process) error {
 type pspReconcileCmd struct {
 	settings.ProviderFlags `embed:""`
 
-	DryRun bool `help:"Only list the differences; change nothing."`
+	DryRun bool `help:"List the differences without changing anything."`
 }
 
 // Run compares the database with the payment provider and repairs differences.

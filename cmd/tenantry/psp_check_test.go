@@ -164,7 +164,7 @@ func TestPSPCheck(t *testing.T) {
 			if f := none["superfluous events"]; f.Status != "warning" || !strings.HasSuffix(f.Detail, ": balance.available") {
 				t.Errorf("another event: %+v", f)
 			}
-			types := strings.Split(strings.TrimPrefix(none["missing events"].Detail, "not sent are "), ", ")
+			types := strings.Split(strings.TrimPrefix(none["missing events"].Detail, "not sent: "), ", ")
 
 			found, _, code := checkAccount(t, wellSetUp(types), database, "--json")
 			for _, f := range found {

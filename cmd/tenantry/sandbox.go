@@ -8,7 +8,7 @@ import (
 )
 
 type sandboxCmd struct {
-	Stripe stripeSandboxCmd `cmd:"" help:"Serve a payment provider that speaks Stripe's API, keeps state and moves no money, for any program."`
+	Stripe stripeSandboxCmd `cmd:"" help:"Run a stateful simulation of Stripe's API. It does not move money."`
 }
 
 type stripeSandboxCmd struct {

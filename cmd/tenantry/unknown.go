@@ -12,7 +12,7 @@ import (
 func warnOfUnknown(command *kong.Context, s settings.Settings, p *process) {
 	log := commands.NewLog(p.err, s)
 	for _, v := range settings.UnknownVariables(p.environ(), variables(command.Model)) {
-		log.Warn("unknown environment variable: it is ignored", "name", v.Name, "did_you_mean", v.Nearest)
+		log.Warn("unknown environment variable ignored", "name", v.Name, "did_you_mean", v.Nearest)
 	}
 }
 

@@ -8,18 +8,18 @@ import (
 )
 
 type usageCmd struct {
-	Rebuild usageRebuildCmd `cmd:"" help:"Recount usage events, list meters whose totals differ, and correct them. Safe while the service runs."`
+	Rebuild usageRebuildCmd `cmd:"" help:"Recount usage events, list meters with wrong totals, and correct them. Safe while the service is running."`
 	Refused usageRefusedCmd `cmd:"" help:"List billable usage that the payment provider rejected, with the reason."`
-	Retry   usageRetryCmd   `cmd:"" help:"Queue rejected usage to be reported to the payment provider again by the running service."`
+	Retry   usageRetryCmd   `cmd:"" help:"Queue rejected usage to be reported to the payment provider again."`
 	Discard usageDiscardCmd `cmd:"" help:"Discard rejected usage. It will never be billed."`
 }
 
 type usageRebuildCmd struct {
 	settings.StoreFlags `embed:""`
 
-	Tenant string `placeholder:"ID" help:"Only this tenant. Default: all."`
-	DryRun bool   `help:"Only list the differences; exit with 1 if there are any."`
-	Anew   bool   `help:"Begin with the first tenant. Default: go on where a run for all tenants was interrupted in the last 24 hours."`
+	Tenant string `placeholder:"ID" help:"Check only this tenant. Default: all."`
+	DryRun bool   `help:"List the differences without correcting them. Exits with 1 if there are any."`
+	Anew   bool   `help:"Start with the first tenant. Default: continue an interrupted run for all tenants from the last 24 hours."`
 }
 
 // Run recalculates the usage counters.
@@ -57,7 +57,7 @@ func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(sett
 		return err
 	}
 	if f.All != (len(f.ID) == 0) {
-		return &settings.Error{Name: "id", Reason: "give either the IDs of rejected events or --all"}
+		return &settings.Error{Name: "id", Reason: "pass either IDs of rejected events or --all"}
 	}
 	return do(s, commands.RefusedParams{IDs: f.ID})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 type versionCmd struct {
-	JSON bool `name:"json" help:"Write an object in place of text: {version, commit, modified, date, go, os, arch}."`
+	JSON bool `name:"json" help:"Output JSON: {version, commit, modified, date, go, os, arch}."`
 }
 
 // build describes a binary.

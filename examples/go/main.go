@@ -208,7 +208,7 @@ func (s *shop) work(w http.ResponseWriter, r *http.Request, who *customer) error
 		return err
 	}
 	if limit, err := quota.QuotaLimit.Get(); err == nil && used+words > limit {
-		return &client.Error{Status: http.StatusTooManyRequests, Code: client.ErrQuotaExceeded, Message: "Your plan has no room for that."}
+		return &client.Error{Status: http.StatusTooManyRequests, Code: client.ErrQuotaExceeded, Message: "Your plan does not allow that much."}
 	}
 	if err := s.recorder.Record(r.Context(), usage.Event{Tenant: who.Tenant, Meter: meter, Quantity: usage.Whole(words)}); err != nil {
 		return err
@@ -227,5 +227,5 @@ func (s *shop) quota(ctx context.Context, who *customer) (*api.MeterQuota, error
 			return &q, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no meter %s", meter)
+	return nil, fmt.Errorf("meter %s does not exist", meter)
 }

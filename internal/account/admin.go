@@ -32,13 +32,13 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	}
 	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
-		return User{}, errors.New("name: must have 1 to 255 characters, none of them for control, format or private use")
+		return User{}, errors.New("name: must have 1 to 255 characters, without control, format or private-use characters")
 	}
 	if shape.PasswordLength(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
 	if isCommonPassword(password) {
-		return User{}, errors.New("password: everybody uses this one; choose another")
+		return User{}, errors.New("password: too common; choose another one")
 	}
 	list, err := permissionList(permissions)
 	if err != nil {

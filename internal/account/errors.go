@@ -24,24 +24,24 @@ var (
 
 	// ErrNeverLinked means that a delegated login cannot be linked to an account by email, because
 	// the account is a platform admin.
-	ErrNeverLinked = errors.New("a platform admin's account is never linked by its email")
+	ErrNeverLinked = errors.New("a platform admin account is never linked by email")
 
 	errNoUser          = errors.New("the user does not exist")
 	errNoSession       = errors.New("the credential is not a session")
 	errNoCredential    = errors.New("the credential does not exist")
-	errPasswordChanged = errors.New("the password was changed while it was checked")
+	errPasswordChanged = errors.New("the password was changed concurrently")
 )
 
 // Errors of the CLI commands for platform admins, worded for the operator.
 var (
 	// ErrEmailTaken means that an account uses the email.
-	ErrEmailTaken = errors.New("this email has an account already")
+	ErrEmailTaken = errors.New("an account with this email already exists")
 	// errNoAccount means that no account uses the email.
 	errNoAccount = errors.New("no account has this email")
 	// errNotAdmin means that the account is not a platform admin.
 	errNotAdmin = errors.New("this account is not a platform admin")
 	// errUnverified means that the email of the account is not verified.
-	errUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
+	errUnverified = errors.New("the email of this account is not verified: reset the password to verify it")
 	// ErrUnknownPermission means that a list contains an unknown platform permission.
 	ErrUnknownPermission = errors.New("unknown permission")
 )

@@ -37,7 +37,7 @@ type registerInput struct {
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
 		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255"`
-		CreateTenant         *bool  `json:"create_tenant,omitempty" doc:"Default true; false for a user who is going to accept an invitation."`
+		CreateTenant         *bool  `json:"create_tenant,omitempty" doc:"Whether to create a tenant. Use false for a user who is going to accept an invitation. Default: true."`
 	}
 }
 
@@ -64,8 +64,8 @@ type loginInput struct {
 	Body struct {
 		Email          string `json:"email" maxLength:"255"`
 		Password       string `json:"password" format:"password" maxLength:"1024"`
-		Remember       bool   `json:"remember,omitempty" doc:"In cookie mode: stay logged in for 30 days without use."`
-		RevokePrevious bool   `json:"revoke_previous,omitempty" doc:"End every other login of the user first."`
+		Remember       bool   `json:"remember,omitempty" doc:"Whether to keep the cookie session for 30 days without use. Only in cookie mode."`
+		RevokePrevious bool   `json:"revoke_previous,omitempty" doc:"Whether to revoke all other sessions of the user."`
 	}
 }
 
@@ -154,7 +154,7 @@ type resetInput struct {
 		Token                string `json:"token" maxLength:"255"`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
-		KeepTenant           bool   `json:"keep_tenant,omitempty" doc:"True says that the organization of an account whose email was never verified is the caller's own. Default false: it may be of somebody else who registered the email."`
+		KeepTenant           bool   `json:"keep_tenant,omitempty" doc:"Whether to keep the organization of an account whose email was never verified. Use true only if the caller created the organization; otherwise it can belong to a stranger who registered the email. Default: false."`
 	}
 }
 

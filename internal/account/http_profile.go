@@ -18,8 +18,8 @@ type profileTenant struct {
 	Name                  string      `json:"name"`
 	UserRole              string      `json:"user_role"`
 	HasActiveSubscription bool        `json:"has_active_subscription"`
-	SubscriptionStatus    *string     `json:"subscription_status" doc:"Null without a subscription."`
-	PlanName              *string     `json:"plan_name" doc:"The plan of the subscription, or the default plan."`
+	SubscriptionStatus    *string     `json:"subscription_status" doc:"Status of the subscription. Null without a subscription."`
+	PlanName              *string     `json:"plan_name" doc:"Name of the plan of the subscription, or of the default plan."`
 	HasBillingDetails     bool        `json:"has_billing_details"`
 	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 }
@@ -32,7 +32,7 @@ type ProfileUser struct {
 	IsPlatformAdmin bool            `json:"is_platform_admin"`
 	Avatar          *string         `json:"avatar"`
 	EmailVerified   bool            `json:"email_verified"`
-	Locale          *string         `json:"locale" enum:"en,fr,es,it" doc:"The language of mails to the user; null where none was chosen."`
+	Locale          *string         `json:"locale" enum:"en,fr,es,it" doc:"Language of emails to the user. Null if not set."`
 	Roles           []string        `json:"roles"`
 	Permissions     []string        `json:"permissions"`
 	Tenants         []profileTenant `json:"tenants"`

@@ -13,8 +13,8 @@ import (
 const maxBcryptCost = 14
 
 var (
-	errHashFormat = errors.New("must be a bcrypt hash ($2a$, $2b$ or $2y$) or an Argon2id hash in the PHC format; leave it empty for a user who is to choose a new password")
-	errHashCost   = errors.New("takes too much time or memory to check: at most cost 14 of bcrypt, or 256 MiB and 10 passes of Argon2id; leave it empty for a user who is to choose a new password")
+	errHashFormat = errors.New("must be a bcrypt hash ($2a$, $2b$ or $2y$) or an Argon2id hash in the PHC format; leave it empty if the user should choose a new password")
+	errHashCost   = errors.New("too expensive to verify: at most bcrypt cost 14, or Argon2id with 256 MiB and 10 passes; leave it empty if the user should choose a new password")
 )
 
 // ImportedUser is a user imported from another system.

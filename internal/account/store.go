@@ -90,7 +90,7 @@ func (s store) verifyEmail(ctx context.Context, userID int64, now time.Time) err
 // keepLocale stores the language of a user who has not chosen one yet.
 func (s store) keepLocale(ctx context.Context, userID int64, locale string) error {
 	err := s.q(ctx).KeepLocale(ctx, accountsql.KeepLocaleParams{ID: userID, Locale: locale})
-	return sqldb.Wrap(err, "keep language of user")
+	return sqldb.Wrap(err, "store language of user")
 }
 
 func (s store) rename(ctx context.Context, userID int64, name string, now time.Time) error {

@@ -98,7 +98,7 @@ func (s store) ownerOf(ctx context.Context, kind, token string) (int64, error) {
 // listOldLogins returns the families of a user's active logins except the newest ones.
 func (s store) listOldLogins(ctx context.Context, userID int64, newest int32, now time.Time) ([]uuid.UUID, error) {
 	families, err := s.q(ctx).OldLogins(ctx, accountsql.OldLoginsParams{UserID: userID, Now: now, Kept: newest})
-	return families, sqldb.Wrap(err, "list old logins")
+	return families, sqldb.Wrap(err, "list old sessions")
 }
 
 // refreshToken is a stored refresh token.

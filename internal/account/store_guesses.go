@@ -14,17 +14,17 @@ func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (gu
 	hash := hashToken(email)
 	err := s.q(ctx).InsertWrongPasswords(ctx, accountsql.InsertWrongPasswordsParams{EmailHash: hash, BeganAt: now})
 	if err != nil {
-		return guessCounter{}, sqldb.Wrap(err, "begin to count wrong passwords")
+		return guessCounter{}, sqldb.Wrap(err, "insert failed login counter")
 	}
 	row, err := s.q(ctx).LockWrongPasswords(ctx, hash)
-	return guessCounter{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock wrong passwords")
+	return guessCounter{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock failed login counter")
 }
 
 func (s store) setGuesses(ctx context.Context, email string, g guessCounter) error {
 	err := s.q(ctx).UpdateWrongPasswords(ctx, accountsql.UpdateWrongPasswordsParams{
 		EmailHash: hashToken(email), Count: g.count, BeganAt: g.began, ClosedUntil: g.closed,
 	})
-	return sqldb.Wrap(err, "count wrong password")
+	return sqldb.Wrap(err, "count failed login")
 }
 
 // clearGuesses deletes the counter of an email.

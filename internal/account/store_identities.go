@@ -38,7 +38,7 @@ func (s store) deleteIdentitiesOfOtherEmails(ctx context.Context, userID int64, 
 // revokeLoginsThrough revokes the credentials of a user's logins through an identity.
 func (s store) revokeLoginsThrough(ctx context.Context, userID int64, identity uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RevokeLoginsThrough(ctx, accountsql.RevokeLoginsThroughParams{UserID: userID, IdentityID: &identity, Now: &now})
-	return sqldb.Wrap(err, "revoke logins through identity")
+	return sqldb.Wrap(err, "revoke sessions of identity")
 }
 
 // loginStart returns the time of the login that a credential belongs to.

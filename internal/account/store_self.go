@@ -30,13 +30,13 @@ func (s store) isCredentialActive(ctx context.Context, id uuid.UUID, userID int6
 // revokeOtherCredentials revokes all credentials of a user except the credentials of one login.
 func (s store) revokeOtherCredentials(ctx context.Context, userID int64, family uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RevokeOtherLogins(ctx, accountsql.RevokeOtherLoginsParams{UserID: userID, Family: family, Now: &now})
-	return sqldb.Wrap(err, "revoke other logins")
+	return sqldb.Wrap(err, "revoke other sessions")
 }
 
 // revokeLogin revokes the credentials of one login of a user. It reports whether there were any.
 func (s store) revokeLogin(ctx context.Context, userID int64, family uuid.UUID, now time.Time) (bool, error) {
 	n, err := s.q(ctx).RevokeLogin(ctx, accountsql.RevokeLoginParams{UserID: userID, Family: family, Now: &now})
-	return n > 0, sqldb.Wrap(err, "revoke login")
+	return n > 0, sqldb.Wrap(err, "revoke session")
 }
 
 func (s store) deleteVerifications(ctx context.Context, userID int64) error {

@@ -54,11 +54,11 @@ type APIKeyMaker struct {
 type APIKey struct {
 	ID         uuid.UUID    `json:"id"`
 	Name       string       `json:"name" example:"Metering"`
-	Prefix     string       `json:"prefix" example:"tnk_4fK9sQ2x" doc:"The first 12 characters of the secret."`
-	Scopes     []string     `json:"scopes" example:"[\"usage.read\",\"usage.write\"]" doc:"Sorted."`
-	CreatedBy  *APIKeyMaker `json:"created_by" doc:"Null for a key of the command line, or whose maker is gone."`
+	Prefix     string       `json:"prefix" example:"tnk_4fK9sQ2x" doc:"First 12 characters of the secret."`
+	Scopes     []string     `json:"scopes" example:"[\"usage.read\",\"usage.write\"]" doc:"Scopes of the key, sorted."`
+	CreatedBy  *APIKeyMaker `json:"created_by" doc:"User who created the key. Null if the key was created with the command line or the user was deleted."`
 	CreatedAt  shape.Time   `json:"created_at"`
-	LastUsedAt *shape.Time  `json:"last_used_at" doc:"To the minute."`
+	LastUsedAt *shape.Time  `json:"last_used_at" doc:"Time of last use, in UTC, to the minute."`
 	ExpiresAt  *shape.Time  `json:"expires_at"`
 	RevokedAt  *shape.Time  `json:"revoked_at"`
 }
@@ -66,7 +66,7 @@ type APIKey struct {
 // NewAPIKey is the response to creating a key. No other response contains the secret.
 type NewAPIKey struct {
 	APIKey
-	Secret string `json:"secret" example:"tnk_4fK9sQ2xV7mB1nC8zL5pR3tY6wA0dG2hJ4kE9uXoSf1aWq" doc:"Shown here and never again."`
+	Secret string `json:"secret" example:"tnk_4fK9sQ2xV7mB1nC8zL5pR3tY6wA0dG2hJ4kE9uXoSf1aWq" doc:"Secret. Returned only in this response."`
 }
 
 func view(k Key) APIKey {
@@ -111,8 +111,8 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[APIK
 type createInput struct {
 	Body struct {
 		Name          string   `json:"name" format:"name" maxLength:"255" example:"Metering"`
-		Scopes        []string `json:"scopes" minItems:"1" example:"[\"usage.read\",\"usage.write\"]" doc:"What the key opens. Routes say which scope opens them (x-api-key-scope)."`
-		ExpiresInDays *int64   `json:"expires_in_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" example:"365" doc:"Null, or absent, for a key that does not expire."`
+		Scopes        []string `json:"scopes" minItems:"1" example:"[\"usage.read\",\"usage.write\"]" doc:"Scopes of the key. Each operation states the scope that it requires (x-api-key-scope)."`
+		ExpiresInDays *int64   `json:"expires_in_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" example:"365" doc:"Number of days until the key expires. Null or absent if it does not expire."`
 	}
 }
 
@@ -158,7 +158,7 @@ func (h *HTTP) Rename(ctx context.Context, in *renameInput) (*rest.Data[APIKey],
 type rotateInput struct {
 	Key  string `path:"key"`
 	Body struct {
-		OverlapMinutes int64 `json:"overlap_minutes,omitempty" minimum:"0" maximum:"10080" default:"0" example:"60" doc:"How long the old key lives on."`
+		OverlapMinutes int64 `json:"overlap_minutes,omitempty" minimum:"0" maximum:"10080" default:"0" example:"60" doc:"Number of minutes for which the old key remains valid."`
 	}
 }
 

@@ -62,7 +62,7 @@ func (svc *service) seedDefaultPlan(ctx context.Context) error {
 		_, err = svc.catalog.UpdatePlan(ctx, plan.ID, catalog.PlanChange{Fields: func(p *catalog.Plan) { p.IsDefault = true }})
 	}
 	if err != nil {
-		return fmt.Errorf("TENANTRY_DEMO_DEFAULT_PLAN: the plan %q cannot be the default plan: %w", slug, err)
+		return fmt.Errorf("TENANTRY_DEMO_DEFAULT_PLAN: plan %q cannot be the default plan: %w", slug, err)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 		return uuid.Nil, err
 	}
 	if len(memberships) == 0 {
-		return uuid.Nil, errors.New("the demo owner has no tenant")
+		return uuid.Nil, errors.New("the demo owner does not have a tenant")
 	}
 	text := func(s string) *string { return &s }
 	t, err := svc.tenants.CompleteSetup(ctx, memberships[0].TenantID, func(b *tenant.BillingDetails) error {
@@ -154,7 +154,7 @@ func payAtHostedPage(ctx context.Context, own, page string) error {
 		return err
 	}
 	if resp.StatusCode != http.StatusSeeOther {
-		err = fmt.Errorf("the hosted page answered %s", resp.Status)
+		err = fmt.Errorf("the hosted page returned %s", resp.Status)
 	}
 	return errors.Join(err, resp.Body.Close())
 }

@@ -93,31 +93,31 @@ func TestErrorsPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# Errors
 
-Made from ` + "`internal/fault/codes.go`" + ` and the reference by ` + "`make generate`" + `; not written by hand.
+This page is generated from ` + "`internal/fault/codes.go`" + ` and the API reference. Run ` + "`make generate`" + ` to update it.
 
-An error has a ` + "`message`" + ` for people, in the language of ` + "`Accept-Language`" + `, and often a ` + "`code`" + ` for programs, which
-is case-sensitive, never translated, and never changes its meaning. What each operation can answer is in the
-[reference](../api/openapi.yaml); what all have in common is in [HTTP](rules/http.md#errors).
+An error has a ` + "`message`" + ` in the language of ` + "`Accept-Language`" + ` and often a ` + "`code`" + `. Codes are case-sensitive, not
+translated, and keep their meaning. The [API reference](../api/openapi.yaml) lists the errors of each operation.
+[HTTP](rules/http.md#errors) describes the rules for all errors.
 
 ## Statuses
 
 | Status | Meaning | What to do |
 |---|---|---|
-| 400 | The request cannot be read, or is not possible for this caller | Look at ` + "`code`" + `; else mend the program |
-| 401 | No valid credential | Refresh the token or log in again |
-| 403 | Not allowed | Look at ` + "`code`" + `; else somebody with the permission has to do it |
-| 404 | There is no such thing, or it is another tenant's | Read the list again |
-| 405 | The path has other methods, named in ` + "`Allow`" + ` | Mend the program |
-| 408 | The body did not arrive in time | Send the request again |
-| 409 | Conflicts with what is there | Look at ` + "`code`" + `; without one the same usage event was recorded before, which is fine |
-| 410 | It is over | Look at ` + "`code`" + ` |
-| 413, 415 | The body is too large, or of another content type | Mend the program |
-| 419 | The CSRF token is missing or wrong, in cookie mode | ` + "`GET /csrf-cookie`" + `, then repeat the request once with the new token |
-| 422 | Fields are invalid (` + "`errors`" + `), or a rule refuses (` + "`code`" + `) | Show the messages beside the fields |
-| 429 | Too many requests, or a quota (` + "`code`" + `) | Wait for the seconds in ` + "`Retry-After`" + ` |
-| 500 | An accident | Report ` + "`request_id`" + ` |
-| 502 | The payment provider failed | Repeat later with the same values |
-| 503 | Busy, or the database is away | Repeat after the seconds in ` + "`Retry-After`" + ` |
+| 400 | The request is malformed or not allowed in this state | Check ` + "`code`" + `. Without a code, fix the request. |
+| 401 | The credential is missing or invalid | Refresh the token or log in again. |
+| 403 | The caller is not allowed to do this | Check ` + "`code`" + `. Without a code, a user with the permission has to do it. |
+| 404 | The object does not exist or belongs to another tenant | Reload the list. |
+| 405 | The path does not support this method | Use a method from ` + "`Allow`" + `. |
+| 408 | The request body did not arrive in time | Retry. |
+| 409 | The request conflicts with the current state | Check ` + "`code`" + `. Without a code, the usage event is already recorded; do not retry. |
+| 410 | The object has expired or was already used | Check ` + "`code`" + `. |
+| 413, 415 | The request body is too large, or its content type is not supported | Fix the request. |
+| 419 | The CSRF token is missing or invalid (cookie mode) | Call ` + "`GET /csrf-cookie`" + `, then retry once with the new token. |
+| 422 | Fields are invalid (` + "`errors`" + `), or the request violates a rule (` + "`code`" + `) | Show the messages next to the fields. |
+| 429 | Too many requests, or a quota is exceeded (` + "`code`" + `) | Retry after the number of seconds in ` + "`Retry-After`" + `. |
+| 500 | Unexpected error | Report ` + "`request_id`" + `. |
+| 502 | The payment provider failed or is unreachable | Retry later with the same values. |
+| 503 | The service is busy or the database is unavailable | Retry after the number of seconds in ` + "`Retry-After`" + `. |
 
 ## Codes
 

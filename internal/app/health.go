@@ -26,11 +26,11 @@ func (h *health) serveReadiness(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	switch {
 	case !h.ready.Load():
-		writeMessage(w, http.StatusServiceUnavailable, "starting or stopping")
+		writeMessage(w, http.StatusServiceUnavailable, "starting or shutting down")
 	case h.db.Ping(ctx) != nil:
-		writeMessage(w, http.StatusServiceUnavailable, "the database does not answer")
+		writeMessage(w, http.StatusServiceUnavailable, "database unavailable")
 	case h.db.IsDiskFull():
-		writeMessage(w, http.StatusServiceUnavailable, "the disk of the database is full")
+		writeMessage(w, http.StatusServiceUnavailable, "database disk full")
 	default:
 		writeMessage(w, http.StatusOK, "ready")
 	}

@@ -31,7 +31,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 		return err
 	}
 	if files.Subscriptions != "" && s.StripeSecretKey == "" {
-		return &settings.Error{Name: "TENANTRY_STRIPE_SECRET_KEY", Reason: "needed to read subscriptions at Stripe"}
+		return &settings.Error{Name: "TENANTRY_STRIPE_SECRET_KEY", Reason: "required to read subscriptions at Stripe"}
 	}
 	provider := environment{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	if s.StripeSecretKey == "" {
@@ -82,7 +82,7 @@ func (p ImportParams) files() (importer.Files, error) {
 		}
 	}
 	if f == (importer.Files{}) {
-		return f, &settings.Error{Name: "DIR", Reason: "there is nothing to import: name a folder with users.csv, tenants.csv, memberships.csv or subscriptions.csv, or single files"}
+		return f, &settings.Error{Name: "DIR", Reason: "nothing to import: pass a folder with users.csv, tenants.csv, memberships.csv or subscriptions.csv, or single files"}
 	}
 	return f, nil
 }

@@ -18,14 +18,14 @@ type PublicSettings struct {
 	Locales             []string             `json:"locales"`
 	DefaultCurrency     string               `json:"default_currency"`
 	RegistrationEnabled bool                 `json:"registration_enabled"`
-	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers that delegated login offers."`
+	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers for delegated login."`
 	InvoiceMode         settings.InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
-	PushPublicKey       string               `json:"push_public_key" doc:"The key with which browsers subscribe to push notifications, in base64url."`
-	LogoURL             *string              `json:"logo_url" doc:"Where the logo is; null for none."`
-	Accent              *string              `json:"accent" doc:"Color of buttons and links as #rrggbb, on which white text can be read; null where the operator has chosen none."`
-	SupportEmail        *string              `json:"support_email" doc:"Address for questions; null for none."`
-	TermsURL            *string              `json:"terms_url" doc:"Page with the terms of service; null for none."`
-	PrivacyURL          *string              `json:"privacy_url" doc:"Page with the privacy policy; null for none."`
+	PushPublicKey       string               `json:"push_public_key" doc:"Public key for subscribing browsers to push notifications, in base64url."`
+	LogoURL             *string              `json:"logo_url" doc:"URL of the logo. Null if not set."`
+	Accent              *string              `json:"accent" doc:"Color of buttons and links as #rrggbb, dark enough for white text. Null if not set."`
+	SupportEmail        *string              `json:"support_email" doc:"Email address for support. Null if not set."`
+	TermsURL            *string              `json:"terms_url" doc:"URL of the terms of service. Null if not set."`
+	PrivacyURL          *string              `json:"privacy_url" doc:"URL of the privacy policy. Null if not set."`
 }
 
 // settingsHTTP handles the public settings.

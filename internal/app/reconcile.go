@@ -100,7 +100,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 		}
 	}
 	if mode == settings.InvoicesByPSP {
-		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only their stored ids were compared."); err != nil {
+		if _, err := fmt.Fprintln(out, "Invoices are issued by the provider (psp_managed): only their stored IDs were compared."); err != nil {
 			return err
 		}
 	}

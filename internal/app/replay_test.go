@@ -105,7 +105,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	insist("/invoices/"+open+"/void", func() apptest.Reply {
 		return s.Call("POST", "/api/v1/admin/tenants/"+other.Tenant+"/invoices/"+id+"/void", s.Admin(), nil)
 	}).WantAt("data.status", "void")
-	if log := s.Log(); strings.Contains(log, "a defect here or a wrong setting") {
+	if log := s.Log(); strings.Contains(log, "check the settings or report a bug") {
 		t.Errorf("%s: a repeated failure is logged as a defect", name)
 	}
 }

@@ -20,15 +20,15 @@ func (svc *service) apiKeyRoutes() []rest.Route {
 	)
 	return []rest.Route{
 		requireVerifiedEmail(refuseImpersonation(route(get, tenantPath+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List, list)))),
-		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys", rest.Tenant, authz.APIKeysManage, "api_keys", "Create an API key; its secret is shown once", rest.Handle(keys.Create, created, rest.Checks(keys.CheckCreate))))),
+		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys", rest.Tenant, authz.APIKeysManage, "api_keys", "Create an API key", rest.Handle(keys.Create, created, rest.Checks(keys.CheckCreate))))),
 		requireVerifiedEmail(refuseImpersonation(route(patch, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known)))),
-		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "api_keys", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known)))),
-		requireVerifiedEmail(refuseImpersonation(route(del, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke)))),
+		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "api_keys", "Rotate an API key", rest.Handle(keys.Rotate, created, known)))),
+		requireVerifiedEmail(refuseImpersonation(route(del, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Revoke an API key", rest.Handle(keys.Revoke)))),
 
 		route(get, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "List the platform's API keys", rest.Handle(platform.List, list)),
-		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "api_keys", "Create an API key of the platform", rest.Handle(platform.Create, created, rest.Checks(platform.CheckCreate))),
-		route(patch, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "Rename an API key of the platform", rest.Handle(platform.Rename, knownOf)),
-		route(post, "/api/v1/admin/api-keys/{key}/rotate", rest.Admin, authz.APIKeysManage, "api_keys", "Replace an API key of the platform by a new one", rest.Handle(platform.Rotate, created, knownOf)),
-		route(del, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "End an API key of the platform at once", rest.Handle(platform.Revoke)),
+		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "api_keys", "Create a platform API key", rest.Handle(platform.Create, created, rest.Checks(platform.CheckCreate))),
+		route(patch, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "Rename a platform API key", rest.Handle(platform.Rename, knownOf)),
+		route(post, "/api/v1/admin/api-keys/{key}/rotate", rest.Admin, authz.APIKeysManage, "api_keys", "Rotate a platform API key", rest.Handle(platform.Rotate, created, knownOf)),
+		route(del, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "Revoke a platform API key", rest.Handle(platform.Revoke)),
 	}
 }

@@ -23,19 +23,19 @@ func (svc *service) platformRoutes() []rest.Route {
 		}))
 	)
 	return []rest.Route{
-		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Show the settings that a frontend needs", rest.Handle(settings.Show)),
-		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification from the payment provider", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
+		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),
+		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
 
-		route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Act as a member of a tenant", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart))),
-		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonating", rest.Handle(impersonations.Stop)),
-		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Show the impersonation that is active", rest.Handle(impersonations.Status)),
+		route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Start impersonation", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart))),
+		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonation", rest.Handle(impersonations.Stop)),
+		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Retrieve the active impersonation", rest.Handle(impersonations.Status)),
 		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs, rest.Lists(impersonation.LogList()))),
-		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List the audit trail", rest.Handle(trail.List, rest.Lists(audit.TrailList()))),
-		route(get, "/api/v1/admin/stats", rest.Admin, authz.TenantsView, "default", "Show the figures of the platform", rest.Handle(figures.Show)),
-		route(get, "/api/v1/admin/stats/series", rest.Admin, authz.TenantsView, "default", "Show a figure of the platform over time", rest.Handle(figures.Series)),
-		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List what has happened anywhere", rest.Handle(events.Activity)),
-		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List what has happened in a tenant", rest.Handle(events.AdminOfTenant)),
-		route(get, tenantPath+"/timeline", rest.Tenant, authz.AuditView, "default", "List what has happened in the tenant", rest.Handle(events.ListOfTenant)),
-		route(get, tenantPath+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.ListOfTenant, rest.Lists(audit.OwnList()))),
+		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List audit trail entries", rest.Handle(trail.List, rest.Lists(audit.TrailList()))),
+		route(get, "/api/v1/admin/stats", rest.Admin, authz.TenantsView, "default", "Retrieve platform statistics", rest.Handle(figures.Show)),
+		route(get, "/api/v1/admin/stats/series", rest.Admin, authz.TenantsView, "default", "Retrieve a platform statistic over time", rest.Handle(figures.Series)),
+		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List activity on the platform", rest.Handle(events.Activity)),
+		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List a tenant's activity", rest.Handle(events.AdminOfTenant)),
+		route(get, tenantPath+"/timeline", rest.Tenant, authz.AuditView, "default", "List activity in the tenant", rest.Handle(events.ListOfTenant)),
+		route(get, tenantPath+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's audit trail entries", rest.Handle(trail.ListOfTenant, rest.Lists(audit.OwnList()))),
 	}
 }

@@ -20,10 +20,10 @@ func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 	)
 	return []rest.Route{
 		route(post, planPath+"/prices/{price}/psp-create", rest.Admin, "plans.update", "psp_prices", "Create a price at the payment provider", rest.Handle(prices.Create, onPrice)),
-		route(post, planPath+"/prices/{price}/psp-link", rest.Admin, "plans.update", "psp_prices", "Link a price to one at the payment provider", rest.Handle(prices.Link, onPrice)),
-		route(post, planPath+"/prices/{price}/psp-unlink", rest.Admin, "plans.update", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
-		route(post, planPath+"/prices/psp-import", rest.Admin, "plans.update", "psp_prices", "Create a price from one at the payment provider", rest.Handle(prices.Import, created, plan)),
-		route(get, planPath+"/psp-price-status", rest.Admin, "plans.view", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
+		route(post, planPath+"/prices/{price}/psp-link", rest.Admin, "plans.update", "psp_prices", "Link a price to the payment provider", rest.Handle(prices.Link, onPrice)),
+		route(post, planPath+"/prices/{price}/psp-unlink", rest.Admin, "plans.update", "psp_prices", "Unlink a price from the payment provider", rest.Handle(prices.Unlink)),
+		route(post, planPath+"/prices/psp-import", rest.Admin, "plans.update", "psp_prices", "Import a price from the payment provider", rest.Handle(prices.Import, created, plan)),
+		route(get, planPath+"/psp-price-status", rest.Admin, "plans.view", "psp_prices", "Compare prices with the payment provider", rest.Handle(prices.Statuses)),
 	}
 }
 
@@ -37,11 +37,11 @@ func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Handle(plans.Currencies)),
 
-		route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies, active and inactive", rest.Handle(currencies.List)),
-		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, authz.CurrenciesManage, "default", "List the currencies of ISO 4217 that can be added", rest.Handle(currencies.ListAddable)),
+		route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies", rest.Handle(currencies.List)),
+		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, authz.CurrenciesManage, "default", "List ISO 4217 currencies", rest.Handle(currencies.ListAddable)),
 		route(post, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "Create a currency", rest.Handle(currencies.Create, created, rest.Checks(currencies.CheckCreate))),
-		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, authz.CurrenciesManage, "default", "Add currencies of ISO 4217 by their codes", rest.Handle(currencies.AddListed)),
-		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Change a currency", rest.Handle(currencies.Update, exists)),
-		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Delete a currency that nothing uses", rest.Handle(currencies.Delete)),
+		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, authz.CurrenciesManage, "default", "Add ISO 4217 currencies", rest.Handle(currencies.AddListed)),
+		route(patch, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Update a currency", rest.Handle(currencies.Update, exists)),
+		route(del, "/api/v1/admin/currencies/{currency}", rest.Admin, authz.CurrenciesManage, "default", "Delete a currency", rest.Handle(currencies.Delete)),
 	}
 }

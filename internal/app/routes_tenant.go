@@ -19,10 +19,10 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 		created    = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and open the checkout of a plan", rest.Handle(onboarding.Start, created, rest.Checks(onboarding.CheckStart))),
-		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Show onboarding progress", rest.Handle(onboarding.Status)),
-		requireVerifiedEmail(route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Reopen checkout", rest.Handle(onboarding.RetryCheckout, rest.Checks(onboarding.CheckRetry)))),
-		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Save billing details and complete the onboarding", rest.Handle(onboarding.CompleteSetup, rest.Checks(onboarding.CheckSetup))),
+		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and create a checkout", rest.Handle(onboarding.Start, created, rest.Checks(onboarding.CheckStart))),
+		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Retrieve the onboarding status", rest.Handle(onboarding.Status)),
+		requireVerifiedEmail(route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Create another checkout", rest.Handle(onboarding.RetryCheckout, rest.Checks(onboarding.CheckRetry)))),
+		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Complete the onboarding", rest.Handle(onboarding.CompleteSetup, rest.Checks(onboarding.CheckSetup))),
 	}
 }
 
@@ -34,18 +34,18 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 		created      = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, "/api/v1/tenants", rest.User, "", "default", "Create a tenant, for a caller without one", rest.Handle(tenants.Create, created)),
-		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Show the caller's tenant", rest.Handle(tenants.Show)),
-		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Change the caller's tenant", rest.Handle(tenants.Update, rest.Checks(tenants.CheckUpdate))),
-		refuseImpersonation(route(del, tenantPath, rest.Member, "", "account_password", "Delete the tenant; it can be restored for some time", rest.Handle(tenants.Delete, rest.Exists(tenants.OwnerOnly)))),
+		route(post, "/api/v1/tenants", rest.User, "", "default", "Create a tenant", rest.Handle(tenants.Create, created)),
+		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Retrieve the caller's tenant", rest.Handle(tenants.Show)),
+		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Update the caller's tenant", rest.Handle(tenants.Update, rest.Checks(tenants.CheckUpdate))),
+		refuseImpersonation(route(del, tenantPath, rest.Member, "", "account_password", "Delete the tenant", rest.Handle(tenants.Delete, rest.Exists(tenants.OwnerOnly)))),
 		refuseImpersonation(route(post, tenantPath+"/leave", rest.Member, "", "default", "Leave the tenant", rest.Handle(members.Leave))),
-		refuseImpersonation(route(post, tenantPath+"/transfer-ownership", rest.Member, "", "account_password", "Make another member the owner", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly), rest.Checks(members.CheckTransfer)))),
+		refuseImpersonation(route(post, tenantPath+"/transfer-ownership", rest.Member, "", "account_password", "Transfer ownership", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly), rest.Checks(members.CheckTransfer)))),
 
 		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList(i18n.Default))))),
-		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
-		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show))),
-		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete a tenant without members", rest.Handle(adminTenants.Dissolve)),
+		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants with their roles", rest.Handle(adminTenants.SearchWithRoles)),
+		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant", rest.Handle(adminTenants.Show))),
+		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete an empty tenant", rest.Handle(adminTenants.Dissolve)),
 		route(post, adminTenantPath+"/restore", rest.Admin, authz.TenantsManage, "default", "Restore a deleted tenant", rest.Handle(adminTenants.Restore)),
-		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Change a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists), rest.Checks(adminTenants.CheckUpdate))),
+		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Update a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists), rest.Checks(adminTenants.CheckUpdate))),
 	}
 }

@@ -24,21 +24,21 @@ func (svc *service) usageRoutes() []rest.Route {
 		created     = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
+		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record a usage event", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
 		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
-		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage", rest.Tenant, "", "default", "Summarize current usage", rest.Handle(ofTenants.Summary))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/quotas", rest.Tenant, "", "default", "List quotas", rest.Handle(ofTenants.Quotas))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate usage costs", rest.Handle(costs.CostEstimate))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/series", rest.Tenant, "", "default", "Retrieve usage over time", rest.Handle(past.Series))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/export", rest.Tenant, "", "default", "Export usage events", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Retrieve usage of a meter", rest.Handle(ofTenants.Meter))),
 		route(put, tenantPath+"/usage/{meterCode}/cap", rest.Tenant, authz.BillingManage, "default", "Cap the usage of a meter", rest.Handle(ofTenants.PutCap, rest.Exists(ofTenants.MeterIsActive))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),
-		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Show a meter", rest.Handle(adminMeters.Show)),
-		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
-		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
+		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Retrieve a meter", rest.Handle(adminMeters.Show)),
+		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Update a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
+		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter", rest.Handle(adminMeters.Delete)),
 	}
 }
 
@@ -47,16 +47,16 @@ func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
 	return []rest.Route{
-		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
-		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(paid.Summary))),
-		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
-		route(post, tenantPath+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
-		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices", rest.Tenant, "", "default", "List invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/summary", rest.Tenant, "", "default", "Summarize invoices", rest.Handle(paid.Summary))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Retrieve an invoice", rest.Handle(invoices.Show))),
+		route(post, tenantPath+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an invoice", rest.Handle(invoices.Pay)),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice", rest.File(invoices.PDF, "application/pdf"))),
 
-		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Show what the next invoice is paid with", rest.Handle(paid.Method)),
-		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit", rest.Tenant, authz.BillingManage, "default", "Show the credit that the next invoices use", rest.Handle(paid.Credit))),
-		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Show the last failed payment", rest.Handle(paid.Failed)),
-		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Show how a tenant pays", rest.Handle(paid.AdminBilling)),
-		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
+		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Retrieve the payment method", rest.Handle(paid.Method)),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit", rest.Tenant, authz.BillingManage, "default", "Retrieve the credit", rest.Handle(paid.Credit))),
+		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.Failed)),
+		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
+		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice", rest.Handle(invoices.AdminVoid)),
 	}
 }

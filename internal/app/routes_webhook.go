@@ -38,14 +38,14 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 	}
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
-		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", create),
-		row(get, one, "Show a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
-		row(patch, one, "Change a webhook endpoint of "+owner, rest.Handle(hooks.Update, known, rest.Checks(hooks.CheckUpdate))),
+		row(post, base, "Create a webhook endpoint of "+owner, create),
+		row(get, one, "Retrieve a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
+		row(patch, one, "Update a webhook endpoint of "+owner, rest.Handle(hooks.Update, known, rest.Checks(hooks.CheckUpdate))),
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),
-		row(post, one+"/rotate-secret", "Replace the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
-		row(post, one+"/test", "Send an event of type webhook.test to a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),
+		row(post, one+"/rotate-secret", "Rotate the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
+		row(post, one+"/test", "Test a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),
 		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, known, rest.Lists(webhook.DeliveryList()))),
-		row(post, one+"/deliveries/{delivery}/resend", "Send a delivery again to a webhook endpoint of "+owner, rest.Handle(hooks.Resend, accepted)),
-		row(post, one+"/replay", "Send again what was not delivered to a webhook endpoint of "+owner, rest.Handle(hooks.Replay, accepted, known)),
+		row(post, one+"/deliveries/{delivery}/resend", "Resend a delivery to a webhook endpoint of "+owner, rest.Handle(hooks.Resend, accepted)),
+		row(post, one+"/replay", "Replay failed deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Replay, accepted, known)),
 	}
 }

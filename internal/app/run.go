@@ -46,7 +46,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		return err
 	}
 	if s.PublicURL == nil {
-		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links in mails and at the payment provider lead to the listening address")
+		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links use the listening address")
 	}
 	s = s.WithListenAddress(listener.Addr())
 	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}

@@ -14,9 +14,9 @@ import (
 // AuditEntry is an audit log entry in the API.
 type AuditEntry struct {
 	ID         int64        `json:"id"`
-	ActorID    *int64       `json:"actor_id" doc:"Who made the change; null for the command line and the service itself."`
-	SubjectID  *int64       `json:"subject_id" doc:"The impersonated user, while impersonating."`
-	APIKeyID   *uuid.UUID   `json:"api_key_id" doc:"The API key that made the change, in place of a person."`
+	ActorID    *int64       `json:"actor_id" doc:"ID of the user who made the change. Null for changes by API keys, the command line or the service itself."`
+	SubjectID  *int64       `json:"subject_id" doc:"ID of the impersonated user. Null if the actor was not impersonating."`
+	APIKeyID   *uuid.UUID   `json:"api_key_id" doc:"ID of the API key that made the change. Null if it was not made with an API key."`
 	TenantID   *uuid.UUID   `json:"tenant_id"`
 	Action     string       `json:"action"`
 	Resource   string       `json:"resource"`

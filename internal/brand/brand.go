@@ -48,10 +48,10 @@ func CheckName(name string) error {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
 	}) {
-		return errors.New("must not have control or format characters")
+		return errors.New("must not contain control or format characters")
 	}
 	if n := utf8.RuneCountInString(name); n > maxName {
-		return fmt.Errorf("has %d characters, more than %d", n, maxName)
+		return fmt.Errorf("has %d characters; the maximum is %d", n, maxName)
 	}
 	return nil
 }
@@ -65,11 +65,11 @@ func CheckAccent(color string) error {
 	digits, ok := strings.CutPrefix(color, "#")
 	n, err := strconv.ParseUint(digits, 16, 24)
 	if !ok || err != nil || len(digits) != 6 {
-		return fmt.Errorf("%q is not a color of the form #rrggbb", color)
+		return fmt.Errorf("%q must be a color in the form #rrggbb", color)
 	}
 	if contrast := contrastToWhite(uint32(n)); contrast < minContrast {
 		// Round down, so that 4.4999 is not shown as sufficient.
-		return fmt.Errorf("white text on %s cannot be read: the contrast is %.2f, at least %.1f is needed; take a darker color",
+		return fmt.Errorf("too light for white text: the contrast of %s is %.2f, at least %.1f is required; choose a darker color",
 			color, math.Floor(contrast*100)/100, minContrast)
 	}
 	return nil

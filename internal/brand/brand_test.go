@@ -22,12 +22,12 @@ func TestCheckAccent(t *testing.T) {
 	for color, refusal := range map[string]string{
 		"#000000": "", "#2450c8": "", "#2450C8": "", "#3f6ae0": "",
 		"#767676": "", // the lightest gray on which white text is readable
-		"#777777": "contrast is 4.47, at least 4.5",
-		"#ffffff": "contrast is 1.00, at least 4.5",
-		"#ff0000": "contrast is 3.99, at least 4.5",
-		"#00ff00": "contrast is 1.37, at least 4.5",
-		"2450c8":  "is not a color of the form #rrggbb", "#abc": "is not a color", "#2450c8ff": "is not a color", "blue": "is not a color",
-		"#12345g": "is not a color", "#-12345": "is not a color", "#+12345": "is not a color", "#12_345": "is not a color", "#": "is not a color", " #2450c8": "is not a color",
+		"#777777": "is 4.47, at least 4.5",
+		"#ffffff": "is 1.00, at least 4.5",
+		"#ff0000": "is 3.99, at least 4.5",
+		"#00ff00": "is 1.37, at least 4.5",
+		"2450c8":  "must be a color in the form #rrggbb", "#abc": "must be a color", "#2450c8ff": "must be a color", "blue": "must be a color",
+		"#12345g": "must be a color", "#-12345": "must be a color", "#+12345": "must be a color", "#12_345": "must be a color", "#": "must be a color", " #2450c8": "must be a color",
 	} {
 		err := brand.CheckAccent(color)
 		if refusal == "" && err != nil || refusal != "" && (err == nil || !strings.Contains(err.Error(), refusal)) {
@@ -92,14 +92,14 @@ func TestReadLogo(t *testing.T) {
 		"named.txt":   {encoded(t, 3, 2, asJPEG), "image/jpeg", ""}, // the content determines the type
 		"a.webp":      {webp, "image/webp", ""},
 		"a.svg":       {[]byte(drawing), "image/svg+xml", ""},
-		"a.gif":       {encoded(t, 3, 2, asGIF), "", "is none of PNG, JPEG, WebP and SVG"},
-		"text":        {[]byte("hello"), "", "is none of PNG, JPEG, WebP and SVG"},
-		"empty":       {nil, "", "is none of PNG, JPEG, WebP and SVG"},
-		"page.svg":    {[]byte("<html><svg/></html>"), "", "is none of PNG, JPEG, WebP and SVG"},
-		"no-ns.svg":   {[]byte("<svg></svg>"), "", "is none of PNG, JPEG, WebP and SVG"},
-		"open.svg":    {[]byte(strings.TrimSuffix(drawing, "</svg>")), "", "is no well-formed SVG"},
-		"half.png":    {whole[:len(whole)-20], "", "is a damaged picture"},
-		"wide.png":    {encoded(t, 4001, 1, asPNG), "", "is not from 1 to 4000 pixels wide and high"},
+		"a.gif":       {encoded(t, 3, 2, asGIF), "", "must be PNG, JPEG, WebP or SVG"},
+		"text":        {[]byte("hello"), "", "must be PNG, JPEG, WebP or SVG"},
+		"empty":       {nil, "", "must be PNG, JPEG, WebP or SVG"},
+		"page.svg":    {[]byte("<html><svg/></html>"), "", "must be PNG, JPEG, WebP or SVG"},
+		"no-ns.svg":   {[]byte("<svg></svg>"), "", "must be PNG, JPEG, WebP or SVG"},
+		"open.svg":    {[]byte(strings.TrimSuffix(drawing, "</svg>")), "", "is not a valid SVG"},
+		"half.png":    {whole[:len(whole)-20], "", "is a corrupt image"},
+		"wide.png":    {encoded(t, 4001, 1, asPNG), "", "must be 1 to 4000 pixels wide and high"},
 		"large.svg":   {append([]byte(drawing), bytes.Repeat([]byte(" "), 1<<20)...), "", "is larger than 1024 KiB"},
 		"missing.png": {nil, "", "no such file"},
 	} {

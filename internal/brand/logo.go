@@ -70,10 +70,10 @@ func typeOf(picture []byte) (string, error) {
 		return "image/svg+xml", checkSVG(picture)
 	}
 	if size.Width < 1 || size.Height < 1 || size.Width > maxLogoSide || size.Height > maxLogoSide {
-		return "", fmt.Errorf("is not from 1 to %d pixels wide and high", maxLogoSide)
+		return "", fmt.Errorf("must be 1 to %d pixels wide and high", maxLogoSide)
 	}
 	if _, _, err := image.Decode(bytes.NewReader(picture)); err != nil {
-		return "", errors.New("is a damaged picture")
+		return "", errors.New("is a corrupt image")
 	}
 	switch format {
 	case "png", "jpeg", "webp":
@@ -82,7 +82,7 @@ func typeOf(picture []byte) (string, error) {
 	return "", errNoPicture
 }
 
-var errNoPicture = errors.New("is none of PNG, JPEG, WebP and SVG")
+var errNoPicture = errors.New("must be PNG, JPEG, WebP or SVG")
 
 // checkSVG returns an error unless the drawing is well-formed. logoPolicy restricts its
 // capabilities in a browser.
@@ -96,7 +96,7 @@ func checkSVG(drawing []byte) error {
 		}
 		if err != nil {
 			if root {
-				return fmt.Errorf("is no well-formed SVG: %w", err)
+				return fmt.Errorf("is not a valid SVG: %w", err)
 			}
 			return errNoPicture
 		}

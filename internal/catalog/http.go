@@ -36,7 +36,7 @@ func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]p
 }
 
 type plansInput struct {
-	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Only prices in this currency; all prices when omitted."`
+	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Return only prices in this currency. Default: all currencies."`
 }
 
 // Plans handles GET /catalog/plans. The currency is case-insensitive. A plan without a price in the

@@ -50,7 +50,7 @@ type createFeatureInput struct {
 		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
-		SortOrder   int32        `json:"sort_order,omitempty" minimum:"0" default:"0" doc:"Place in the lists that customers see; features with the same one are in the order of their codes."`
+		SortOrder   int32        `json:"sort_order,omitempty" minimum:"0" default:"0" doc:"Position in lists, lowest first. Features with the same position are sorted by code."`
 		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
@@ -80,7 +80,7 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 type updateFeatureInput struct {
 	Feature string `path:"feature" format:"uuid"`
 	Body    struct {
-		Code      shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"The code of a system feature cannot be changed."`
+		Code      shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"Stable identifier for use in code. The code of a system feature cannot be changed."`
 		SortOrder shape.Opt[int32]  `json:"sort_order,omitzero" minimum:"0"`
 		recordChange
 	}

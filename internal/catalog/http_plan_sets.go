@@ -11,9 +11,9 @@ import (
 
 // priceFields is one price of a set in a request (rules: catalog#prices).
 type priceFields struct {
-	Currency   string            `json:"currency" format:"currency" doc:"An existing one, at most once per set."`
+	Currency   string            `json:"currency" format:"currency" doc:"ISO 4217 code of an existing currency. Unique in the list."`
 	PriceCents int64             `json:"price_cents" minimum:"0" maximum:"999999999999"`
-	PSPPriceID shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
+	PSPPriceID shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"ID of the price at the payment provider. Unique in the list. If omitted, the link is kept as long as the amount, the plan's interval and its pricing type do not change."`
 }
 
 func (f priceFields) terms() PriceTerms {
@@ -24,9 +24,9 @@ func (f priceFields) terms() PriceTerms {
 
 // entitlementFields is one entitlement of a set in a request (rules: catalog#entitlements).
 type entitlementFields struct {
-	FeatureID uuid.UUID `json:"feature_id" doc:"An existing one, at most once per set."`
+	FeatureID uuid.UUID `json:"feature_id" doc:"ID of an existing feature. Unique in the list."`
 	Type      string    `json:"type" enum:"boolean,quota"`
-	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Required for a quota, omitted for a boolean."`
+	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Quota per period. Required for a quota, omitted for a boolean."`
 }
 
 func (f entitlementFields) terms() EntitlementTerms {

@@ -61,9 +61,9 @@ type createPlanInput struct {
 		Name              shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description       shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		PricingType       string       `json:"pricing_type" enum:"flat,seat,usage"`
-		BillingCycle      string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
+		BillingCycle      string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Legacy name of the billing interval. Ignored if the interval is set."`
 		IntervalUnit      *string      `json:"interval_unit,omitempty" enum:"day,week,month,year"`
-		IntervalCount     *int32       `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		IntervalCount     *int32       `json:"interval_count,omitempty" minimum:"1" doc:"Number of interval units per billing interval. An interval can be at most three years."`
 		TrialDays         int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
 		TrialRequiresCard *bool        `json:"trial_requires_card,omitempty" default:"true"`
 		SortOrder         int32        `json:"sort_order,omitempty" minimum:"0" default:"0"`
@@ -113,16 +113,16 @@ type updatePlanInput struct {
 	Body struct {
 		ProductID         shape.Opt[uuid.UUID] `json:"product_id,omitzero"`
 		Slug              shape.Opt[string]    `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		PricingType       shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while the plan has subscribers."`
-		BillingCycle      *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
+		PricingType       shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"How the price is calculated. Cannot be changed while the plan has subscribers."`
+		BillingCycle      *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Legacy name of the billing interval. Ignored if the interval is set."`
 		IntervalUnit      *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
-		IntervalCount     *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		IntervalCount     *int32               `json:"interval_count,omitempty" minimum:"1" doc:"Number of interval units per billing interval. An interval can be at most three years."`
 		TrialDays         shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
 		TrialRequiresCard shape.Opt[bool]      `json:"trial_requires_card,omitzero"`
 		SortOrder         shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
 		IsDefault         shape.Opt[bool]      `json:"is_default,omitzero"`
-		Entitlements      *[]entitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
-		Prices            *[]priceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
+		Entitlements      *[]entitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Entitlements. Replaces all existing entitlements."`
+		Prices            *[]priceFields       `json:"prices,omitempty" doc:"Prices. Replaces all existing prices."`
 		recordChange
 	}
 }

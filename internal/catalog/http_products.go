@@ -147,8 +147,8 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.NoBod
 // recordChange has the updatable fields that products, plans and features share. A text changes
 // only in the given locales (rules: http#translatable-fields).
 type recordChange struct {
-	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
-	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Same form as name; null removes the description."`
+	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Display name by language. Other languages are not changed. Null removes a language; English cannot be removed."`
+	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Description by language, in the same form as the name. Null removes the description."`
 	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
 	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true" maxBytes:"16384"`
 }

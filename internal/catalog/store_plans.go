@@ -87,7 +87,7 @@ func (s store) defaultPlan(ctx context.Context) (Plan, error) {
 // hasTrialWithoutCard reports whether a plan other than the given one offers a trial without a card.
 func (s store) hasTrialWithoutCard(ctx context.Context, except uuid.UUID) (bool, error) {
 	has, err := s.q(ctx).HasTrialWithoutCard(ctx, except)
-	return has, sqldb.Wrap(err, "look for a trial without a card")
+	return has, sqldb.Wrap(err, "find a trial without a card")
 }
 
 // loadPlan adds prices and entitlements to a plan.

@@ -31,7 +31,7 @@ type PublicPlan struct {
 	Metadata          shape.Object        `json:"metadata" nullable:"true"`
 	Prices            []publicPrice       `json:"prices"`
 	Entitlements      []publicEntitlement `json:"entitlements"`
-	Meters            []publicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
+	Meters            []publicMeter       `json:"meters" doc:"Usage prices of a usage-based plan, one per meter and currency."`
 	CreatedAt         shape.Time          `json:"created_at"`
 	UpdatedAt         shape.Time          `json:"updated_at"`
 }
@@ -41,7 +41,7 @@ type publicMeter struct {
 	Code           string          `json:"code"`
 	Name           string          `json:"name"`
 	UnitLabel      *string         `json:"unit_label"`
-	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
+	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Price per unit, in minor units of the currency with up to 12 decimal places."`
 	Currency       string          `json:"currency"`
 }
 

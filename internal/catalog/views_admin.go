@@ -18,8 +18,8 @@ type AdminProduct struct {
 	IsActive     bool                   `json:"is_active"`
 	Metadata     shape.Object           `json:"metadata" nullable:"true"`
 	Translations map[string]Translation `json:"translations"`
-	PlansCount   *int64                 `json:"plans_count,omitzero" doc:"With include=plansCount."`
-	Plans        *[]AdminPlan           `json:"plans,omitzero" doc:"With include=plans."`
+	PlansCount   *int64                 `json:"plans_count,omitzero" doc:"Number of plans. Present with include=plansCount."`
+	Plans        *[]AdminPlan           `json:"plans,omitzero" doc:"Plans of the product. Present with include=plans."`
 	CreatedAt    shape.Time             `json:"created_at"`
 	UpdatedAt    shape.Time             `json:"updated_at"`
 }
@@ -28,7 +28,7 @@ type AdminProduct struct {
 type AdminPlan struct {
 	ID                uuid.UUID              `json:"id" format:"uuid"`
 	ProductID         uuid.UUID              `json:"product_id" format:"uuid"`
-	Product           *AdminProduct          `json:"product,omitzero" doc:"With include=product."`
+	Product           *AdminProduct          `json:"product,omitzero" doc:"Product of the plan. Present with include=product."`
 	Slug              string                 `json:"slug"`
 	Translations      map[string]Translation `json:"translations"`
 	PricingType       string                 `json:"pricing_type" enum:"flat,seat,usage"`

@@ -8,7 +8,7 @@ import (
 
 var (
 	rfc3339    = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
-	errRFC3339 = errors.New("not a time of RFC 3339")
+	errRFC3339 = errors.New("not an RFC 3339 time")
 )
 
 // ParseRFC3339 parses a time that strictly follows RFC 3339. time.Parse also accepts an offset of

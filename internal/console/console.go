@@ -86,7 +86,7 @@ func New(c Config) (*Console, error) {
 func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	const head, title = "<head>", "<title>Tenantry</title>"
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
-		return nil, errors.New("console: the built page is not the expected one")
+		return nil, errors.New("console: unexpected content of the built page")
 	}
 	first := head + "\n    <base href=\"" + html.EscapeString(base) + "\" />"
 	if c.Brand.Accent != "" {

@@ -33,8 +33,8 @@ func Folder(path string, files ...string) error {
 	}
 	if IsShared(info) {
 		if err := restrictMode(path, info); err != nil {
-			return fmt.Errorf("the data folder %s can be read by other users of this machine and is not made private: %w; "+
-				"give one of the service's own, with the mode 0700", path, err)
+			return fmt.Errorf("data folder %s is readable by other users of this machine and was not made private: %w; "+
+				"use a separate folder with mode 0700", path, err)
 		}
 	}
 	for _, name := range files {
@@ -53,7 +53,7 @@ func IsShared(info fs.FileInfo) bool {
 
 func restrictMode(path string, info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSticky != 0 || path == filepath.Dir(path) {
-		return errors.New("it is shared by all")
+		return errors.New("it is a shared system folder")
 	}
 	folder, err := os.Open(path)
 	if err != nil {

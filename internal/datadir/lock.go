@@ -28,7 +28,7 @@ func TryLock(ctx context.Context, database string) (release func(), err error) {
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("the data folder %s is in use: another process serves from %s", filepath.Dir(database), filepath.Base(database))
+		return nil, fmt.Errorf("data folder %s is in use: another process is using %s", filepath.Dir(database), filepath.Base(database))
 	}
 	return func() { _ = lock.Close() }, nil
 }

@@ -134,7 +134,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if verdict != "ok" {
-		return fmt.Errorf("it is damaged: %s", verdict)
+		return fmt.Errorf("the database is corrupt: %s", verdict)
 	}
 	return nil
 }

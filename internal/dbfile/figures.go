@@ -13,7 +13,7 @@ import (
 const backupNote = ".last-backup"
 
 // ErrNoBackup means that no backup of the database is recorded.
-var ErrNoBackup = errors.New("no backup is known")
+var ErrNoBackup = errors.New("no backup was recorded")
 
 // Sizes returns the sizes of a database file and its write-ahead log, in bytes. The size of a
 // missing log is 0.

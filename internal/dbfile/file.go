@@ -42,7 +42,7 @@ func EnsureOwned(ctx context.Context, path, table string) error {
 	case err != nil:
 		return err
 	case len(head) == 0:
-		return fmt.Errorf("%s is empty: restore it from a backup, or remove it to begin anew", path)
+		return fmt.Errorf("%s is empty: restore it from a backup, or remove it to start over", path)
 	case !bytes.Equal(head, []byte(sqliteMagic)):
 		return fmt.Errorf("%s is not a SQLite database", path)
 	}
@@ -51,7 +51,7 @@ func EnsureOwned(ctx context.Context, path, table string) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if foreign {
-		return fmt.Errorf("%s is the database of another program", path)
+		return fmt.Errorf("%s is a database of a different program", path)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestOwn(t *testing.T) {
 	made(t, at("own"), "ours", "WAL")
 	for name, want := range map[string]string{
 		"empty": "is empty", "text": "is not a SQLite database", "longer": "is not a SQLite database",
-		"foreign": "is the database of another program", "log": "is the database of another program", "own": "",
+		"foreign": "is a database of a different program", "log": "is a database of a different program", "own": "",
 	} {
 		before, err := os.ReadFile(at(name))
 		if err != nil {

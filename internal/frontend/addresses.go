@@ -62,7 +62,7 @@ func ParsePaths(text string) (Paths, error) {
 			return nil, err
 		}
 		if _, twice := paths[page]; twice {
-			return nil, fmt.Errorf("%s is given twice", page)
+			return nil, fmt.Errorf("%s appears twice", page)
 		}
 		if paths == nil {
 			paths = Paths{}
@@ -75,7 +75,7 @@ func ParsePaths(text string) (Paths, error) {
 // checkPath returns an error if the path of a page is invalid.
 func checkPath(page Page, path string) error {
 	if !slices.Contains(Names(), string(page)) {
-		return fmt.Errorf("%q is none of the pages %s", string(page), strings.Join(Names(), ", "))
+		return fmt.Errorf("unknown page %q; pages: %s", string(page), strings.Join(Names(), ", "))
 	}
 	plain := strings.Replace(path, token, "x", 1)
 	u, err := url.Parse(plain)

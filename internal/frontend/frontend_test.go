@@ -35,7 +35,7 @@ func TestParsePaths(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for text, want := range map[string]string{
-		"home=/":                   `"home" is none of the pages invitation, reset_password`,
+		"home=/":                   `unknown page "home"; pages: invitation, reset_password`,
 		"billing":                  `is not a path such as /billing`,
 		"billing=billing":          `is not a path such as /billing`,
 		"billing=//evil.example":   `is not a path such as /billing`,
@@ -45,9 +45,9 @@ func TestParsePaths(t *testing.T) {
 		"billing=/%zz":             `is not a path such as /billing`,
 		"billing=/b/{token}":       `the path of invitation, and no other, contains {token}`,
 		"invitation=/join":         `the path of invitation, and no other, contains {token}`,
-		"billing=/a,billing=/b":    "billing is given twice",
+		"billing=/a,billing=/b":    "billing appears twice",
 		"invitation=/{token}/{x}":  `is not a path such as /billing`,
-		"webhooks=/a,forgot=/else": `"forgot" is none of the pages`,
+		"webhooks=/a,forgot=/else": `unknown page "forgot"; pages: `,
 	} {
 		if _, err := frontend.ParsePaths(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

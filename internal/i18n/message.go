@@ -67,7 +67,7 @@ func (m *Message) UnmarshalJSON(text []byte) error {
 	m.count = m.forms["count"]
 	delete(m.forms, "count")
 	if m.count == "" || m.forms["other"] == "" {
-		return fmt.Errorf("a message with plural forms lacks its count or its other: %s", text)
+		return fmt.Errorf("a message with plural forms needs count and other: %s", text)
 	}
 	return nil
 }

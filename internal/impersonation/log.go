@@ -38,7 +38,7 @@ type ImpersonationRecord struct {
 	ImpersonatedID int64      `json:"impersonated_id"`
 	TenantID       uuid.UUID  `json:"tenant_id"`
 	Action         string     `json:"action" enum:"started,ended"`
-	IPAddress      string     `json:"ip_address" doc:"Empty where no request ended it."`
+	IPAddress      string     `json:"ip_address" doc:"IP address of the client. Empty if the impersonation was not ended by a request."`
 	UserAgent      *string    `json:"user_agent"`
 	CreatedAt      shape.Time `json:"created_at"`
 }

@@ -134,7 +134,7 @@ func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.
 // listOrphaned returns up to 1,000 impersonating credentials that are revoked or expired.
 func (s store) listOrphaned(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).DeadImpersonating(ctx, now)
-	return ids, sqldb.Wrap(err, "list dead impersonating credentials")
+	return ids, sqldb.Wrap(err, "list expired impersonating credentials")
 }
 
 // insertLog adds a record to the impersonation log.

@@ -134,15 +134,15 @@ func headerOf(k kind, header []string) ([]string, error) {
 	for i, name := range header {
 		header[i] = strings.TrimSpace(name)
 		if !slices.ContainsFunc(k.columns, func(c column) bool { return c.name == header[i] }) {
-			problems = append(problems, fmt.Errorf("%s has no column %q; its columns are %s", k.name, header[i], columnNames(k.columns)))
+			problems = append(problems, fmt.Errorf("%s: unknown column %q; columns: %s", k.name, header[i], columnNames(k.columns)))
 		}
 		if slices.Contains(header[:i], header[i]) {
-			problems = append(problems, fmt.Errorf("the column %q is there twice", header[i]))
+			problems = append(problems, fmt.Errorf("column %q appears twice", header[i]))
 		}
 	}
 	for _, c := range k.columns {
 		if c.required && !slices.Contains(header, c.name) {
-			problems = append(problems, fmt.Errorf("the column %q is missing", c.name))
+			problems = append(problems, fmt.Errorf("column %q is missing", c.name))
 		}
 	}
 	return header, errors.Join(problems...)
@@ -159,7 +159,7 @@ func columnNames(columns []column) string {
 func rowOf(k kind, header, fields []string, line int) (row, error) {
 	r := row{line: line, values: make(map[string]string, len(header))}
 	if len(fields) != len(header) {
-		return r, newProblem("", "has %d fields where the header has %d", len(fields), len(header))
+		return r, newProblem("", "has %d fields; the header has %d", len(fields), len(header))
 	}
 	var problems []error
 	for i, name := range header {

@@ -77,8 +77,8 @@ func TestEach(t *testing.T) {
 			"too few and too many fields",
 			"a,b,c\n1,2\n1,2,3,4\n1,2,3\n",
 			[]string{
-				"2 has 2 fields where the header has 3",
-				"3 has 4 fields where the header has 3",
+				"2 has 2 fields; the header has 3",
+				"3 has 4 fields; the header has 3",
 				`4 "1" "2" "3"`,
 			},
 		},
@@ -110,10 +110,10 @@ func TestEachEnds(t *testing.T) {
 		name, text, want string
 		read             int
 	}{
-		{"no header", "", `letters.csv:1: the column "a" is missing`, 0},
-		{"a required column is missing", "b,c\n1,2\n", `letters.csv:1: the column "a" is missing`, 0},
-		{"an unknown column", "a,d\n1,2\n", `letters.csv:1: letters has no column "d"; its columns are a, b, c`, 0},
-		{"a column twice", "a,b,a\n1,2,3\n", `letters.csv:1: the column "a" is there twice`, 0},
+		{"no header", "", `letters.csv:1: column "a" is missing`, 0},
+		{"a required column is missing", "b,c\n1,2\n", `letters.csv:1: column "a" is missing`, 0},
+		{"an unknown column", "a,d\n1,2\n", `letters.csv:1: letters: unknown column "d"; columns: a, b, c`, 0},
+		{"a column twice", "a,b,a\n1,2,3\n", `letters.csv:1: column "a" appears twice`, 0},
 		{"a quote that does not end", "a,b\n1,2\n3,\"4\n5,6\n", "letters.csv:", 1},
 		{"a quote within a field", "a,b\n1,2\n3,4\"4\n5,6\n", "letters.csv:3:", 1},
 	} {

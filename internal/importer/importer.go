@@ -134,10 +134,10 @@ func (s *Service) Import(ctx context.Context, run Run) error {
 		}
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%w: %d wrong lines", ErrInvalidLines, wrong)
+		return fmt.Errorf("%w: %d invalid lines", ErrInvalidLines, wrong)
 	}
 	if run.DryRun {
-		_, err := fmt.Fprintln(run.Out, "nothing was changed (dry run)")
+		_, err := fmt.Fprintln(run.Out, "no changes made (dry run)")
 		return err
 	}
 	made := newPass(true)
@@ -213,7 +213,7 @@ func (s *Service) apply(ctx context.Context, k kind, p *pass, run Run) (c counts
 			err = d.do(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w (what the lines above say was imported; run the import again)", k.file, r.line, err)
+			return fmt.Errorf("%s:%d: %w (the lines above were imported; run the import again)", k.file, r.line, err)
 		}
 		c.of[d.action]++
 		return p.progress(run.Notes, k.name, "imported")

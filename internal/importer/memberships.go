@@ -50,7 +50,7 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 	planned, willBe := p.places[hashParts(address)]
 	switch {
 	case placed && at != tenantID || willBe && planned != hashParts(r.get("tenant")):
-		return decision{}, newProblem("email", "is in another organization; a user can be in one: %q", r.get("email"))
+		return decision{}, newProblem("email", "is already a member of another organization: %q", r.get("email"))
 	case placed:
 		return s.updateMember(ctx, tenantID, user, role, now, again)
 	case willBe && role == team.Owner:
@@ -79,7 +79,7 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 			return decision{}, err
 		}
 		if left := seats.Available(); left != nil && *left <= p.added[key] {
-			return decision{}, newProblem("tenant", "its plan has no seat left: %d of %d are taken", seats.Total()+p.added[key], *seats.Limit)
+			return decision{}, newProblem("tenant", "all seats of the plan are taken: %d of %d", seats.Total()+p.added[key], *seats.Limit)
 		}
 	}
 	p.addMembership(m.address, r.get("tenant"))
@@ -130,9 +130,9 @@ func (s *Service) roleExists(ctx context.Context, tenantID uuid.UUID, name strin
 	case err != nil || ok:
 		return err
 	case name == team.Owner:
-		return newProblem("role", "the owner of an organization is said in the file of tenants")
+		return newProblem("role", "set the owner of an organization in the tenants file")
 	case tenantID == uuid.Nil:
-		return newProblem("role", "a new organization has the roles admin and member: import it first, make the role there, and then import the membership: %q", name)
+		return newProblem("role", "a new organization only has the roles admin and member; import it first, create the role, then import the membership: %q", name)
 	}
-	return newProblem("role", "the organization has no such role: %q", name)
+	return newProblem("role", "the organization does not have this role: %q", name)
 }

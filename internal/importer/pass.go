@@ -59,7 +59,7 @@ func (p *pass) addMembership(address, tenant string) {
 func (p *pass) checkUnique(field, kind, value string) error {
 	key := hashParts(kind, value)
 	if p.seen[key] {
-		return newProblem(field, "%q is in an earlier line too", value)
+		return newProblem(field, "%q also appears in an earlier line", value)
 	}
 	p.seen[key] = true
 	return nil
@@ -73,6 +73,6 @@ func (p *pass) progress(out io.Writer, name, done string) error {
 	if p.lines++; p.lines%progressLines != 0 || out == nil {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "%s: %d lines of all files %s\n", name, p.lines, done)
+	_, err := fmt.Fprintf(out, "%s: %d lines %s in total\n", name, p.lines, done)
 	return err
 }

@@ -60,8 +60,8 @@ func TestUserOf(t *testing.T) {
 		{"a name of two lines", []string{"name", "Grace\nHopper"}, []string{"name: must have"}},
 		{"a name with a character that turns text around", []string{"name", "Grace\u202eHopper"}, []string{"name: must have"}},
 		{"an id that is too long", []string{"id", strings.Repeat("7", 256)}, []string{"id: must have at most 255"}},
-		{"no address", []string{"email", "grace"}, []string{"email: is no email address"}},
-		{"a name beside the address", []string{"email", "Grace <grace@example.com>"}, []string{"email: is no email address"}},
+		{"no address", []string{"email", "grace"}, []string{"email: is not an email address"}},
+		{"a name beside the address", []string{"email", "Grace <grace@example.com>"}, []string{"email: is not an email address"}},
 		{"an unknown language", []string{"locale", "de"}, []string{"locale: must be one of en, fr, es, it"}},
 		{"a region", []string{"locale", "fr-FR"}, []string{"locale: must be one of"}},
 		{"another word for yes", []string{"verified", "1"}, []string{"verified: must be true or false"}},
@@ -122,7 +122,7 @@ func TestTenantFields(t *testing.T) {
 		{"a currency that the catalog lacks", []string{"currency", "JPY"}, []string{"currency: is none of the catalog's"}},
 		{"a slug with a space", []string{"slug", "a b"}, []string{"slug: must have"}},
 		{"a slug with a slash", []string{"slug", "a/b"}, []string{"slug: must have"}},
-		{"a billing address that is none", []string{"billing_email", "bills"}, []string{"billing_email: is no email address"}},
+		{"a billing address that is none", []string{"billing_email", "bills"}, []string{"billing_email: is not an email address"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -191,7 +191,7 @@ func TestPass(t *testing.T) {
 	if err := p.checkUnique("id", kindUser, "7"); err != nil || !p.has(kindUser, "7") || p.has(kindTenant, "7") {
 		t.Errorf("%v, %t, %t", err, p.has(kindUser, "7"), p.has(kindTenant, "7"))
 	}
-	wantProblems(t, p.checkUnique("id", kindUser, "7"), `id: "7" is in an earlier line too`)
+	wantProblems(t, p.checkUnique("id", kindUser, "7"), `id: "7" also appears in an earlier line`)
 	if err := p.checkUnique("id", kindTenant, "7"); err != nil {
 		t.Errorf("another kind: %v", err)
 	}
@@ -217,7 +217,7 @@ func TestProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := "users: 5000 lines of all files checked\nusers: 10000 lines of all files checked\n"; out.String() != want {
+	if want := "users: 5000 lines checked in total\nusers: 10000 lines checked in total\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	quiet := newPass(false)

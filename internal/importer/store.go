@@ -45,5 +45,5 @@ func (s store) put(ctx context.Context, i importedLine, now time.Time) error {
 
 func (s store) slugTaken(ctx context.Context, slug string) (bool, error) {
 	n, err := s.q(ctx).CountSlug(ctx, slug)
-	return n > 0, sqldb.Wrap(err, "look for slug")
+	return n > 0, sqldb.Wrap(err, "find slug")
 }

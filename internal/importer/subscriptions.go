@@ -20,7 +20,7 @@ var subscriptionColumns = []column{{"tenant", true}, {"psp_subscription_id", tru
 func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, error) {
 	pspID := r.get("psp_subscription_id")
 	if !strings.HasPrefix(pspID, "sub_") {
-		return decision{}, newProblem("psp_subscription_id", "must be the id of a subscription at Stripe, which begins with sub_: %q; one that is billed elsewhere has to be made at Stripe first", pspID)
+		return decision{}, newProblem("psp_subscription_id", "must be the ID of a Stripe subscription (sub_…): %q; create the subscription at Stripe first if it is billed elsewhere", pspID)
 	}
 	if err := errors.Join(p.checkUnique("psp_subscription_id", kindSubscription, pspID), p.checkUnique("tenant", kindSubscriber, r.get("tenant"))); err != nil {
 		return decision{}, err
@@ -41,7 +41,7 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	known, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
 	switch {
 	case err == nil && known.TenantID != tenantID:
-		return decision{}, newProblem("psp_subscription_id", "is another organization's here: %q", pspID)
+		return decision{}, newProblem("psp_subscription_id", "belongs to another organization: %q", pspID)
 	case err == nil:
 		return s.keepUnchanged(now, now.resourceID), nil
 	case !errors.Is(err, subscription.ErrNotFound):
@@ -65,17 +65,17 @@ func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID
 	pspID := r.get("psp_subscription_id")
 	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return remote, newProblem("psp_subscription_id", "Stripe does not know it: %q", pspID)
+		return remote, newProblem("psp_subscription_id", "does not exist at Stripe: %q", pspID)
 	}
 	if err != nil {
 		return remote, err
 	}
 	if given := r.get("psp_customer_id"); given != "" && given != remote.CustomerID {
-		return remote, newProblem("psp_customer_id", "at Stripe the subscription is that of the customer %q", remote.CustomerID)
+		return remote, newProblem("psp_customer_id", "the subscription belongs to customer %q at Stripe", remote.CustomerID)
 	}
 	err = s.deps.Subscriptions.RequireSameCustomer(ctx, tenantID, remote.CustomerID)
 	if errors.Is(err, subscription.ErrOtherCustomer) {
-		return remote, newProblem("tenant", "has another customer at Stripe here, or the customer %q is another organization's", remote.CustomerID)
+		return remote, newProblem("tenant", "is linked to a different Stripe customer, or customer %q belongs to another organization", remote.CustomerID)
 	}
 	if err := errors.Join(err, p.checkUnique("psp_subscription_id", "customer", remote.CustomerID)); err != nil {
 		return remote, err
@@ -83,7 +83,7 @@ func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID
 	if tenantID != uuid.Nil {
 		_, err := s.deps.Subscriptions.LoadCurrent(ctx, tenantID)
 		if err == nil {
-			return remote, newProblem("tenant", "has a subscription here already: %q", r.get("tenant"))
+			return remote, newProblem("tenant", "already has a subscription: %q", r.get("tenant"))
 		}
 		if !errors.Is(err, subscription.ErrNotFound) {
 			return remote, err
@@ -97,7 +97,7 @@ func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID
 		return remote, err
 	}
 	if next.Status.IsOver() {
-		return remote, newProblem("psp_subscription_id", "has ended at Stripe (%s), so there is nothing to import", next.Status)
+		return remote, newProblem("psp_subscription_id", "has ended at Stripe (%s)", next.Status)
 	}
 	return remote, s.checkSeats(ctx, p, r, tenantID, next)
 }
@@ -118,7 +118,7 @@ func (s *Service) checkSeats(ctx context.Context, p *pass, r row, tenantID uuid.
 		members += here
 	}
 	if members > next.Quantity {
-		return newProblem("psp_subscription_id", "is billed for %d seats, and the team has %d members: raise the quantity at Stripe first, or import fewer members", next.Quantity, members)
+		return newProblem("psp_subscription_id", "is billed for %d seats, but the team has %d members; increase the quantity at Stripe or import fewer members", next.Quantity, members)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	if slug := r.get("slug"); slug != "" {
 		taken, err := s.store.slugTaken(ctx, slug)
 		if err == nil && taken {
-			err = newProblem("slug", "another organization has it: %q", slug)
+			err = newProblem("slug", "is used by another organization: %q", slug)
 		}
 		if err := errors.Join(err, p.checkUnique("slug", kindSlug, slug)); err != nil {
 			return decision{}, err
@@ -91,7 +91,7 @@ func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string
 		_, placed, err = s.deps.Team.FindTenantOf(ctx, address)
 	}
 	if err == nil && placed {
-		err = newProblem("owner_email", "is in another organization; a user can be in one: %q", r.get("owner_email"))
+		err = newProblem("owner_email", "is already a member of another organization: %q", r.get("owner_email"))
 	}
 	return address, id, err
 }
@@ -122,7 +122,7 @@ func (s *Service) updateTenant(ctx context.Context, r row, now importedLine, bil
 	}
 	old, err := s.deps.Tenants.GetLive(ctx, id)
 	if errors.Is(err, tenant.ErrNotFound) {
-		return decision{}, newProblem("id", "this organization was imported before and was deleted here")
+		return decision{}, newProblem("id", "this organization was imported and deleted before")
 	}
 	if err != nil {
 		return decision{}, err
@@ -204,18 +204,18 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 		oneLine("address", strings.NewReplacer("\r\n", " ", "\n", " ").Replace(r.get("address")), 500),
 	}
 	if b.Country != nil && !shape.IsCountry(*b.Country) {
-		problems = append(problems, newProblem("country", "must be a code of ISO 3166-1 in upper case, such as FR: %q", *b.Country))
+		problems = append(problems, newProblem("country", "must be an uppercase ISO 3166-1 code, such as FR: %q", *b.Country))
 	}
 	problems = append(problems, s.vatNumber(b, b.VATNumber))
 	if b.BillingEmail != nil {
 		address, err := mail.NormalizeAddress(*b.BillingEmail)
 		if err != nil {
-			problems = append(problems, newProblem("billing_email", "is no email address: %q", *b.BillingEmail))
+			problems = append(problems, newProblem("billing_email", "is not an email address: %q", *b.BillingEmail))
 		}
 		b.BillingEmail = &address
 	}
 	if slug := r.get("slug"); slug != "" && !slugForm.MatchString(slug) {
-		problems = append(problems, newProblem("slug", "must have letters, digits, - and _ alone: %q", slug))
+		problems = append(problems, newProblem("slug", "must only contain letters, digits, - and _: %q", slug))
 	}
 	if code := r.currency(); code != "" {
 		exists, err := s.deps.Catalog.CurrencyExists(ctx, code)
@@ -223,7 +223,7 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 			return b, err
 		}
 		if !exists {
-			problems = append(problems, newProblem("currency", "is none of the catalog's currencies: %q", code))
+			problems = append(problems, newProblem("currency", "is not a currency of the catalog: %q", code))
 		}
 	}
 	return b, errors.Join(problems...)
@@ -234,7 +234,7 @@ func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 	if number == nil || s.deps.Tenants.SetVATNumber(&b, shape.Opt[string]{Set: true, Value: *number}) == nil {
 		return nil
 	}
-	return newProblem("vat_number", "does not have the form of a VAT number of %s, with its prefix: %q", *b.Country, *number)
+	return newProblem("vat_number", "is not a valid VAT number for %s, including the prefix: %q", *b.Country, *number)
 }
 
 // organization returns the ID of the tenant with an ID of the other system. It returns uuid.Nil if
@@ -247,7 +247,7 @@ func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UU
 	case !found && p.has(kindTenant, id):
 		return uuid.Nil, nil
 	case !found:
-		return uuid.Nil, newProblem("tenant", "no organization with this id was imported, nor is one in the file of tenants: %q", id)
+		return uuid.Nil, newProblem("tenant", "no organization with this ID was imported or is in the tenants file: %q", id)
 	}
 	parsed, err := uuid.Parse(before.resourceID)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UU
 	}
 	_, err = s.deps.Tenants.GetLive(ctx, parsed)
 	if errors.Is(err, tenant.ErrNotFound) {
-		err = newProblem("tenant", "this organization was imported and was deleted here: %q", id)
+		err = newProblem("tenant", "this organization was imported and deleted before: %q", id)
 	}
 	return parsed, err
 }

@@ -50,13 +50,13 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 		}
 		return decision{}, err
 	case again && (!found || before.resourceID != id):
-		return decision{}, newProblem("email", "the user with this id was imported with another address, or has another one here by now; people change their address themselves")
+		return decision{}, newProblem("email", "the user with this ID has a different address; users change their address themselves")
 	case again && !before.made:
 		return s.keepUnchanged(now, id, "there was an account with this address before; it stays as it is"), nil
 	case again:
 		return s.updateUser(now, known, u), nil
 	case found && !known.Verified:
-		return decision{}, newProblem("email", "somebody has registered here with this address and has not confirmed it, so it may not be theirs")
+		return decision{}, newProblem("email", "an account with this address exists, but the address is not verified, so it can belong to a different person")
 	case found:
 		now.made = false
 		return s.keepUnchanged(now, id, "there is an account with this address, which stays as it is"), nil
@@ -124,7 +124,7 @@ func (s *Service) finish(ctx context.Context, now importedLine, e *audit.Entry) 
 func userOf(r row) (u account.ImportedUser, err error) {
 	var problems []error
 	if u.Email, err = mail.NormalizeAddress(r.get("email")); err != nil {
-		problems = append(problems, newProblem("email", "is no email address: %q", r.get("email")))
+		problems = append(problems, newProblem("email", "is not an email address: %q", r.get("email")))
 	}
 	u.Name = r.get("name")
 	problems = append(problems, oneLine("name", u.Name, 255), oneLine("id", r.get("id"), 255))
@@ -149,7 +149,7 @@ func userOf(r row) (u account.ImportedUser, err error) {
 // oneLine returns a problem if the text is too long or contains invisible characters.
 func oneLine(field, text string, longest int) error {
 	if utf8.RuneCountInString(text) > longest || !shape.IsName(text) {
-		return newProblem(field, "must have at most %d characters, none of them for control, format or private use", longest)
+		return newProblem(field, "must have at most %d characters, without control, format or private-use characters", longest)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func oneLine(field, text string, longest int) error {
 func (s *Service) findUser(ctx context.Context, p *pass, field, email string) (address string, id int64, err error) {
 	address, err = mail.NormalizeAddress(email)
 	if err != nil {
-		return "", 0, newProblem(field, "is no email address: %q", email)
+		return "", 0, newProblem(field, "is not an email address: %q", email)
 	}
 	known, found, err := s.deps.Accounts.Find(ctx, address)
 	switch {
@@ -169,13 +169,13 @@ func (s *Service) findUser(ctx context.Context, p *pass, field, email string) (a
 	case !found && p.has(kindEmail, address):
 		return address, 0, nil
 	case !found:
-		return "", 0, newProblem(field, "nobody has this address, neither here nor in the file of users: %q", email)
+		return "", 0, newProblem(field, "no user with this address exists or is in the users file: %q", email)
 	case known.Verified:
 		return address, known.ID, nil
 	}
 	made, err := s.store.isImported(ctx, kindUser, strconv.FormatInt(known.ID, 10))
 	if err == nil && !made {
-		err = newProblem(field, "somebody has registered here with this address and has not confirmed it, so it may not be theirs: %q", email)
+		err = newProblem(field, "an account with this address exists, but the address is not verified, so it can belong to a different person: %q", email)
 	}
 	return address, known.ID, err
 }

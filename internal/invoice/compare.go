@@ -19,7 +19,7 @@ import (
 const (
 	reasonIssued  = "an invoice that was issued is never changed"
 	reasonFinal   = "the state here is final"
-	reasonAccount = "the payment provider has no invoice of the tenant: its key may be of another account"
+	reasonAccount = "the payment provider does not have invoices of the tenant: the key can belong to a different account"
 )
 
 // storedInvoice holds the stored data of a provider invoice: its ID and, if an invoice was issued

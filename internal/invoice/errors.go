@@ -14,7 +14,7 @@ var (
 )
 
 var (
-	errUnknownCustomer = errors.New("the customer belongs to no tenant")
-	errNotStored       = errors.New("nothing is stored of the provider's invoice")
-	errNoPlan          = errors.New("the invoice bills no subscription of the tenant")
+	errUnknownCustomer = errors.New("the customer does not belong to a tenant")
+	errNotStored       = errors.New("the provider's invoice is not stored")
+	errNoPlan          = errors.New("the invoice does not belong to a subscription of the tenant")
 )

@@ -63,13 +63,13 @@ func (f NumberFormat) Check() string {
 	case len(text) > 64:
 		return "is longer than 64 characters"
 	case strings.Count(text, "{year}") != 1:
-		return "must have {year} once"
+		return "must contain {year} once"
 	case strings.Count(text, "{number") != 1:
-		return "must have {number} once"
+		return "must contain {number} once"
 	}
 	for _, c := range f.Format(2026, 1) {
 		if c != ' ' && (c < '!' || c > '~' || c == '{' || c == '}') {
-			return "may have letters, digits and signs of ASCII, {year} and {number:digits}"
+			return "can contain ASCII letters, digits and punctuation, {year} and {number:digits}"
 		}
 	}
 	return ""

@@ -43,7 +43,7 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	case declined && after.Status == StatusOpen, refused && action != nil: // refused means that there is no payment method
 		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
 	case refused && after.Status == StatusOpen:
-		s.deps.Log.ErrorContext(ctx, "the payment provider refused to collect an open invoice", "invoice_id", id, "error", payErr)
+		s.deps.Log.ErrorContext(ctx, "failed to collect open invoice", "invoice_id", id, "error", payErr)
 		return Invoice{}, errNotPayable.Wrap(payErr)
 	case refused: // another request has paid it
 		return Invoice{}, errNotPayable.Wrap(payErr)

@@ -87,7 +87,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 	for _, customer := range customers {
 		for in, err := range listInvoices(ctx, s.deps.Provider, customer, "") {
 			if err != nil && !errors.Is(err, psp.ErrNotFound) {
-				failures = append(failures, fmt.Errorf("those of %s after %d: %w", customer, len(seen), err))
+				failures = append(failures, fmt.Errorf("invoices of %s after %d: %w", customer, len(seen), err))
 			}
 			if err != nil {
 				break

@@ -129,7 +129,7 @@ type issuedInvoice struct {
 func (s store) insert(ctx context.Context, n issuedInvoice) error {
 	billed, err := json.Marshal(n.Billed)
 	if err != nil {
-		return sqldb.Wrap(err, "encode who is billed")
+		return sqldb.Wrap(err, "encode billing details")
 	}
 	action, url := columnsOf(n.Action)
 	err = s.q(ctx).InsertInvoice(ctx, invoicesql.InsertInvoiceParams{
@@ -162,10 +162,10 @@ func columnsOf(a money.PaymentAction) (action, url *string) { return orNil(a.Typ
 // invoice.
 func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 	if err := s.q(ctx).StartNumbers(ctx, int32(year)); err != nil {
-		return 0, sqldb.Wrap(err, "start the numbers of a year")
+		return 0, sqldb.Wrap(err, "start the invoice numbers of a year")
 	}
 	number, err := s.q(ctx).NextNumber(ctx, int32(year))
-	return number, sqldb.Wrap(err, "take the next number")
+	return number, sqldb.Wrap(err, "take the next invoice number")
 }
 
 // move updates the status of an invoice and reports whether it did. A final status never changes.
@@ -176,5 +176,5 @@ func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, erro
 		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), BalanceAppliedCents: inv.BalanceApplied.AmountCents,
 		PaymentAction: action, PaymentURL: url, UpdatedAt: now,
 	})
-	return rows == 1, sqldb.Wrap(err, "change the state of an invoice")
+	return rows == 1, sqldb.Wrap(err, "update the status of an invoice")
 }

@@ -53,7 +53,7 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 // new.
 func (s store) noteFailure(ctx context.Context, pspID, event string) (bool, error) {
 	noted, err := s.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{PSPInvoiceID: pspID, Event: &event})
-	return noted > 0, sqldb.Wrap(err, "note failed payment")
+	return noted > 0, sqldb.Wrap(err, "store failed payment")
 }
 
 // billedPlan reads the plan name, by locale, of a provider subscription. It returns errNoPlan if

@@ -87,13 +87,13 @@ func (s store) storeIDs(ctx context.Context, inv Invoice) error {
 	err := s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
 		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
 	})
-	return sqldb.Wrap(err, "remember invoice")
+	return sqldb.Wrap(err, "store invoice reference")
 }
 
 // deleteID deletes the ID of a provider invoice unless an invoice was issued for it.
 func (s store) deleteID(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	err := s.q(ctx).ForgetPSPInvoice(ctx, invoicesql.ForgetPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
-	return sqldb.Wrap(err, "forget invoice")
+	return sqldb.Wrap(err, "delete invoice reference")
 }
 
 // pspInvoice returns the provider's ID of an invoice, or errNotFound.

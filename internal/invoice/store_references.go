@@ -83,7 +83,7 @@ func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs refere
 			refs.lines[id] = of
 			return err
 		})
-	return sqldb.Wrap(err, "list lines that were seen")
+	return sqldb.Wrap(err, "list stored lines")
 }
 
 // addFormer loads the last billed source of prices that new lines use and that are no longer
@@ -102,7 +102,7 @@ func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs reference
 				continue
 			}
 			if err != nil {
-				return sqldb.Wrap(err, "read what a price billed last")
+				return sqldb.Wrap(err, "read the last billed line of a price")
 			}
 			of := lineSource{planID: row.PlanID, meterID: row.MeterID}
 			if err := json.Unmarshal(row.Name, &of.name); err != nil {
@@ -129,7 +129,7 @@ func (s store) storeLineSources(ctx context.Context, tenantID uuid.UUID, in psp.
 			TenantID: tenantID, PSPLineID: line.ID, PSPPriceID: line.PriceID, PlanID: of.planID, MeterID: of.meterID, Name: name, CreatedAt: now,
 		})
 		if err != nil {
-			return sqldb.Wrap(err, "remember line")
+			return sqldb.Wrap(err, "store line")
 		}
 	}
 	return nil

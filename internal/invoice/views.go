@@ -38,7 +38,7 @@ type InvoiceView struct {
 	Subtotal           money.Money          `json:"subtotal"`
 	Tax                money.Money          `json:"tax"`
 	Total              money.Money          `json:"total"`
-	BalanceApplied     money.Money          `json:"balance_applied" doc:"What the tenant's credit paid of the total. It is negative where the invoice added to the credit, as one with a total below zero does."`
+	BalanceApplied     money.Money          `json:"balance_applied" doc:"Amount of the total that was paid with the tenant's credit. Negative if the invoice increased the credit, for example because its total is below zero."`
 	IssueDate          string               `json:"issue_date" format:"date"`
 	DueDate            *string              `json:"due_date" format:"date"`
 	PaidAt             *shape.Time          `json:"paid_at"`

@@ -16,7 +16,7 @@ var (
 	ErrNotDead = errors.New("no such dead job")
 	// ErrPayloadDeleted means that the job cannot be retried because its payload was redacted (see
 	// Redact).
-	ErrPayloadDeleted = errors.New("its payload had a token and was not kept, so it can only be dropped")
+	ErrPayloadDeleted = errors.New("its payload contained a token and was deleted, so it can only be dropped")
 )
 
 // DeadJob is a job that is no longer retried.

@@ -43,7 +43,7 @@ func (q *Queue) execute(work context.Context, c claimed) {
 		log.WarnContext(ctx, "job failed", "error", err)
 	}
 	if err := q.recordPatiently(ctx, work, c, err); err != nil {
-		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
+		log.ErrorContext(ctx, "failed to record job result; job can run again", "error", err)
 	}
 	if c.key != nil {
 		q.laneOf[c.Kind].wakeUp() // its twin can start now
@@ -67,7 +67,7 @@ func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
 	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
 		// The process died during the last attempt. Without this check, such a job would crash one
 		// process after another.
-		return MarkFatal(errors.New("jobs: the worker ended before the job did"))
+		return MarkFatal(errors.New("jobs: the worker stopped before the job finished"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
@@ -123,7 +123,7 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 	}
 	text := errorText(err)
 	if _, fatal := errors.AsType[fatalError](err); fatal || c.Attempt >= q.attemptsOf(c.Kind) {
-		q.log.ErrorContext(ctx, "job is dead", "job", c.ID, "kind", c.Kind, "error", err)
+		q.log.ErrorContext(ctx, "job failed permanently", "job", c.ID, "kind", c.Kind, "error", err)
 		emptied := false
 		if redact := q.redactions[c.Kind]; redact != nil {
 			c.Payload, emptied = redact(c.Payload)

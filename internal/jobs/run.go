@@ -44,7 +44,7 @@ func (q *Queue) Run(ctx context.Context) error {
 		if !sqldb.IsUnavailable(err) {
 			return fmt.Errorf("jobs: schedule: %w", err)
 		}
-		q.log.ErrorContext(ctx, "jobs cannot be scheduled", "error", err)
+		q.log.ErrorContext(ctx, "failed to schedule jobs", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(poll):
@@ -81,7 +81,7 @@ func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 		}
 		list, err := q.claim(work, l.kinds, free, sweep)
 		if err != nil {
-			q.log.ErrorContext(ctx, "jobs cannot be claimed", "error", err)
+			q.log.ErrorContext(ctx, "failed to claim jobs", "error", err)
 		}
 		for range free - len(list) {
 			<-slots
@@ -190,5 +190,5 @@ func (q *Queue) drainRunning(running *sync.WaitGroup, stop context.CancelFunc) {
 			stop()
 		}
 	}
-	q.log.Warn("jobs still run at shutdown; they run again when their leases end")
+	q.log.Warn("jobs still running at shutdown; they will run again when their leases expire")
 }

@@ -16,14 +16,14 @@ import (
 
 // errLeaseLost means that this worker no longer holds the lease of the job: the run took longer
 // than the lease, and another worker has claimed or completed the job.
-var errLeaseLost = errors.New("jobs: the lease is lost")
+var errLeaseLost = errors.New("jobs: lease lost")
 
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *jobssql.Queries { return jobssql.New(s.db.Conn(ctx)) }
 
 // errNoneDue means that no job is due.
-var errNoneDue = errors.New("jobs: none is due")
+var errNoneDue = errors.New("jobs: no job is due")
 
 // waitingJob is a job that is not running.
 type waitingJob struct {

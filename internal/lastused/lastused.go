@@ -74,7 +74,7 @@ func (r *Recorder) flush(ctx context.Context) {
 	for id, at := range r.takePending() {
 		if err := r.store(ctx, id, at); err != nil {
 			if ctx.Err() == nil && r.log != nil {
-				r.log.WarnContext(ctx, "a use was not stored", "error", err)
+				r.log.WarnContext(ctx, "failed to record last-used time", "error", err)
 			}
 			return
 		}

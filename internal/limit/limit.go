@@ -104,5 +104,5 @@ func (l *Limiter) warn(ctx context.Context, group string, err error) {
 	if (last != 0 && now-last < int64(warnEvery)) || !l.warned.CompareAndSwap(last, now) {
 		return
 	}
-	l.log.WarnContext(ctx, "rate limits are not counted: requests pass", "group", group, "error", err)
+	l.log.WarnContext(ctx, "failed to count rate limit; request allowed", "group", group, "error", err)
 }

@@ -115,7 +115,7 @@ func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, e
 	}
 	answer, err := script.Run(ctx, r.client, []string{redisKey(key)}, limit, hits).Int64Slice()
 	if err == nil && len(answer) != 4 {
-		err = fmt.Errorf("%d values in the answer", len(answer))
+		err = fmt.Errorf("%d values in the response", len(answer))
 	}
 	if err != nil {
 		err = fmt.Errorf("redis: %w", err)
@@ -141,7 +141,7 @@ func (r *Redis) Close() error { return r.client.Close() }
 // outageError returns the error for an open circuit breaker, including the last failure.
 func (r *Redis) outageError() error {
 	if last := r.failure.Load(); last != nil {
-		return fmt.Errorf("left alone after: %w", *last)
+		return fmt.Errorf("paused after an error: %w", *last)
 	}
 	return circuitbreaker.ErrOpen
 }

@@ -33,9 +33,9 @@ func ParseSetting(text string) (map[string]int, error) {
 		case !found:
 			return nil, fmt.Errorf("%q is not on, off or group=number", strings.TrimSpace(part))
 		case !IsGroup(group):
-			return nil, fmt.Errorf("unknown group %q (known are %s)", group, strings.Join(slices.Sorted(maps.Keys(perMinute)), ", "))
+			return nil, fmt.Errorf("unknown group %q; groups: %s", group, strings.Join(slices.Sorted(maps.Keys(perMinute)), ", "))
 		case seen[group]:
-			return nil, fmt.Errorf("group %q is given twice", group)
+			return nil, fmt.Errorf("group %q appears twice", group)
 		}
 		seen[group] = true
 		n, err := strconv.Atoi(figure)

@@ -33,7 +33,7 @@ func TestParseSetting(t *testing.T) {
 func TestParseSettingNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"logn=5":                     `unknown group "logn" (known are account_mail, account_password, api_keys, avatar, catalog, default,`,
+		"logn=5":                     `unknown group "logn"; groups: account_mail, account_password, api_keys, avatar, catalog, default,`,
 		"ON":                         `"ON" is not on, off or group=number`,
 		"login=5,":                   `"" is not on, off or group=number`,
 		"login=5,register":           `"register" is not on, off or group=number`,
@@ -42,7 +42,7 @@ func TestParseSettingNamesWhatIsWrong(t *testing.T) {
 		"login=1.5":                  `"1.5" of group "login"`,
 		"login=1000000001":           `"1000000001" of group "login"`,
 		"login=99999999999999999999": `"99999999999999999999" of group "login"`,
-		"login=5,login=6":            `group "login" is given twice`,
+		"login=5,login=6":            `group "login" appears twice`,
 	} {
 		groups, err := limit.ParseSetting(text)
 		if err == nil || groups != nil || !strings.HasPrefix(err.Error(), want) {

@@ -30,7 +30,7 @@ type Sender interface {
 
 // ErrRefused means that a message can never be delivered: it is malformed, or the server rejected
 // it permanently.
-var ErrRefused = errors.New("mail: refused")
+var ErrRefused = errors.New("mail: rejected")
 
 const idRunes = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
@@ -40,13 +40,13 @@ func (m Message) Validate() error {
 	address, err := netmail.ParseAddress(m.To)
 	switch {
 	case err != nil || address.Name != "" || address.Address != m.To:
-		return fmt.Errorf("%w: the recipient is not one bare address", ErrRefused)
+		return fmt.Errorf("%w: the recipient must be one bare address", ErrRefused)
 	case strings.ContainsAny(m.Subject, "\r\n\x00"):
 		return fmt.Errorf("%w: the subject has a line break", ErrRefused)
 	case strings.ContainsFunc(m.ID, func(r rune) bool { return !strings.ContainsRune(idRunes, r) }):
-		return fmt.Errorf("%w: the id has more than letters, digits and hyphens", ErrRefused)
+		return fmt.Errorf("%w: the ID must only contain letters, digits and hyphens", ErrRefused)
 	case m.Text == "":
-		return fmt.Errorf("%w: no text", ErrRefused)
+		return fmt.Errorf("%w: the text is empty", ErrRefused)
 	}
 	return nil
 }

@@ -30,9 +30,9 @@ const (
 // Errors of ParseSMTPURL. They do not include the URL, which contains a password.
 var (
 	errNotSMTP      = errors.New("not of the form smtp://[user:password@]host[:port] or smtps://…")
-	errHalfLogin    = errors.New("has a user without a password, or a password without a user")
-	errUnknownParam = errors.New("has a parameter other than tls=none")
-	errClearText    = errors.New("asks for tls=none with a server that is not on this machine, or with smtps://")
+	errHalfLogin    = errors.New("must have both a user and a password, or neither")
+	errUnknownParam = errors.New("the only supported parameter is tls=none")
+	errClearText    = errors.New("tls=none is only allowed with smtp:// and a server on this machine")
 )
 
 // ParseSMTPURL parses the URL of a server. smtp:// (default port 587) requires STARTTLS. smtps://

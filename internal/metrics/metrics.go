@@ -46,14 +46,14 @@ func New(c clock.Clock) *Metrics {
 	m := &Metrics{
 		clock:    c,
 		registry: prometheus.NewRegistry(),
-		requests: histogramVec("tenantry_http_request_duration_seconds", "Time taken to answer requests.",
+		requests: histogramVec("tenantry_http_request_duration_seconds", "Duration of HTTP requests.",
 			[]float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30}, "method", "route", "status"),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "tenantry_panics_total", Help: "Requests that a panic ended."}),
-		provider: histogramVec("tenantry_psp_call_duration_seconds", "Time taken by calls to the payment provider, their retries included.",
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "tenantry_panics_total", Help: "Requests that panicked."}),
+		provider: histogramVec("tenantry_psp_call_duration_seconds", "Duration of calls to the payment provider, including retries.",
 			[]float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 20}, "operation", "outcome"),
-		jobs: histogramVec("tenantry_job_duration_seconds", "Time taken by runs of background jobs.",
+		jobs: histogramVec("tenantry_job_duration_seconds", "Duration of background jobs.",
 			[]float64{.005, .025, .1, .5, 2.5, 10, 60}, "kind", "outcome"),
-		webhooks: histogramVec("tenantry_webhook_attempt_duration_seconds", "Time taken by attempts to deliver an event to a webhook endpoint.",
+		webhooks: histogramVec("tenantry_webhook_attempt_duration_seconds", "Duration of webhook delivery attempts.",
 			[]float64{.025, .1, .25, .5, 1, 2.5, 5, 15}, "outcome"),
 	}
 	m.registry.MustRegister(m.requests, m.panics, m.provider, m.jobs, m.webhooks,
@@ -68,10 +68,10 @@ func histogramVec(name, help string, buckets []float64, labels ...string) *prome
 
 func (m *Metrics) newUsage() usageMetrics {
 	events := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "tenantry_usage_events_total", Help: "Usage events that were recorded or refused, by outcome.",
+		Name: "tenantry_usage_events_total", Help: "Usage events by outcome.",
 	}, []string{"outcome"})
 	batch := prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "tenantry_usage_batch_events", Help: "How many usage events were decided in one transaction.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
+		Name: "tenantry_usage_batch_events", Help: "Usage events per transaction.", Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256},
 	})
 	m.registry.MustRegister(events, batch)
 	return usageMetrics{
@@ -83,7 +83,7 @@ func (m *Metrics) newUsage() usageMetrics {
 // Build sets the build information: the version of the program and the type of its database.
 func (m *Metrics) Build(version, commit, goVersion, database string) {
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "tenantry_build_info", Help: "Always 1; the labels say which program this is.",
+		Name: "tenantry_build_info", Help: "Always 1. The labels describe the build.",
 	}, []string{"version", "commit", "go_version", "database"})
 	build.WithLabelValues(version, commit, goVersion, database).Set(1)
 	m.registry.MustRegister(build)
@@ -94,14 +94,14 @@ func (m *Metrics) Build(version, commit, goVersion, database string) {
 func (m *Metrics) ObserveCommits() {
 	m.commits = commitMetrics{
 		transactions: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "tenantry_db_commit_transactions", Help: "How many transactions shared one commit.", Buckets: []float64{1, 2, 4, 8, 16, 32},
+			Name: "tenantry_db_commit_transactions", Help: "Transactions per commit.", Buckets: []float64{1, 2, 4, 8, 16, 32},
 		}),
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "tenantry_db_commit_duration_seconds", Help: "Time taken to make a commit durable.",
+			Name: "tenantry_db_commit_duration_seconds", Help: "Duration of durable commits.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, 1},
 		}),
 		waited: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "tenantry_db_commit_wait_seconds", Help: "Time that transactions waited for those before them, where they had to.",
+			Name: "tenantry_db_commit_wait_seconds", Help: "Time that transactions waited for earlier transactions.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, 1, 5},
 		}),
 	}

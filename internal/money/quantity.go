@@ -25,7 +25,7 @@ const (
 // Errors of parsing a quantity or a unit price.
 var (
 	ErrNotNumber  = errors.New("money: not a JSON number")
-	ErrTooPrecise = errors.New("money: more decimals than are kept")
+	ErrTooPrecise = errors.New("money: too many decimals")
 	ErrTooLarge   = errors.New("money: larger than 10^12")
 )
 

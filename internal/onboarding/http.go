@@ -32,10 +32,10 @@ type startInput struct {
 		Email                string `json:"email" format:"email" maxLength:"255"`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
-		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255" doc:"Default: the user's name."`
+		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255" doc:"Name of the new tenant. Default: the user's name."`
 		PlanSlug             string `json:"plan_slug" maxLength:"255"`
 		Currency             string `json:"currency" minLength:"3" maxLength:"3"`
-		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
 		BillingFields
 	}
 }
@@ -80,7 +80,7 @@ func choice(plan, currency string, quantity *int64) Choice {
 type StartedOnboarding struct {
 	account.Session
 	Tenant      tenant.TenantView `json:"tenant"`
-	CheckoutURL *string           `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
+	CheckoutURL *string           `json:"checkout_url" doc:"URL of the hosted checkout page. Null for the default plan, which does not need a checkout."`
 }
 
 // CheckStart is the rest.Checks check for Start.
@@ -117,13 +117,13 @@ type retryInput struct {
 	Body struct {
 		PlanSlug string `json:"plan_slug" maxLength:"255"`
 		Currency string `json:"currency" minLength:"3" maxLength:"3"`
-		Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+		Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
 	}
 }
 
 // OnboardingCheckout is the checkout that a retry opened.
 type OnboardingCheckout struct {
-	CheckoutURL *string `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
+	CheckoutURL *string `json:"checkout_url" doc:"URL of the hosted checkout page. Null for the default plan, which does not need a checkout."`
 }
 
 // CheckRetry is the rest.Checks check for RetryCheckout.

@@ -186,7 +186,7 @@ func (s *Service) undo(ctx context.Context, userID int64, tenantID uuid.UUID) er
 	if err != nil {
 		return fmt.Errorf("undo the registration of user %d: %w", userID, err)
 	}
-	s.deps.Log.WarnContext(ctx, "a registration was undone because its checkout could not be opened", "tenant_id", tenantID)
+	s.deps.Log.WarnContext(ctx, "failed to create checkout; registration rolled back", "tenant_id", tenantID)
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 // given. Only a paginated body has Meta and Links.
 type Part[T any] struct {
 	Data  []T    `json:"data"`
-	Meta  *Meta  `json:"meta,omitempty" doc:"Only if page or per_page was given."`
-	Links *Links `json:"links,omitempty" doc:"Only if page or per_page was given."`
+	Meta  *Meta  `json:"meta,omitempty" doc:"Position of this page in the list. Present if page or per_page is set."`
+	Links *Links `json:"links,omitempty" doc:"Absolute URLs of other pages. Present if page or per_page is set."`
 }
 
 // ParsePart parses page and per_page of such a list. If neither is given, it returns the zero

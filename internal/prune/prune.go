@@ -53,7 +53,7 @@ func (p *Pruner) Run(ctx context.Context) error {
 	for _, t := range p.tables {
 		n, err := p.prune(ctx, over, t)
 		if n > 0 {
-			p.log.InfoContext(ctx, "old rows were deleted", "table", t.Name, "rows", n)
+			p.log.InfoContext(ctx, "old rows deleted", "table", t.Name, "rows", n)
 		}
 		if err != nil && failed == nil {
 			failed = fmt.Errorf("prune %s: %w", t.Name, err)

@@ -88,10 +88,10 @@ func NewClient(cfg Config) (*Client, error) {
 		WithDelay(cfg.BreakerPause).
 		WithJitterFactor(0.1).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			c.log.Warn("the payment provider is out of order: calls fail at once", "for", cfg.BreakerPause.String())
+			c.log.Warn("circuit breaker open: payment provider unavailable", "for", cfg.BreakerPause.String())
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {
-			c.log.Info("the payment provider answers again")
+			c.log.Info("circuit breaker closed: payment provider available")
 		}).
 		Build()
 	return c, nil
@@ -186,6 +186,6 @@ func (c *Client) record(v verdict) {
 }
 
 var (
-	errNoKey = errors.New("a write without an idempotency key")
-	errNoID  = errors.New("a request for an object without its id")
+	errNoKey = errors.New("write request without an idempotency key")
+	errNoID  = errors.New("request for an object without its ID")
 )

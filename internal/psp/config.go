@@ -88,7 +88,7 @@ func checkKey(key string) error {
 		return errors.New("psp: the provider's secret key is empty")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return errors.New("psp: the provider's secret key contains spaces or other characters that a key cannot have")
+		return errors.New("psp: the provider's secret key contains spaces or other invalid characters")
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func parseBase(raw, fallback string) (*url.URL, error) {
 		return nil, errors.New("psp: the provider's base URL must be an absolute http or https URL")
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, errors.New("psp: the provider's base URL must have neither user, query nor fragment")
+		return nil, errors.New("psp: the provider's base URL must not have a user, query or fragment")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
 	return base, nil

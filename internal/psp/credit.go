@@ -57,7 +57,7 @@ func (c *Client) CustomerCredit(ctx context.Context, customerID, currency string
 // openIn returns a currency, other than the given one, of an unpaid invoice or a pending item of
 // the customer, or "".
 func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {
-	return call(ctx, c, "list what is open", func(ctx context.Context) (string, error) {
+	return call(ctx, c, "list open invoices", func(ctx context.Context) (string, error) {
 		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusOpen, stripe.InvoiceStatusDraft} {
 			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{Customer: stripe.String(customerID), Status: stripe.String(status)})
 			other, err := findOtherCurrency(list.All(ctx), func(in *stripe.Invoice) stripe.Currency { return in.Currency }, currency)

@@ -36,7 +36,7 @@ const busyMost = time.Minute
 
 // ErrPortalUnset is the cause if the settings of the billing portal were never saved in the
 // provider's account. It is also an ErrRefused.
-var ErrPortalUnset = fmt.Errorf("%w: its billing portal has no settings", ErrRefused)
+var ErrPortalUnset = fmt.Errorf("%w: the billing portal is not configured", ErrRefused)
 
 // ErrNotFound is the cause if an object that the call names does not exist at the provider.
 var ErrNotFound = errors.New("no such object at the provider")
@@ -47,19 +47,19 @@ var ErrNothingUpcoming = fmt.Errorf("%w: nothing will be billed", ErrNotFound)
 
 // ErrRefused is the cause if the provider understood the call and will never accept it, because of
 // a defect or a wrong setting of this service. A retry is pointless.
-var ErrRefused = errors.New("the provider refused the request")
+var ErrRefused = errors.New("the provider rejected the request")
 
 // ErrCurrency is the cause if the provider's account does not support the currency. It is also an
 // ErrRefused.
-var ErrCurrency = fmt.Errorf("%w: its account does not support the currency", ErrRefused)
+var ErrCurrency = fmt.Errorf("%w: the account does not support the currency", ErrRefused)
 
 // ErrTooSmall is the cause if the amount is below the provider's minimum. It is also an ErrRefused.
-var ErrTooSmall = fmt.Errorf("%w: the amount is below its minimum", ErrRefused)
+var ErrTooSmall = fmt.Errorf("%w: the amount is below the minimum", ErrRefused)
 
 // errDenied is the cause if the provider rejects the key, or if the key lacks a permission. It is
 // not an ErrRefused, because an operator can fix it, so background work retries. It proves nothing
 // about an earlier attempt, so callers treat it as an outage.
-var errDenied = errors.New("the provider does not accept the key, or the key may not do this")
+var errDenied = errors.New("the provider rejected the key, or the key does not have the permission")
 
 // errUnknownRoute is the cause if the provider does not have the URL of a call: a defect here, a
 // wrong base URL, or a sandbox without the route. It proves nothing about the object, so it is
@@ -72,7 +72,7 @@ var ErrDeclined = errors.New("the payment was declined")
 
 // ErrActionRequired is a cause in addition to ErrDeclined: the payer can still confirm the payment
 // (3-D Secure).
-var ErrActionRequired = errors.New("the payer has to confirm the payment")
+var ErrActionRequired = errors.New("the payment requires confirmation by the customer")
 
 // MarkPermanent marks permanent errors as jobs.Fatal: the object does not exist at the provider, or
 // the provider will never accept the call. It returns other errors unchanged.
@@ -85,7 +85,7 @@ func MarkPermanent(err error) error {
 
 // errUnreadable replaces the error for a response that is truncated or is not the provider's JSON.
 // The response text is not logged, because it could contain secrets of the call.
-var errUnreadable = errors.New("the answer cannot be read as the provider's")
+var errUnreadable = errors.New("invalid response from the provider")
 
 // codeNotFound is the error code of a missing object in version 2 of the API.
 const codeNotFound stripe.ErrorCode = "not_found"
@@ -156,13 +156,13 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 	cause := c.cause(err)
 	switch {
 	case errors.Is(cause, errDenied):
-		c.log.ErrorContext(ctx, "the payment provider does not take the key: nothing is billed until that is mended",
+		c.log.ErrorContext(ctx, "payment provider rejected the secret key; billing is stopped",
 			"operation", op, "error", cause)
 	case errors.Is(cause, errUnknownRoute):
-		c.log.ErrorContext(ctx, "the payment provider does not know the URL of a request: check its address, or update this program",
+		c.log.ErrorContext(ctx, "payment provider does not know the request URL; check its address or update Tenantry",
 			"operation", op, "error", cause)
 	case errors.Is(cause, ErrRefused) && ctx.Value(refusable{}) == nil:
-		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
+		c.log.ErrorContext(ctx, "payment provider rejected a request; check the settings or report a bug",
 			"operation", op, "error", cause)
 	}
 	return wrapUnavailable(op, err, cause)

@@ -59,7 +59,7 @@ func Write[T any](
 }
 
 // ErrNotDone means that a lookup found no effect of the write so far.
-var ErrNotDone = errors.New("the write has not been done")
+var ErrNotDone = errors.New("the request was not sent")
 
 // wrapNotDone returns ErrNotDone for ErrNotFound, and other errors unchanged.
 func wrapNotDone(err error) error {

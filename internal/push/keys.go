@@ -23,8 +23,8 @@ func NewKeys() (Keys, error) {
 
 // Errors of Subscription.Validate.
 var (
-	ErrEndpoint = errors.New("push: the endpoint is no https URL")
-	ErrP256dh   = errors.New("push: p256dh is no point on P-256")
+	ErrEndpoint = errors.New("push: the endpoint is not an https URL")
+	ErrP256dh   = errors.New("push: p256dh is not a point on P-256")
 	ErrAuth     = errors.New("push: auth is not 16 bytes long")
 )
 

@@ -24,9 +24,9 @@ const DefaultTTL = 24 * time.Hour
 
 var (
 	// ErrGone means that the subscription has ended and can be deleted.
-	ErrGone = errors.New("push: the subscription is gone")
+	ErrGone = errors.New("push: the subscription no longer exists")
 	// ErrRefused means that the push service rejected the message permanently.
-	ErrRefused = errors.New("push: refused")
+	ErrRefused = errors.New("push: rejected")
 )
 
 // Message is the JSON that the browser's service worker receives.
@@ -51,7 +51,7 @@ func (m Message) encode() ([]byte, error) {
 		return nil, err
 	}
 	if len(payload) > MaxPayload {
-		return nil, fmt.Errorf("%w: %d bytes, of which at most %d fit", ErrRefused, len(payload), MaxPayload)
+		return nil, fmt.Errorf("%w: %d bytes; the maximum is %d", ErrRefused, len(payload), MaxPayload)
 	}
 	return payload, nil
 }
@@ -112,8 +112,8 @@ func outcome(status int) error {
 	case status == http.StatusNotFound, status == http.StatusGone:
 		return ErrGone
 	case status == http.StatusRequestTimeout, status == http.StatusTooManyRequests, status >= 500:
-		return fmt.Errorf("push: the push service answered %d", status)
+		return fmt.Errorf("push: the push service returned %d", status)
 	default:
-		return fmt.Errorf("%w: the push service answered %d", ErrRefused, status)
+		return fmt.Errorf("%w: the push service returned %d", ErrRefused, status)
 	}
 }

@@ -168,7 +168,7 @@ func (*CachedAnswer[T]) describe(registry *shape.Registry, op *operation) {
 	op.describeJSON(bodySchema[Data[T]](registry), headers...)
 	op.describe(http.StatusNotModified, nil, headers...)
 	op.doc.Parameters = append(op.doc.Parameters, &reference.Parameter{
-		Name: "If-None-Match", In: "header", Description: "The ETag of the answer that the caller has.", Schema: &shape.Schema{Type: shape.TypeString},
+		Name: "If-None-Match", In: "header", Description: "ETag of the cached response.", Schema: &shape.Schema{Type: shape.TypeString},
 	})
 }
 

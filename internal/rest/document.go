@@ -37,21 +37,21 @@ func (a *API) describe() *reference.Document {
 		Servers: []map[string]string{{"url": a.cfg.PublicURL}},
 		Paths:   map[string]reference.PathItem{},
 		Components: reference.Components{Schemas: a.registry.Components, SecuritySchemes: map[string]map[string]string{
-			"bearer": {"type": "http", "scheme": "bearer", "description": "The `accessToken` of login, register or refresh."},
+			"bearer": {"type": "http", "scheme": "bearer", "description": "Access token returned by login, registration or refresh."},
 			"apiKey": {
 				"type": "http", "scheme": "bearer", "bearerFormat": authz.KeyPrefix + "...",
-				"description": "The secret of an API key with the scope of the route (`x-api-key-scope`).",
+				"description": "Secret of an API key with the scope of the operation (`x-api-key-scope`).",
 			},
 			"session": {
 				"type": "apiKey", "in": "cookie", "name": session.sessionCookie(),
-				"description": "The cookie of cookie mode: how a frontend on a first-party origin logs in. `GET /csrf-cookie` sets it, " +
-					"logging in replaces it. A request with `Authorization` is never in cookie mode.",
+				"description": "Session cookie for a frontend on a first-party origin (cookie mode). `GET /csrf-cookie` sets it and login replaces it. " +
+					"It is ignored in requests with an `Authorization` header.",
 			},
 			"csrf": {
 				"type": "apiKey", "in": "header", "name": "X-XSRF-TOKEN",
-				"description": "The value of the cookie `" + csrfCookie + "`, as it is or URL-encoded, also accepted as `X-CSRF-TOKEN`. " +
-					"In cookie mode every request that changes something needs it, those that need no login included; else the answer is 419. " +
-					"It changes with the session, so it is read from the cookie each time.",
+				"description": "Value of the cookie `" + csrfCookie + "`, plain or URL-encoded. `X-CSRF-TOKEN` is accepted too. " +
+					"In cookie mode, every request except GET requires it, even without login; otherwise the response is 419. " +
+					"It changes with the session, so read the cookie before each request.",
 			},
 		}},
 	}
@@ -96,7 +96,7 @@ func (a *API) addEvents(doc *reference.Document) {
 	}
 	for _, op := range a.ops {
 		if op.makesEndpoints {
-			anyEvent := eventOperation("onEvent", "An event of a type that the endpoint receives", all)
+			anyEvent := eventOperation("onEvent", "An event that the endpoint subscribes to", all)
 			op.doc.Callbacks = map[string]map[string]reference.PathItem{"event": {"{$request.body#/url}": {"post": anyEvent}}}
 		}
 	}
@@ -104,10 +104,10 @@ func (a *API) addEvents(doc *reference.Document) {
 
 func (e Event) schema(registry *shape.Registry) *shape.Schema {
 	s := &shape.Schema{Type: shape.TypeObject, Description: e.summary}
-	s.Add("type", true, &shape.Schema{Type: shape.TypeString, Enum: []string{e.name}, Description: "What happened."})
-	s.Add("timestamp", true, &shape.Schema{Type: shape.TypeString, Format: "date-time", Description: "When it happened, in UTC with microseconds."})
+	s.Add("type", true, &shape.Schema{Type: shape.TypeString, Enum: []string{e.name}, Description: "Type of the event."})
+	s.Add("timestamp", true, &shape.Schema{Type: shape.TypeString, Format: "date-time", Description: "Time of the event, in UTC with microseconds."})
 	s.Add("tenant_id", true, &shape.Schema{
-		Type: shape.TypeString, Format: "uuid", Nullable: true, Description: "The tenant that it concerns; null for what concerns the platform alone.",
+		Type: shape.TypeString, Format: "uuid", Nullable: true, Description: "ID of the tenant. Null for events of the platform.",
 	})
 	s.Add("data", true, registry.Schema(e.data, ""))
 	return s
@@ -120,17 +120,17 @@ func eventOperation(id, summary string, body *shape.Schema) *reference.Operation
 	}
 	return &reference.Operation{
 		ID: id, Summary: summary, Tags: []string{"Webhooks"}, Security: []map[string][]string{},
-		Description: "Sent to the endpoints of the tenant and of the platform that want this type, at least once, signed by the rules of Standard Webhooks. " +
-			"Verify the signature before you trust the message, and leave out an id that you have seen.",
+		Description: "Sent at least once to each endpoint of the tenant and the platform that subscribes to this type, signed according to Standard Webhooks. " +
+			"Verify the signature, and ignore events whose ID you have already processed.",
 		Parameters: []*reference.Parameter{
-			header("webhook-id", "The id of the event: the same at every attempt and endpoint."),
-			header("webhook-timestamp", "When the attempt was made, in seconds since 1970. Refuse what is more than five minutes off your clock."),
-			header("webhook-signature", "v1, and the base64 of the HMAC-SHA256 of id.timestamp.body with the endpoint's secret; several with a space between while a secret is rotated."),
+			header("webhook-id", "ID of the event. The same for all endpoints and attempts."),
+			header("webhook-timestamp", "Time of the attempt, as a Unix timestamp in seconds. Reject events that differ from your clock by more than five minutes."),
+			header("webhook-signature", "`v1,` followed by the base64-encoded HMAC-SHA256 of `id.timestamp.body` with the endpoint's secret. After a rotation, several signatures separated by spaces."),
 		},
 		RequestBody: &reference.Body{Required: true, Content: reference.JSONContent(body)},
 		Responses: map[string]*reference.Response{
-			"2XX": {Description: "Delivered. The answer has to come within 15 seconds; its body is not read."},
-			"410": {Description: "The endpoint is disabled: nothing more is sent to it."},
+			"2XX": {Description: "The event was delivered. Respond within 15 seconds. The body is ignored."},
+			"410": {Description: "The endpoint is disabled and does not receive more events."},
 		},
 	}
 }

@@ -124,7 +124,7 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		p.status = statusAbandoned
-		a.cfg.Log.InfoContext(ctx, "request abandoned by the caller", "error", err)
+		a.cfg.Log.InfoContext(ctx, "request canceled by client", "error", err)
 	case isPanic:
 		a.cfg.Panicked()
 		a.panics.record(ctx, panicked)

@@ -113,8 +113,8 @@ func (u *unknownOrigins) log(ctx context.Context, log *slog.Logger, origin strin
 	if parsed, err := url.Parse(origin); err == nil && parsed.Host != "" {
 		host = parsed.Host
 	}
-	log.WarnContext(ctx, "pages of this origin can neither read answers nor use cookies", "origin", origin,
-		"allow", "TENANTRY_FRONTEND_URL="+origin+" if it is the frontend, or TENANTRY_FIRST_PARTY_HOSTS="+host+" beside a frontend of the same scheme")
+	log.WarnContext(ctx, "cross-origin request blocked", "origin", origin,
+		"allow", "TENANTRY_FRONTEND_URL="+origin+" if it is the frontend, or TENANTRY_FIRST_PARTY_HOSTS="+host+" if it uses the scheme of the frontend")
 }
 
 // panicError is a recovered panic.

@@ -62,7 +62,7 @@ func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Pre
 	if open(to.Addr()) || isInNetworks(to.Addr().Unmap(), exempt) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is no public address, or is asked without https", ErrForbidden, to.Addr())
+	return fmt.Errorf("%w: %s is not a public address, or the URL does not use https", ErrForbidden, to.Addr())
 }
 
 // CheckHost returns ErrForbidden if the host of a URL is an address that is neither public nor
@@ -77,7 +77,7 @@ func CheckHost(host string, exempt []netip.Prefix) error {
 		if isPublic(addr) || isInNetworks(addr.Unmap(), exempt) {
 			return nil
 		}
-		return fmt.Errorf("%w: %s is no public address", ErrForbidden, addr)
+		return fmt.Errorf("%w: %s is not a public address", ErrForbidden, addr)
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	if last == "" || strings.HasPrefix(last, "0x") || strings.Trim(last, "0123456789") == "" {

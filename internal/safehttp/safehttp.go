@@ -31,7 +31,7 @@ var (
 	// ErrForbidden means that requests to a URL or an address are not allowed.
 	ErrForbidden = errors.New("safehttp: forbidden")
 	// ErrTooLarge means that a response exceeds Config.MaxBody.
-	ErrTooLarge = errors.New("safehttp: the answer is too large")
+	ErrTooLarge = errors.New("safehttp: the response is too large")
 )
 
 // Defaults of Config. DefaultMaxBody is in bytes.
@@ -143,11 +143,11 @@ func CheckURL(text string) (*url.URL, error) {
 func checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%w: neither http nor https", ErrForbidden)
+		return fmt.Errorf("%w: must be http or https", ErrForbidden)
 	case u.Hostname() == "":
 		return fmt.Errorf("%w: no host", ErrForbidden)
 	case !HasValidPort(u):
-		return fmt.Errorf("%w: no such port", ErrForbidden)
+		return fmt.Errorf("%w: invalid port", ErrForbidden)
 	case u.User != nil:
 		return fmt.Errorf("%w: user information in the URL", ErrForbidden)
 	}

@@ -16,15 +16,15 @@ import (
 
 // BrandFlags are the flags for the appearance of the service.
 type BrandFlags struct {
-	AppName       string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Name of the product, in mails, pages and documents. Default: Tenantry."`
-	Logo          string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in mails and pages: a PNG, JPEG, WebP or SVG file of at most 1 MiB, which the service serves at /brand/logo, or an https URL. A PNG or JPEG file is on invoices too. Mail programs show no SVG and not all show WebP. Default: none."`
-	Accent        string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in mails and pages, dark enough for white text. Default: a blue."`
-	SupportEmail  string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for questions, at the foot of mails. Default: none."`
-	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"Page with the terms of service, at the foot of mails. Default: none."`
-	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"Page with the privacy policy, at the foot of mails. Default: none."`
-	Locales       string `env:"TENANTRY_LOCALES" placeholder:"LOCALE,…" help:"Languages that are offered to customers: en, fr, es, it. English is always one of them, because texts of the catalog begin in English. Default: all."`
-	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Mails that are sent only if they are named here: welcome (to a new user), receipt (for a paid invoice); or none. Default: none for serve, both for dev."`
-	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
+	AppName       string `env:"TENANTRY_APP_NAME" placeholder:"NAME" help:"Product name in emails, pages and documents. Default: Tenantry."`
+	Logo          string `env:"TENANTRY_LOGO" placeholder:"FILE|URL" help:"Logo in emails and pages: an https URL, or a PNG, JPEG, WebP or SVG file of at most 1 MiB, which is served at /brand/logo. Invoices show PNG and JPEG files only. Email clients do not show SVG, and some do not show WebP. Default: none."`
+	Accent        string `env:"TENANTRY_ACCENT" placeholder:"#RRGGBB" help:"Color of buttons and links in emails and pages. Must be dark enough for white text. Default: blue."`
+	SupportEmail  string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for support, in the footer of emails. Default: none."`
+	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"URL of the terms of service, in the footer of emails. Default: none."`
+	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"URL of the privacy policy, in the footer of emails. Default: none."`
+	Locales       string `env:"TENANTRY_LOCALES" placeholder:"LOCALE,…" help:"Languages for customers: en, fr, es, it. Must include en, the fallback for catalog texts. Default: all."`
+	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Optional emails to send: welcome (to new users), receipt (for paid invoices), or none. Default: none for serve, both for dev."`
+	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with custom email templates: {locale}/{mail}.html, .txt and .subject. See tenantry mail list. Default: built-in templates."`
 }
 
 // brand reads the brand and the mail templates.
@@ -104,7 +104,7 @@ func (p *parser) link(name, value string) string {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "", len(value) > maxLink:
 		p.fail(name, "not an absolute http or https URL")
 	case !safehttp.HasValidPort(u):
-		p.fail(name, "its port is not from 1 to 65535")
+		p.fail(name, "the port must be from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	default:
@@ -122,11 +122,11 @@ func (p *parser) locales(name, value string) []string {
 	}
 	for _, locale := range given {
 		if !slices.Contains(i18n.Locales(), locale) {
-			p.fail(name, "there is no locale %q; the locales are %s", locale, strings.Join(i18n.Locales(), ", "))
+			p.fail(name, "unknown locale %q; supported locales: %s", locale, strings.Join(i18n.Locales(), ", "))
 		}
 	}
 	if !slices.Contains(given, i18n.Default) {
-		p.fail(name, "must contain %s, because texts of the catalog begin in English", i18n.Default)
+		p.fail(name, "must contain %s, the fallback for catalog texts", i18n.Default)
 	}
 	return slices.DeleteFunc(i18n.Locales(), func(locale string) bool { return !slices.Contains(given, locale) })
 }

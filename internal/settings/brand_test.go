@@ -80,15 +80,15 @@ func TestWrongBrandIsNamed(t *testing.T) {
 		name, reason string
 		flags        settings.BrandFlags
 	}{
-		{"TENANTRY_APP_NAME", "has 61 characters, more than 60", settings.BrandFlags{AppName: strings.Repeat("a", 61)}},
-		{"TENANTRY_APP_NAME", "must not have control or format characters", settings.BrandFlags{AppName: "Ac\nme"}},
+		{"TENANTRY_APP_NAME", "has 61 characters; the maximum is 60", settings.BrandFlags{AppName: strings.Repeat("a", 61)}},
+		{"TENANTRY_APP_NAME", "must not contain control or format characters", settings.BrandFlags{AppName: "Ac\nme"}},
 		{"TENANTRY_LOGO", text + ": is none of PNG, JPEG, WebP and SVG", settings.BrandFlags{Logo: text}},
 		{"TENANTRY_LOGO", `"http://a.example/l.png" is neither an https URL nor a file`, settings.BrandFlags{Logo: "http://a.example/l.png"}},
 		{"TENANTRY_LOGO", "not an absolute http or https URL", settings.BrandFlags{Logo: "ftp://a.example/l.png"}},
 		{"TENANTRY_LOGO", "must not have a user or a password", settings.BrandFlags{Logo: "https://u:p@a.example/l.png"}},
 		{"TENANTRY_LOGO", "/nowhere/l.png: no such file or directory", settings.BrandFlags{Logo: "/nowhere/l.png"}},
-		{"TENANTRY_ACCENT", `"blue" is not a color of the form #rrggbb`, settings.BrandFlags{Accent: "blue"}},
-		{"TENANTRY_ACCENT", "white text on #ffcc00 cannot be read: the contrast is 1.51, at least 4.5 is needed; take a darker color", settings.BrandFlags{Accent: "#ffcc00"}},
+		{"TENANTRY_ACCENT", `"blue" must be a color in the form #rrggbb`, settings.BrandFlags{Accent: "blue"}},
+		{"TENANTRY_ACCENT", "too light for white text: the contrast of #ffcc00 is 1.51, at least 4.5 is required; choose a darker color", settings.BrandFlags{Accent: "#ffcc00"}},
 		{"TENANTRY_SUPPORT_EMAIL", `"help" is not an email address`, settings.BrandFlags{SupportEmail: "help"}},
 		{"TENANTRY_SUPPORT_EMAIL", `"Help <help@acme.example>" is not an email address`, settings.BrandFlags{SupportEmail: "Help <help@acme.example>"}},
 		{"TENANTRY_TERMS_URL", "not an absolute http or https URL", settings.BrandFlags{TermsURL: "/terms"}},
@@ -140,7 +140,7 @@ func TestOptionalMailsAreParsed(t *testing.T) {
 		t.Errorf("serve sends %v without a setting", got.OptionalMails)
 	}
 	_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: "welcome,invitation"}}.Settings(env(nil))
-	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is no optional mail; those are welcome and receipt`) {
+	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is not an optional email; optional emails: welcome and receipt`) {
 		t.Error(err)
 	}
 }
@@ -175,7 +175,7 @@ func TestLocalesAreParsed(t *testing.T) {
 			t.Errorf("%q: %v %s", value, err, diff)
 		}
 	}
-	for value, want := range map[string]string{"fr": "must contain en", "en,de": `there is no locale "de"; the locales are en, fr, es, it`} {
+	for value, want := range map[string]string{"fr": "must contain en", "en,de": `unknown locale "de"; supported locales: en, fr, es, it`} {
 		_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{Locales: value}}.Settings(env(nil))
 		if err == nil || !strings.Contains(err.Error(), "TENANTRY_LOCALES: "+want) {
 			t.Errorf("%q: %v", value, err)

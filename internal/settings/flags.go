@@ -18,68 +18,68 @@ import (
 
 // StoreFlags are the flags for the data and the log.
 type StoreFlags struct {
-	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and everything else kept on disk. Default: ./data."`
-	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
+	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and other files. Default: ./data."`
+	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database URL: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
 	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
-	DatabaseConns   string `env:"TENANTRY_DATABASE_CONNS" placeholder:"N" help:"How many connections to PostgreSQL one process has at most, 4 to 500. Default: 16."`
-	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum level to log: debug, info, warn or error. Default: info."`
-	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log: text or json. Default: json for serve, text for the other commands."`
+	DatabaseConns   string `env:"TENANTRY_DATABASE_CONNS" placeholder:"N" help:"Maximum number of PostgreSQL connections per process, from 4 to 500. Default: 16."`
+	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error. Default: info."`
+	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json. Default: json for serve, text for other commands."`
 }
 
 // HTTPFlags are the flags for the addresses of the service and its rate limits.
 type HTTPFlags struct {
 	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
 	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
-	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails and redirects lead. Default: the public URL."`
-	FrontendPaths   string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Paths of the frontend's pages where they are others than by default, such as billing=/settings/billing. Pages: invitation (with {token} in its path), reset_password, forgot_password, verify_email, billing, webhooks, oauth_callback, onboarding_success, onboarding_plans."`
-	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Hosts beside the frontend whose pages may use cookies, with the port where it is not the standard one. They are reached by the scheme of the frontend."`
-	Console         string `env:"TENANTRY_CONSOLE" placeholder:"on|off" help:"Whether the web console is served at the public URL. Default: on."`
-	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain whose subdomains share the cookies of a login, such as example.com: that of the public URL or one above it. All of them have to be trusted. Default: none, the cookies stay with the service's own host."`
-	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"Addresses or networks of the proxies whose X-Forwarded-For header is trusted. Default: none."`
-	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute of single groups, such as login=5,default=1200, where 0 turns a group off. Default: on."`
-	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Whether inviting, checkout and API keys wait until the caller has confirmed their email address. Default: off."`
-	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis in which all instances count the rate limits together: redis://user:password@host:port/database or rediss://…. Default: each instance counts on its own."`
-	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the URL of Redis."`
-	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Separate address that serves GET /metrics for Prometheus. On a loopback address /debug/pprof/ for go tool pprof too. Default: none. The sandbox serves /metrics on the main address as well."`
-	StopDelay       string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"How long requests are still taken after the service was told to stop, while /readyz is 503 already, so that a load balancer that asks there has stopped sending some. Up to 30s. Default: 0s."`
-	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address that serves /debug/pprof/ for go tool pprof to whoever reaches it; it may be that of the metrics. Profiles show what is in memory. Default: none but a loopback address of the metrics."`
+	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, for links in emails and redirects. Default: the public URL."`
+	FrontendPaths   string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Custom paths of frontend pages, such as billing=/settings/billing. Pages: invitation (the path must contain {token}), reset_password, forgot_password, verify_email, billing, webhooks, oauth_callback, onboarding_success, onboarding_plans."`
+	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Additional hosts whose pages can use cookies, with a port if it is not the default. They must use the scheme of the frontend."`
+	Console         string `env:"TENANTRY_CONSOLE" placeholder:"on|off" help:"Serve the web console at the public URL: on or off. Default: on."`
+	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain for session cookies, such as example.com: the domain of the public URL or a parent domain. Use it only if you trust all subdomains. Default: the host of the service."`
+	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"IP addresses or networks of proxies whose X-Forwarded-For header is trusted. Default: none."`
+	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute by group, such as login=5,default=1200. 0 disables the limit of a group. Default: on."`
+	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Require a verified email address for invitations, checkout and API keys: on or off. Default: off."`
+	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
+	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`
+	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address for Prometheus metrics (GET /metrics). A loopback address also serves /debug/pprof/ for go tool pprof. Default: none. The sandbox also serves /metrics on the main address."`
+	StopDelay       string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"Delay between the shutdown signal and the end of new requests. During the delay, /readyz returns 503, so that load balancers stop sending requests. At most 30s. Default: 0s."`
+	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address for /debug/pprof/, for go tool pprof. Can be the metrics address. Profiles contain data from memory, so restrict access to this address. Default: the metrics address if it is a loopback address."`
 }
 
 // LifetimeFlags are the flags for the lifetimes of tokens, sessions and invitations.
 type LifetimeFlags struct {
-	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long an access token is valid. Default: 15m."`
-	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"How long a refresh token is valid. Default: 720h."`
-	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"How long a login can be kept alive by refreshing, in total. Default: 2160h."`
-	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle time after which a session ends. Default: 2h."`
-	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle time after which a “remember me” session ends. Default: 720h."`
-	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"Days that an invitation stays valid if it sets no expiry of its own, 1 to 30. Default: 7."`
+	AccessTokenLifetime       string `env:"TENANTRY_ACCESS_TOKEN_LIFETIME" placeholder:"DURATION" help:"Lifetime of access tokens. Default: 15m."`
+	RefreshTokenLifetime      string `env:"TENANTRY_REFRESH_TOKEN_LIFETIME" placeholder:"DURATION" help:"Lifetime of refresh tokens. Default: 720h."`
+	RefreshFamilyLifetime     string `env:"TENANTRY_REFRESH_FAMILY_LIFETIME" placeholder:"DURATION" help:"Maximum lifetime of a login with refreshed tokens. Default: 2160h."`
+	SessionLifetime           string `env:"TENANTRY_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle timeout of sessions. Default: 2h."`
+	RememberedSessionLifetime string `env:"TENANTRY_REMEMBERED_SESSION_LIFETIME" placeholder:"DURATION" help:"Idle timeout of “remember me” sessions. Default: 720h."`
+	InvitationLifetime        string `env:"TENANTRY_INVITATION_LIFETIME" placeholder:"DAYS" help:"Number of days for which invitations are valid by default, from 1 to 30. Default: 7."`
 }
 
 // RetentionFlags are the flags for the retention of records that grow with use.
 type RetentionFlags struct {
-	AuditRetention    string `env:"TENANTRY_AUDIT_RETENTION" placeholder:"DAYS" help:"How many days the audit trail, the log of impersonations and invitations that are over are kept. Default: 400."`
-	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"How many days jobs are kept that failed for the last time, without the tokens in them. Default: 30."`
-	DeliveryRetention string `env:"TENANTRY_DELIVERY_RETENTION" placeholder:"DAYS" help:"How many days the payment provider's notifications are remembered and deliveries to webhook endpoints are kept, at least 30, because both can be repeated for so long. Default: 30."`
-	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"How many days a deleted tenant can be restored, before its data is deleted for good. Default: 30."`
+	AuditRetention    string `env:"TENANTRY_AUDIT_RETENTION" placeholder:"DAYS" help:"Number of days to keep the audit trail, the impersonation log and closed invitations. Default: 400."`
+	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"Number of days to keep dead jobs, without the tokens in their payloads. Default: 30."`
+	DeliveryRetention string `env:"TENANTRY_DELIVERY_RETENTION" placeholder:"DAYS" help:"Number of days to keep payment provider notifications and webhook deliveries, at least 30, because they can be repeated for 30 days. Default: 30."`
+	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"Number of days for which a deleted tenant can be restored before its data is purged. Default: 30."`
 }
 
 // UsageFlags are the flags for the retention of usage events.
 type UsageFlags struct {
-	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"How many days usage events are kept after their recorded time, at least 35. Meter totals are kept. Default: forever."`
-	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder, shared by all instances, to which usage events are written as compressed JSON lines before they are deleted. Default: they are deleted without a copy."`
+	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"Number of days to keep usage events after their recorded time, at least 35. Totals are kept. Default: forever."`
+	UsageArchive   string `env:"TENANTRY_USAGE_ARCHIVE" placeholder:"DIR" help:"Folder for archived usage events (compressed JSON lines), shared by all instances. Default: expired events are deleted without an archive."`
 }
 
 // OutsideFlags are the flags for the credentials of external services.
 type OutsideFlags struct {
 	StripeSecretKeyFile     string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
-	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the secret with which Stripe signs its notifications. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. While it is being replaced, give the old and the new one separated by a comma."`
-	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the mail server, smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
-	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all mail, such as Tenantry <no-reply@example.com>."`
+	StripeWebhookSecretFile string `env:"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE" placeholder:"FILE" help:"File that contains the signing secret of Stripe's webhook endpoint. Or set TENANTRY_STRIPE_WEBHOOK_SECRET to the secret. During a rotation, set the old and the new secret, separated by a comma."`
+	SMTPURLFile             string `name:"smtp-url-file" env:"TENANTRY_SMTP_URL_FILE" placeholder:"FILE" help:"File that contains the URL of the SMTP server: smtp://user:password@host or smtps://…. Or set TENANTRY_SMTP_URL to the URL."`
+	MailFrom                string `env:"TENANTRY_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of all emails, such as Tenantry <no-reply@example.com>."`
 }
 
 // DevFlags are the flags of dev.
 type DevFlags struct {
-	DemoDefaultPlan string `env:"TENANTRY_DEMO_DEFAULT_PLAN" placeholder:"SLUG" help:"Plan of the demo catalog that applies to organizations without a subscription, used when the data folder is new: its slug, or none. Default: free."`
+	DemoDefaultPlan string `env:"TENANTRY_DEMO_DEFAULT_PLAN" placeholder:"SLUG" help:"Slug of the demo plan for organizations without a subscription, or none. Only used if the data folder is new. Default: free."`
 	HTTPFlags       `embed:""`
 	BrandFlags      `embed:""`
 	InvoiceFlags    `embed:""`
@@ -116,25 +116,25 @@ type ProviderFlags struct {
 	InvoiceFlags `embed:""`
 
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
-	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Ask a sandbox at this URL in place of Stripe. The data must be a sandbox's too."`
+	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Use a sandbox at this URL instead of Stripe. The data must also belong to a sandbox."`
 }
 
 // MailFlags are the flags of commands that show mails.
 type MailFlags struct {
 	BrandFlags `embed:""`
 
-	PublicURL     string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, and mail programs the logo. Default: http://127.0.0.1:8080."`
-	FrontendURL   string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, where links in mails lead. Default: the public URL."`
-	FrontendPaths string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Paths of the frontend's pages where they are others than by default."`
+	PublicURL     string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service and email clients load the logo. Default: http://127.0.0.1:8080."`
+	FrontendURL   string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, for links in emails. Default: the public URL."`
+	FrontendPaths string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Custom paths of frontend pages."`
 }
 
 // CheckFlags are the flags of the command that checks the account at the payment provider.
 type CheckFlags struct {
 	StoreFlags `embed:""`
 
-	PublicURL           string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service, to find the endpoint that sends notifications there."`
+	PublicURL           string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Used to find its webhook endpoint at Stripe."`
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
-	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Check a stand-alone sandbox at this URL in place of Stripe."`
+	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Check a stand-alone sandbox at this URL instead of Stripe."`
 }
 
 // Settings validates the settings of dev. The returned error joins an Error for each wrong setting.
@@ -200,8 +200,8 @@ func (f MailFlags) Settings() (Settings, error) {
 type ImportFlags struct {
 	StoreFlags `embed:""`
 
-	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key, with which the links to Stripe's prices are checked. Or set TENANTRY_STRIPE_SECRET_KEY to the key. Default: they are not checked."`
-	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Ask a sandbox at this URL in place of Stripe."`
+	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key, for checking the links to Stripe's prices. Or set TENANTRY_STRIPE_SECRET_KEY to the key. Default: links are not checked."`
+	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Use a sandbox at this URL instead of Stripe."`
 }
 
 // Settings validates the settings of ImportFlags. The key is optional. A sandbox key without the

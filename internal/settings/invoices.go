@@ -16,20 +16,20 @@ import (
 // InvoiceFlags are the flags for the source of invoices and for the invoices that the service
 // issues itself.
 type InvoiceFlags struct {
-	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Who issues the invoices: the payment provider (psp_managed) or the service itself (platform_managed). Default: psp_managed."`
-	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of the invoices that the service issues, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
-	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on the invoices that the service issues, PNG or JPEG. Default: the logo of the product if it is such a file, else the seller's name."`
-	InvoiceNoteEN       string `name:"invoice-note-en" env:"TENANTRY_INVOICE_NOTE_EN" placeholder:"TEXT" help:"Text at the foot of the invoices that the service issues in English, lines separated by | or line breaks. It stands in for a language that has none."`
-	InvoiceNoteFR       string `name:"invoice-note-fr" env:"TENANTRY_INVOICE_NOTE_FR" placeholder:"TEXT" help:"The same in French, such as late-payment terms."`
-	InvoiceNoteES       string `name:"invoice-note-es" env:"TENANTRY_INVOICE_NOTE_ES" placeholder:"TEXT" help:"The same in Spanish."`
-	InvoiceNoteIT       string `name:"invoice-note-it" env:"TENANTRY_INVOICE_NOTE_IT" placeholder:"TEXT" help:"The same in Italian, such as that the PDF is a courtesy copy."`
-	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
-	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the name of the product."`
-	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
-	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE, which decides about reverse charge. Default: the country of the VAT number. Needed for TENANTRY_E_INVOICE."`
-	EInvoice            string `name:"e-invoice" env:"TENANTRY_E_INVOICE" placeholder:"FORM" help:"Whether the invoices that the service issues carry their data for programs, as EN 16931 wants it: factur-x (which ZUGFeRD is too), or off. Default: off."`
+	InvoiceMode         string `env:"TENANTRY_INVOICE_MODE" placeholder:"MODE" help:"Issuer of invoices: the payment provider (psp_managed) or this service (platform_managed). Default: psp_managed."`
+	InvoiceNumberFormat string `env:"TENANTRY_INVOICE_NUMBER_FORMAT" placeholder:"FORMAT" help:"Number format of invoices issued by this service, with {year} and {number} or {number:6}. Default: INV-{year}-{number:6}."`
+	InvoiceLogo         string `env:"TENANTRY_INVOICE_LOGO" placeholder:"FILE" help:"Logo on invoices issued by this service, PNG or JPEG. Default: the product logo if it is a PNG or JPEG file, otherwise the name of the seller."`
+	InvoiceNoteEN       string `name:"invoice-note-en" env:"TENANTRY_INVOICE_NOTE_EN" placeholder:"TEXT" help:"Footer of English invoices issued by this service. Separate lines with | or line breaks. Also used for languages without a footer."`
+	InvoiceNoteFR       string `name:"invoice-note-fr" env:"TENANTRY_INVOICE_NOTE_FR" placeholder:"TEXT" help:"Footer of French invoices, such as late-payment terms."`
+	InvoiceNoteES       string `name:"invoice-note-es" env:"TENANTRY_INVOICE_NOTE_ES" placeholder:"TEXT" help:"Footer of Spanish invoices."`
+	InvoiceNoteIT       string `name:"invoice-note-it" env:"TENANTRY_INVOICE_NOTE_IT" placeholder:"TEXT" help:"Footer of Italian invoices, such as a note that the PDF is a courtesy copy."`
+	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent by country of the tenant, such as DE=19,FR=20. Default: none."`
+	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the product name."`
+	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Address of the seller. Separate lines with | or line breaks."`
+	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE. Determines reverse charge. Required for TENANTRY_E_INVOICE. Default: the country of the VAT number."`
+	EInvoice            string `name:"e-invoice" env:"TENANTRY_E_INVOICE" placeholder:"FORM" help:"Embed EN 16931 data in invoices issued by this service: factur-x (also known as ZUGFeRD) or off. Default: off."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
-	SellerTimeZone      string `env:"TENANTRY_SELLER_TIME_ZONE" placeholder:"NAME" help:"Time zone of the issue date, the due date and the year in the numbers of the invoices that the service issues, such as Europe/Berlin. Default: UTC."`
+	SellerTimeZone      string `env:"TENANTRY_SELLER_TIME_ZONE" placeholder:"NAME" help:"Time zone for issue dates, due dates and the year in numbers of invoices issued by this service, such as Europe/Berlin. Default: UTC."`
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
 }
 
@@ -81,17 +81,17 @@ func (p *parser) timeZone(name, text string) string {
 func (p *parser) eInvoice(f InvoiceFlags, s *Invoices) {
 	s.Seller.Country = strings.TrimSpace(f.SellerCountry)
 	if s.Seller.Country != "" && !shape.IsCountry(s.Seller.Country) {
-		p.fail("TENANTRY_SELLER_COUNTRY", "%q is not a country's code such as DE", s.Seller.Country)
+		p.fail("TENANTRY_SELLER_COUNTRY", "%q is not a country code such as DE", s.Seller.Country)
 	}
 	switch f.EInvoice {
 	case "", "off":
 	case "factur-x":
 		s.Hybrid = true
 		if s.Seller.Country == "" {
-			p.fail("TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE")
+			p.fail("TENANTRY_SELLER_COUNTRY", "required for TENANTRY_E_INVOICE")
 		}
 		if s.Seller.VATNumber == "" {
-			p.fail("TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE")
+			p.fail("TENANTRY_SELLER_VAT_NUMBER", "required for TENANTRY_E_INVOICE")
 		}
 	default:
 		p.fail("TENANTRY_E_INVOICE", "%q is neither factur-x nor off", f.EInvoice)
@@ -141,10 +141,10 @@ func (p *parser) taxes(name, value string) map[string]int64 {
 		case !ok || err != nil || rate < 0 || rate > 100_000_000 || rate%100 != 0:
 			p.fail(name, "%q is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5", part)
 		case !shape.IsCountry(country):
-			p.fail(name, "%q is not a country's code such as DE", country)
+			p.fail(name, "%q is not a country code such as DE", country)
 		default:
 			if _, twice := rates[country]; twice {
-				p.fail(name, "%q is given twice", country)
+				p.fail(name, "%q appears twice", country)
 			}
 			rates[country] = int64(rate) / 100
 		}

@@ -90,7 +90,7 @@ func (p *parser) providerPrefixes(env map[string]string) []string {
 	}
 	slices.Sort(unknown)
 	for _, variable := range unknown {
-		p.fail(variable, "no such setting")
+		p.fail(variable, "unknown setting")
 	}
 	slices.Sort(prefixes)
 	return slices.Compact(prefixes)
@@ -102,10 +102,10 @@ func (p *parser) loginProvider(prefix string) LoginProvider {
 	before := len(p.errs)
 	l.ClientSecret = p.secretOf(prefix+secret, p.getenv(prefix+secret), p.getenv(prefix+secret+"_FILE"))
 	if l.ClientSecret == "" && len(p.errs) == before {
-		p.fail(prefix+secret, "required beside the other settings of this provider")
+		p.fail(prefix+secret, "required with the other settings of this provider")
 	}
 	if l.ClientID == "" {
-		p.fail(prefix+"_CLIENT_ID", "required beside the other settings of this provider")
+		p.fail(prefix+"_CLIENT_ID", "required with the other settings of this provider")
 	}
 	if name, ok := strings.CutPrefix(prefix, oauthPrefix); ok {
 		l.Name = strings.ToLower(name)
@@ -115,7 +115,7 @@ func (p *parser) loginProvider(prefix string) LoginProvider {
 	l.Kind = OIDC
 	l.Name = p.providerName(prefix)
 	if l.Issuer = p.getenv(prefix + "_ISSUER"); l.Issuer == "" {
-		p.fail(prefix+"_ISSUER", "required beside the other settings of this provider")
+		p.fail(prefix+"_ISSUER", "required with the other settings of this provider")
 	} else if reason := issuerProblem(l.Issuer); reason != "" {
 		p.fail(prefix+"_ISSUER", "%s", reason)
 	}
@@ -128,9 +128,9 @@ func (p *parser) providerName(prefix string) string {
 		!strings.HasPrefix(name, "-") && !strings.HasSuffix(name, "-")
 	switch {
 	case !valid || len(name) > maxProviderName:
-		p.fail(prefix+"_ISSUER", "the name %q is not of at most %d letters, digits and underscores between others", name, maxProviderName)
+		p.fail(prefix+"_ISSUER", "the name %q must have at most %d letters, digits and inner underscores", name, maxProviderName)
 	case slices.Contains([]string{Google, Microsoft, GitHub, SandboxProvider}, name):
-		p.fail(prefix+"_ISSUER", "the name %s is taken by another provider", name)
+		p.fail(prefix+"_ISSUER", "the name %s is used by another provider", name)
 	}
 	return name
 }
@@ -144,7 +144,7 @@ func issuerProblem(issuer string) string {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "not an absolute https URL"
 	case !safehttp.HasValidPort(u):
-		return "its port is not from 1 to 65535"
+		return "the port must be from 1 to 65535"
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		return "must not have a user, a query or a fragment"
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):

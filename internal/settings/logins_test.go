@@ -46,7 +46,7 @@ func TestLoginProviders(t *testing.T) {
 
 func TestWrongLoginProvidersAreNamed(t *testing.T) {
 	t.Parallel()
-	const half = "required beside the other settings of this provider"
+	const half = "required with the other settings of this provider"
 	whole := func(name, issuer string) []string {
 		return []string{
 			"TENANTRY_OIDC_" + name + "_ISSUER=" + issuer, "TENANTRY_OIDC_" + name + "_CLIENT_ID=i", "TENANTRY_OIDC_" + name + "_CLIENT_SECRET=hush",
@@ -68,14 +68,14 @@ func TestWrongLoginProvidersAreNamed(t *testing.T) {
 			append(whole("ACME", "https://id.test")[:2], "TENANTRY_OIDC_ACME_CLIENT_SECRET_FILE=/none"),
 			map[string]string{"TENANTRY_OIDC_ACME_CLIENT_SECRET_FILE": "open /none: no such file or directory"},
 		},
-		"misspelt":          {[]string{"TENANTRY_OAUTH_GOOGLE_CLIENTID=g"}, map[string]string{"TENANTRY_OAUTH_GOOGLE_CLIENTID": "no such setting"}},
-		"unknown provider":  {[]string{"TENANTRY_OAUTH_ACME_CLIENT_ID=g"}, map[string]string{"TENANTRY_OAUTH_ACME_CLIENT_ID": "no such setting"}},
-		"issuer of Google":  {[]string{"TENANTRY_OAUTH_GOOGLE_ISSUER=g"}, map[string]string{"TENANTRY_OAUTH_GOOGLE_ISSUER": "no such setting"}},
-		"nameless":          {[]string{"TENANTRY_OIDC_CLIENT_ID=g"}, map[string]string{"TENANTRY_OIDC_CLIENT_ID": "no such setting"}},
-		"empty name":        {[]string{"TENANTRY_OIDC__CLIENT_ID=g"}, map[string]string{"TENANTRY_OIDC__CLIENT_ID": "no such setting"}},
-		"strange name":      {whole("ÄCME", "https://id.test"), map[string]string{"TENANTRY_OIDC_ÄCME_ISSUER": `the name "äcme" is not of at most 40 letters, digits and underscores between others`}},
-		"taken name":        {whole("GOOGLE", "https://id.test"), map[string]string{"TENANTRY_OIDC_GOOGLE_ISSUER": "the name google is taken by another provider"}},
-		"the sandbox's":     {whole("SANDBOX", "https://id.test"), map[string]string{"TENANTRY_OIDC_SANDBOX_ISSUER": "the name sandbox is taken by another provider"}},
+		"misspelt":          {[]string{"TENANTRY_OAUTH_GOOGLE_CLIENTID=g"}, map[string]string{"TENANTRY_OAUTH_GOOGLE_CLIENTID": "unknown setting"}},
+		"unknown provider":  {[]string{"TENANTRY_OAUTH_ACME_CLIENT_ID=g"}, map[string]string{"TENANTRY_OAUTH_ACME_CLIENT_ID": "unknown setting"}},
+		"issuer of Google":  {[]string{"TENANTRY_OAUTH_GOOGLE_ISSUER=g"}, map[string]string{"TENANTRY_OAUTH_GOOGLE_ISSUER": "unknown setting"}},
+		"nameless":          {[]string{"TENANTRY_OIDC_CLIENT_ID=g"}, map[string]string{"TENANTRY_OIDC_CLIENT_ID": "unknown setting"}},
+		"empty name":        {[]string{"TENANTRY_OIDC__CLIENT_ID=g"}, map[string]string{"TENANTRY_OIDC__CLIENT_ID": "unknown setting"}},
+		"strange name":      {whole("ÄCME", "https://id.test"), map[string]string{"TENANTRY_OIDC_ÄCME_ISSUER": `the name "äcme" must have at most 40 letters, digits and inner underscores`}},
+		"taken name":        {whole("GOOGLE", "https://id.test"), map[string]string{"TENANTRY_OIDC_GOOGLE_ISSUER": "the name google is used by another provider"}},
+		"the sandbox's":     {whole("SANDBOX", "https://id.test"), map[string]string{"TENANTRY_OIDC_SANDBOX_ISSUER": "the name sandbox is used by another provider"}},
 		"no URL":            {whole("ACME", "id.test"), map[string]string{"TENANTRY_OIDC_ACME_ISSUER": "not an absolute https URL"}},
 		"without TLS":       {whole("ACME", "http://id.test"), map[string]string{"TENANTRY_OIDC_ACME_ISSUER": "must begin with https://"}},
 		"on this machine":   {whole("ACME", "http://127.0.0.1:9/x"), nil},

@@ -8,8 +8,8 @@ import (
 // MCPFlags are the flags of the MCP server.
 type MCPFlags struct {
 	URL         string `name:"url" env:"TENANTRY_MCP_URL" placeholder:"URL" help:"URL of the running service. Default: http://127.0.0.1:8080."`
-	KeyFile     string `name:"key-file" env:"TENANTRY_MCP_KEY_FILE" placeholder:"FILE" help:"File that contains an API key. Or set TENANTRY_MCP_KEY to the key. Its scopes decide what the assistant can see."`
-	AllowWrites bool   `name:"allow-writes" env:"TENANTRY_MCP_ALLOW_WRITES" help:"Offer the tools that change something too, such as recording usage. Default: none of them."`
+	KeyFile     string `name:"key-file" env:"TENANTRY_MCP_KEY_FILE" placeholder:"FILE" help:"File that contains an API key. Or set TENANTRY_MCP_KEY to the key. Its scopes limit the data that the assistant can read."`
+	AllowWrites bool   `name:"allow-writes" env:"TENANTRY_MCP_ALLOW_WRITES" help:"Offer tools that change data, such as recording usage. Default: read-only tools."`
 }
 
 // MCP holds the settings of the MCP server.

@@ -120,9 +120,9 @@ func (p *parser) provider(keyFile string, s *Settings) {
 // refuseSandbox prevents production from starting with the data or the key of a sandbox.
 func (p *parser) refuseSandbox(s Settings) {
 	if _, err := os.Stat(filepath.Join(s.Data, SandboxFile)); s.Data != "" && err == nil {
-		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have well-known passwords", s.Data)
+		p.fail("TENANTRY_DATA", "%s belongs to a sandbox of tenantry dev, whose accounts have public passwords", s.Data)
 	}
 	if strings.Contains(s.StripeSecretKey.Reveal(), "sandbox") {
-		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a key of the sandbox")
+		p.fail("TENANTRY_STRIPE_SECRET_KEY", "this is a sandbox key")
 	}
 }

@@ -13,11 +13,11 @@ import (
 // they can be flags.
 type StripeSandboxFlags struct {
 	Addr          string `placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:12111."`
-	PublicURL     string `name:"url" placeholder:"URL" help:"URL at which it is reached, for links to its pages. Default: the listening address."`
+	PublicURL     string `name:"url" placeholder:"URL" help:"URL at which clients reach the sandbox, for links to its pages. Default: the listening address."`
 	Key           string `env:"TENANTRY_STRIPE_SECRET_KEY" placeholder:"KEY" help:"Secret key of its clients, such as sk_test_sandbox. Default: a random one, kept in the data folder."`
-	Webhook       string `placeholder:"URL" help:"URL that receives every event, besides the webhook endpoints that clients create. Default: none."`
-	WebhookSecret string `placeholder:"SECRET" help:"What signs the events to that URL. Default: a random one, kept in the data folder."`
-	Data          string `placeholder:"DIR" help:"Folder in which its state is kept. Default: ./stripe-sandbox."`
+	Webhook       string `placeholder:"URL" help:"URL that receives all events, in addition to webhook endpoints created by clients. Default: none."`
+	WebhookSecret string `placeholder:"SECRET" help:"Signing secret for events to that URL. Default: a random secret, stored in the data folder."`
+	Data          string `placeholder:"DIR" help:"Folder for the state of the sandbox. Default: ./stripe-sandbox."`
 }
 
 // StripeSandbox holds the settings of the stand-alone payment provider.

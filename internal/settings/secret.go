@@ -104,7 +104,7 @@ func ReadSecretFile(path string) (Secret, error) {
 	secret := strings.TrimRight(string(content), "\r\n")
 	switch {
 	case len(content) > maxSecret:
-		return "", fmt.Errorf("%s is too long for a secret", path)
+		return "", fmt.Errorf("%s is too large for a secret", path)
 	case secret == "":
 		return "", fmt.Errorf("%s is empty", path)
 	}

@@ -134,11 +134,11 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "ftp://example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://:443"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://a\nb"}, settings.StoreFlags{}},
-		{"TENANTRY_PUBLIC_URL", "its port is not from 1 to 65535", settings.HTTPFlags{PublicURL: "https://example.com:65536"}, settings.StoreFlags{}},
-		{"TENANTRY_FRONTEND_URL", "its port is not from 1 to 65535", settings.HTTPFlags{FrontendURL: "https://example.com:0"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "the port must be from 1 to 65535", settings.HTTPFlags{PublicURL: "https://example.com:65536"}, settings.StoreFlags{}},
+		{"TENANTRY_FRONTEND_URL", "the port must be from 1 to 65535", settings.HTTPFlags{FrontendURL: "https://example.com:0"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"example.com:99999" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "example.com:99999"}, settings.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), settings.HTTPFlags{RedisURL: "redis://redis:99999"}, settings.StoreFlags{}},
-		{"TENANTRY_DATABASE_URL", "its port is not from 1 to 65535", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p@db:65536/x"}},
+		{"TENANTRY_DATABASE_URL", "the port must be from 1 to 65535", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p@db:65536/x"}},
 		{"TENANTRY_FRONTEND_URL", "must not have a user or a password", settings.HTTPFlags{FrontendURL: "https://u:p@example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_FRONTEND_URL", "must not have a query or a fragment", settings.HTTPFlags{FrontendURL: "https://example.com/?a"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"https://example.com" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "https://example.com"}, settings.StoreFlags{}},
@@ -149,7 +149,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_COOKIE_DOMAIN", `"ample.com" is neither the host of TENANTRY_PUBLIC_URL nor a domain above it`, settings.HTTPFlags{PublicURL: "https://api.example.com", CookieDomain: "ample.com"}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"proxy" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.1,proxy"}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, settings.StoreFlags{}},
-		{"TENANTRY_RATE_LIMITS", `group "login" is given twice`, settings.HTTPFlags{RateLimits: "login=1,login=1"}, settings.StoreFlags{}},
+		{"TENANTRY_RATE_LIMITS", `group "login" appears twice`, settings.HTTPFlags{RateLimits: "login=1,login=1"}, settings.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), settings.HTTPFlags{RedisURL: "http://u:p@redis"}, settings.StoreFlags{}},
 		{"TENANTRY_REDIS_URL", "set together with TENANTRY_REDIS_URL_FILE; set only one of them", settings.HTTPFlags{RedisURL: "x", RedisURLFile: file}, settings.StoreFlags{}},
 		{"TENANTRY_DATA", file + " is not a folder", settings.HTTPFlags{}, settings.StoreFlags{Data: file}},
@@ -197,8 +197,8 @@ func TestServeRefusesTheSandbox(t *testing.T) {
 		"TENANTRY_STRIPE_SECRET_KEY": "sk_sandbox_1", "TENANTRY_STRIPE_WEBHOOK_SECRET": "whsec_1", "TENANTRY_SMTP_URL": "smtp://mail",
 	}))
 	want := map[string]string{
-		"TENANTRY_DATA":              data + " belongs to a sandbox of tenantry dev, whose accounts have well-known passwords",
-		"TENANTRY_STRIPE_SECRET_KEY": "this is a key of the sandbox",
+		"TENANTRY_DATA":              data + " belongs to a sandbox of tenantry dev, whose accounts have public passwords",
+		"TENANTRY_STRIPE_SECRET_KEY": "this is a sandbox key",
 	}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
@@ -229,7 +229,7 @@ func TestWrongSecrets(t *testing.T) {
 		"TENANTRY_DATABASE_URL":               "not a URL",
 		"TENANTRY_REDIS_URL":                  limit.ErrRedisURL.Error(),
 		"TENANTRY_STRIPE_SECRET_KEY_FILE":     dir + "/empty is empty",
-		"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE": dir + "/long is too long for a secret",
+		"TENANTRY_STRIPE_WEBHOOK_SECRET_FILE": dir + "/long is too large for a secret",
 		"TENANTRY_SMTP_URL":                   "not of the form smtp://[user:password@]host[:port] or smtps://…",
 	}
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
@@ -385,21 +385,21 @@ func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
 		flags        settings.InvoiceFlags
 	}{
 		{"TENANTRY_INVOICE_MODE", `"paper" is neither psp_managed nor platform_managed`, settings.InvoiceFlags{InvoiceMode: "paper"}},
-		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {year} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{number}"}},
-		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {number} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{year}"}},
-		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number:x}"}},
-		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number}\r\n"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must contain {year} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{number}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must contain {number} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{year}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "can contain ASCII letters, digits and punctuation, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number:x}"}},
+		{"TENANTRY_INVOICE_NUMBER_FORMAT", "can contain ASCII letters, digits and punctuation, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number}\r\n"}},
 		{"TENANTRY_SELLER_TIME_ZONE", `"Mars/Olympus" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Mars/Olympus"}},
 		{"TENANTRY_SELLER_TIME_ZONE", `"Local" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Local"}},
-		{"TENANTRY_SELLER_COUNTRY", `"de" is not a country's code such as DE`, settings.InvoiceFlags{SellerCountry: "de"}},
-		{"TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerVATNumber: "DE1"}},
-		{"TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerCountry: "DE"}},
+		{"TENANTRY_SELLER_COUNTRY", `"de" is not a country code such as DE`, settings.InvoiceFlags{SellerCountry: "de"}},
+		{"TENANTRY_SELLER_COUNTRY", "required for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerVATNumber: "DE1"}},
+		{"TENANTRY_SELLER_VAT_NUMBER", "required for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerCountry: "DE"}},
 		{"TENANTRY_E_INVOICE", `"zugferd" is neither factur-x nor off`, settings.InvoiceFlags{EInvoice: "zugferd"}},
-		{"TENANTRY_INVOICE_LOGO", text + ": is neither a PNG nor a JPEG picture", settings.InvoiceFlags{InvoiceLogo: text}},
+		{"TENANTRY_INVOICE_LOGO", text + ": must be a PNG or JPEG image", settings.InvoiceFlags{InvoiceLogo: text}},
 		{"TENANTRY_TAX_RATES", `"DE" is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5`, settings.InvoiceFlags{TaxRates: "DE"}},
 		{"TENANTRY_TAX_RATES", `"DE=101" is not a country and a rate from 0 to 100 percent such as DE=19 or FR=5.5`, settings.InvoiceFlags{TaxRates: "DE=101"}},
-		{"TENANTRY_TAX_RATES", `"XX" is not a country's code such as DE`, settings.InvoiceFlags{TaxRates: "XX=1"}},
-		{"TENANTRY_TAX_RATES", `"DE" is given twice`, settings.InvoiceFlags{TaxRates: "DE=1,DE=2"}},
+		{"TENANTRY_TAX_RATES", `"XX" is not a country code such as DE`, settings.InvoiceFlags{TaxRates: "XX=1"}},
+		{"TENANTRY_TAX_RATES", `"DE" appears twice`, settings.InvoiceFlags{TaxRates: "DE=1,DE=2"}},
 	} {
 		_, err := settings.DevFlags{InvoiceFlags: test.flags, StoreFlags: settings.StoreFlags{Data: t.TempDir()}}.Settings(env(nil))
 		var wrong *settings.Error

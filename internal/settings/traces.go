@@ -21,7 +21,7 @@ func (p *parser) traces(s *Settings) {
 	}
 	protocol := cmp.Or(p.getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), p.getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
 	if protocol != "http/protobuf" {
-		p.fail("OTEL_EXPORTER_OTLP_PROTOCOL", "%q is not http/protobuf, the one protocol that is spoken here", protocol)
+		p.fail("OTEL_EXPORTER_OTLP_PROTOCOL", "%q is not http/protobuf, the only supported protocol", protocol)
 		return
 	}
 	s.Traces = true

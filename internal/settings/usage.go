@@ -24,7 +24,7 @@ func (p *parser) usage(f UsageFlags, s *Settings) {
 		return
 	}
 	if f.UsageRetention == "" {
-		p.fail("TENANTRY_USAGE_ARCHIVE", "requires TENANTRY_USAGE_RETENTION: without it no events are deleted")
+		p.fail("TENANTRY_USAGE_ARCHIVE", "requires TENANTRY_USAGE_RETENTION: otherwise events are never deleted")
 	}
 	path, err := filepath.Abs(f.UsageArchive)
 	if err != nil {

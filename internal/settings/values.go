@@ -68,7 +68,7 @@ func (p *parser) checkDatabaseURL(name string, value Secret) {
 	case u.Scheme != "postgres" && u.Scheme != "postgresql":
 		p.fail(name, "must begin with postgres:// or sqlite://")
 	case !safehttp.HasValidPort(u):
-		p.fail(name, "its port is not from 1 to 65535")
+		p.fail(name, "the port must be from 1 to 65535")
 	case u.Opaque != "":
 		p.fail(name, "not of the form postgres://user:password@host/name")
 	}
@@ -85,7 +85,7 @@ func (p *parser) webURL(name, value string) *url.URL {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
 		p.fail(name, "not an absolute http or https URL")
 	case !safehttp.HasValidPort(u):
-		p.fail(name, "its port is not from 1 to 65535")
+		p.fail(name, "the port must be from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

@@ -72,7 +72,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 			db.log.DebugContext(ctx, "migration applied", "migration", filepath.Base(m.Source.Path), "took_ms", m.Duration.Milliseconds())
 		}
 		if before > 0 && len(done) > 0 { // not logged for a new database
-			db.log.InfoContext(ctx, "schema brought up to date", "from", before, "to", done[len(done)-1].Source.Version)
+			db.log.InfoContext(ctx, "schema migrated", "from", before, "to", done[len(done)-1].Source.Version)
 		}
 		return err
 	})
@@ -138,9 +138,9 @@ func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) e
 	}
 	switch {
 	case current > target:
-		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewerSchema, current, target)
+		return fmt.Errorf("%w: the database is at version %d, the program supports %d", ErrNewerSchema, current, target)
 	case current > 0 && current < baseline:
-		return fmt.Errorf("%w; it is at version %d", ErrOlderSchema, current)
+		return fmt.Errorf("%w; the database is at version %d", ErrOlderSchema, current)
 	}
 	if err := f(p); err != nil {
 		return fmt.Errorf("sqldb: migrate: %w", err)

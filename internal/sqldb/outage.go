@@ -67,7 +67,7 @@ func (db *DB) IsDiskFull() bool {
 	}
 	if hasRoom(filepath.Dir(db.path)) {
 		db.full.Store(false)
-		db.log.Info("the disk of the database has room again")
+		db.log.Info("database disk has free space again")
 		return false
 	}
 	return true
@@ -76,7 +76,7 @@ func (db *DB) IsDiskFull() bool {
 // noteFull records a write that failed because the disk is full.
 func (db *DB) noteFull(err error) {
 	if err != nil && IsFull(err) && !db.full.Swap(true) {
-		db.log.Error("the disk of the database is full: nothing can be stored", "error", err)
+		db.log.Error("database disk full: writes fail", "error", err)
 	}
 }
 

@@ -251,7 +251,7 @@ func TestCloseWhileTheServerIsAway(t *testing.T) {
 type told chan struct{}
 
 func (c told) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("the database does not answer")) {
+	if bytes.Contains(line, []byte("database unavailable")) {
 		select {
 		case c <- struct{}{}:
 		default:

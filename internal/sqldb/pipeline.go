@@ -50,7 +50,7 @@ func (c *pipelineConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driv
 		return nil, driver.ErrBadConn
 	}
 	if opts != (driver.TxOptions{}) {
-		return nil, errors.New("sqldb: a transaction has no options here")
+		return nil, errors.New("sqldb: transaction options are not supported")
 	}
 	c.inTx, c.sent, c.waiting = true, false, &pgx.Batch{}
 	c.waiting.Queue("BEGIN")

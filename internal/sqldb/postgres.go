@@ -38,7 +38,7 @@ func (db *DB) openPostgres(ctx context.Context, c Config) error {
 			return err
 		}
 		if pooled {
-			db.log.InfoContext(ctx, "the database is reached through a pooler: statements are not prepared")
+			db.log.InfoContext(ctx, "connection pooler detected: prepared statements disabled")
 			cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		}
 	}

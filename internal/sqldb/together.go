@@ -32,7 +32,7 @@ type Query struct {
 }
 
 // errNoResult means that the driver has lost a result.
-var errNoResult = errors.New("sqldb: a query has no result")
+var errNoResult = errors.New("sqldb: a query did not return a result")
 
 func queriesOf(ctx context.Context) []Query {
 	queries, _ := ctx.Value(queriesKey{}).([]Query)

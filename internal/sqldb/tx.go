@@ -51,7 +51,7 @@ func (db *DB) Tx(ctx context.Context, f func(ctx context.Context) error) error {
 		if err == nil || attempt == txAttempts || !isConflict(err) {
 			return err
 		}
-		db.log.DebugContext(ctx, "transaction runs again", "attempt", attempt, "error", err)
+		db.log.DebugContext(ctx, "retrying transaction", "attempt", attempt, "error", err)
 		if err := pause(ctx, time.Duration(attempt)*txPause); err != nil {
 			return err
 		}

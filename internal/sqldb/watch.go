@@ -22,7 +22,7 @@ const (
 )
 
 // errAway is the error of statements while PostgreSQL is unavailable.
-var errAway = errors.New("sqldb: the database does not answer")
+var errAway = errors.New("sqldb: the database is unavailable")
 
 // watch detects that PostgreSQL is unavailable or has stopped responding. A statement that was
 // already sent cannot detect the latter and would wait until its context ends. The watch therefore
@@ -272,7 +272,7 @@ func (w *watch) moveTo(server *pgx.ConnConfig) {
 		return
 	}
 	if w.at != nil {
-		w.log.Warn("the database is another server now", "host", server.Host, "port", server.Port)
+		w.log.Warn("database server changed", "host", server.Host, "port", server.Port)
 		w.closeConns()
 	}
 	w.at = server
@@ -287,10 +287,10 @@ func (w *watch) recordProbe(failed error) {
 	}
 	w.away = failed != nil
 	if !w.away {
-		w.log.Info("the database answers again")
+		w.log.Info("database available again")
 		return
 	}
-	w.log.Error("the database does not answer: what needs it is refused until it does", "error", failed)
+	w.log.Error("database unavailable", "error", failed)
 	w.closeConns()
 }
 

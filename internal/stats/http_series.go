@@ -8,36 +8,36 @@ import (
 )
 
 type seriesInput struct {
-	Figure   Figure   `query:"figure" required:"true" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"What is shown: of the first three the value at the end of each period, of the others the sum over it."`
-	Interval Interval `query:"interval" enum:"day,month" default:"month" doc:"The periods of the points, in UTC."`
-	From     string   `query:"from" format:"date" doc:"The first day, in UTC. By default 12 months until to, or 30 days."`
-	To       string   `query:"to" format:"date" doc:"The last day, in UTC. By default, and at most, today."`
-	Currency string   `query:"currency" format:"currency" doc:"Only revenue in this currency; in all when omitted. Other figures have none."`
+	Figure   Figure   `query:"figure" required:"true" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"Statistic to return. The first three are values at the end of each period, the others are sums over the period."`
+	Interval Interval `query:"interval" enum:"day,month" default:"month" doc:"Length of each data point, in UTC."`
+	From     string   `query:"from" format:"date" doc:"First day, in UTC. Default: 12 months before to, or 30 days by day."`
+	To       string   `query:"to" format:"date" doc:"Last day, in UTC. At most today. Default: today."`
+	Currency string   `query:"currency" format:"currency" doc:"Return only revenue in this currency. Default: all currencies. Ignored for other statistics."`
 }
 
 // StatsPoint is the value of one period.
 type StatsPoint struct {
-	At    string `json:"at" format:"date" doc:"The day on which the period begins."`
-	Value int64  `json:"value" doc:"A number; of revenue minor units a month."`
+	At    string `json:"at" format:"date" doc:"First day of the period."`
+	Value int64  `json:"value" doc:"Value. Monthly recurring revenue is in minor units of the currency."`
 }
 
 // StatsLine is a time series of a figure, per currency for revenue.
 type StatsLine struct {
-	Currency *string      `json:"currency" doc:"The currency of revenue; null for other figures."`
-	Points   []StatsPoint `json:"points" doc:"One for each period, the oldest first."`
+	Currency *string      `json:"currency" doc:"Currency of the revenue, as an ISO 4217 code. Null for other statistics."`
+	Points   []StatsPoint `json:"points" doc:"Data points, one per period, oldest first."`
 }
 
 // StatsSeriesMeta describes a series.
 type StatsSeriesMeta struct {
-	Figure   Figure   `json:"figure" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"What is shown, as it was asked for."`
-	Interval Interval `json:"interval" enum:"day,month" doc:"The periods of the points, in UTC."`
-	From     string   `json:"from" format:"date" doc:"The first day that counts."`
-	To       string   `json:"to" format:"date" doc:"The last day that counts."`
+	Figure   Figure   `json:"figure" enum:"mrr,tenants,subscriptions,failed_payments,quota_refusals" doc:"Requested statistic."`
+	Interval Interval `json:"interval" enum:"day,month" doc:"Length of each data point, in UTC."`
+	From     string   `json:"from" format:"date" doc:"First day of the series."`
+	To       string   `json:"to" format:"date" doc:"Last day of the series."`
 }
 
 // StatsSeries is the response of Series.
 type StatsSeries struct {
-	Data []StatsLine     `json:"data" doc:"One for each currency, the one that is largest at the end first; for figures without a currency one."`
+	Data []StatsLine     `json:"data" doc:"One series per currency, sorted by the last value, largest first. One series for statistics without a currency."`
 	Meta StatsSeriesMeta `json:"meta"`
 }
 

@@ -37,10 +37,10 @@ func (s store) refusals(ctx context.Context, hour int64) (QuotaRefusalFigures, e
 		Middle: hour - hoursOfDay, After: hour - 2*hoursOfDay, Until: hour,
 	})
 	if err != nil {
-		return QuotaRefusalFigures{}, sqldb.Wrap(err, "count refusals for quotas")
+		return QuotaRefusalFigures{}, sqldb.Wrap(err, "count quota rejections")
 	}
 	tenants, err := s.q(ctx).RefusedTenants(ctx, statssql.RefusedTenantsParams{After: hour - hoursOfDay, Until: hour})
-	return QuotaRefusalFigures{row.Last, row.Previous, tenants}, sqldb.Wrap(err, "count tenants with refusals for quotas")
+	return QuotaRefusalFigures{row.Last, row.Previous, tenants}, sqldb.Wrap(err, "count tenants with quota rejections")
 }
 
 // refusalDays returns the number of rejected events by day. It omits days without rejections.
@@ -50,7 +50,7 @@ func (s store) refusalDays(ctx context.Context, from, to int64) (map[int64]int64
 	for _, r := range rows {
 		found[r.Day] = r.Refused
 	}
-	return found, sqldb.Wrap(err, "read refusals for quotas by day")
+	return found, sqldb.Wrap(err, "read quota rejections by day")
 }
 
 // waiting has the numbers of waiting jobs.

@@ -85,7 +85,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	case AdoptRefused:
 		return s.refuse(ctx, a.opened, next.PSPSubscriptionID)
 	case AdoptIgnored:
-		s.deps.Log.WarnContext(ctx, "a tenant has a subscription at the payment provider that was not bought here, and has another one or is deleted",
+		s.deps.Log.WarnContext(ctx, "unexpected subscription at the payment provider: tenant is deleted or already has a subscription",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
 		return nil
 	case AdoptLater:
@@ -329,6 +329,6 @@ func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 			return psp.MarkPermanent(err)
 		}
 	}
-	s.deps.Log.InfoContext(ctx, "second subscription refused", "psp_subscription_id", r.SubscriptionID)
+	s.deps.Log.InfoContext(ctx, "second subscription canceled", "psp_subscription_id", r.SubscriptionID)
 	return nil
 }

@@ -73,14 +73,14 @@ func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
 	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-lookFor))
 	if err != nil {
-		s.deps.Log.ErrorContext(ctx, "open checkouts could not be listed", "tenant_id", tenantID, "error", err)
+		s.deps.Log.ErrorContext(ctx, "failed to list open checkouts", "tenant_id", tenantID, "error", err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	for _, c := range open {
 		if err := s.refreshCheckout(ctx, c, now); err != nil {
-			s.deps.Log.WarnContext(ctx, "a checkout could not be read back", "tenant_id", tenantID, "error", err)
+			s.deps.Log.WarnContext(ctx, "failed to read checkout", "tenant_id", tenantID, "error", err)
 			return
 		}
 	}

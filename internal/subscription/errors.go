@@ -48,9 +48,9 @@ func newChangeError(message string) *fault.Error {
 // Errors of store methods that find no row.
 var (
 	errNoCheckout  = errors.New("no such checkout")
-	errNoOperation = errors.New("the subscription has no pending operation")
-	errNoPreview   = errors.New("the change has no valid preview")
+	errNoOperation = errors.New("the subscription does not have a pending operation")
+	errNoPreview   = errors.New("the change does not have a valid preview")
 )
 
 // errOtherUsage means that the invoice of a change would bill other usage than its preview showed.
-var errOtherUsage = errors.New("the usage is not the one that the preview showed")
+var errOtherUsage = errors.New("the usage differs from the preview")

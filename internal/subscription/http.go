@@ -57,7 +57,7 @@ type cancelInput struct {
 	tenantInput
 	Body struct {
 		Reason      *string `json:"reason,omitempty" nullable:"true" maxLength:"500"`
-		Immediately bool    `json:"immediately,omitempty" doc:"End at once instead of at the end of the period."`
+		Immediately bool    `json:"immediately,omitempty" doc:"Whether to cancel immediately instead of at the end of the period."`
 	}
 }
 

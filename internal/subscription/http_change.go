@@ -11,7 +11,7 @@ import (
 type previewInput struct {
 	tenantInput
 	PlanID   string `query:"new_plan_id" required:"true" format:"uuid"`
-	Quantity int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
+	Quantity int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
 }
 
 // PreviewChange handles GET /subscription/preview-change.
@@ -31,9 +31,9 @@ type changeInput struct {
 	tenantInput
 	Body struct {
 		PlanID     string  `json:"new_plan_id" format:"uuid"`
-		Quantity   *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
-		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
-		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
+		Quantity   *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
+		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to after payment. Required for a change from a free to a paid plan."`
+		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to if the customer leaves the checkout. Required for a change from a free to a paid plan."`
 	}
 }
 

@@ -16,7 +16,7 @@ type checkoutInput struct {
 		Currency   string `json:"currency" minLength:"3" maxLength:"3"`
 		SuccessURL string `json:"success_url" format:"uri" maxLength:"2048"`
 		CancelURL  string `json:"cancel_url" format:"uri" maxLength:"2048"`
-		Quantity   *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+		Quantity   *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // ErrOtherCustomer means that the tenant has another customer at the provider, or that the customer
 // belongs to another tenant.
-var ErrOtherCustomer = errors.New("the tenant and the customer do not belong together")
+var ErrOtherCustomer = errors.New("the customer does not belong to the tenant")
 
 // Examine returns how a new subscription of the provider would be stored for a tenant. uuid.Nil
 // stands for a tenant that does not exist yet. It returns an *UnfitError if the subscription cannot
@@ -75,7 +75,7 @@ func (s *Service) Import(ctx context.Context, tenantID uuid.UUID, customerID, ps
 	}
 	sub, err := s.store.byPSPID(ctx, pspID)
 	if err == nil && sub.TenantID != tenantID || errors.Is(err, ErrNotFound) {
-		return fmt.Errorf("subscription %s was not taken over: the tenant has another one", pspID)
+		return fmt.Errorf("subscription %s was not imported: the tenant already has a subscription", pspID)
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Pendin
 	case open:
 		return sum, nil
 	case sub.Status.IsOver():
-		s.deps.Log.ErrorContext(ctx, "what waited for the next invoice is not billed: the subscription ended while a change waited",
+		s.deps.Log.ErrorContext(ctx, "pending invoice items not billed: subscription ended during a pending change",
 			"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "invoice", in.ID,
 			"charge", sum.Charge, "credit", sum.Credit, "currency", sum.Currency)
 	default:

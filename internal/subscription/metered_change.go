@@ -137,7 +137,7 @@ func (s *Service) sendMetered(ctx context.Context, op operation) error {
 		_, err := s.deps.Provider.ChangeMetered(ctx, op.before.PSPSubscriptionID, []psp.MeteredChange{change}, fmt.Sprintf("%s-%d", op.key(), i))
 		switch {
 		case errors.Is(err, psp.ErrRefused):
-			s.deps.Log.ErrorContext(ctx, "the payment provider did not take a price of a meter", "tenant", op.before.TenantID,
+			s.deps.Log.ErrorContext(ctx, "failed to switch meter price at the payment provider", "tenant", op.before.TenantID,
 				"psp_subscription_id", op.before.PSPSubscriptionID, "psp_price_id", change.PriceID, "error", err)
 		case err != nil:
 			return err
@@ -156,7 +156,7 @@ func (s *Service) keepMetered(ctx context.Context, tenantID uuid.UUID, cause err
 	if err != nil {
 		return err
 	}
-	s.deps.Log.ErrorContext(ctx, "usage of this period is billed at the former prices: the payment provider did not take the present ones",
+	s.deps.Log.ErrorContext(ctx, "usage of this period is billed at the old prices: failed to switch prices at the payment provider",
 		"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "period_start", sub.CurrentPeriodStart, "error", cause)
 	return s.lockAndDecideMetered(ctx, sub, true)
 }

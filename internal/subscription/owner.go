@@ -16,7 +16,7 @@ import (
 
 // ErrForeign means that a subscription at the provider belongs to no tenant. Other applications may
 // share the provider's account.
-var ErrForeign = errors.New("the subscription belongs to no tenant")
+var ErrForeign = errors.New("the subscription does not belong to a tenant")
 
 // UnfitError means that a tenant's subscription at the provider cannot be stored because one of its
 // values is unknown here.

@@ -17,7 +17,7 @@ import (
 const readBackTries = 40
 
 // errOvertaken means that another state was stored since this one was read.
-var errOvertaken = errors.New("another state was stored in between")
+var errOvertaken = errors.New("the state was changed concurrently")
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
@@ -59,12 +59,12 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 	err := s.ReadBack(ctx, pspID, nil)
 	if unfit, ok := errors.AsType[*UnfitError](err); ok {
-		s.deps.Log.WarnContext(ctx, "a subscription of the payment provider cannot be taken over",
+		s.deps.Log.WarnContext(ctx, "failed to import subscription from the payment provider",
 			"psp_subscription_id", pspID, "tenant_id", unfit.TenantID, "error", unfit)
 		return nil
 	}
 	if errors.Is(err, ErrForeign) {
-		s.deps.Log.InfoContext(ctx, "a subscription of the payment provider is no tenant's", "psp_subscription_id", pspID)
+		s.deps.Log.InfoContext(ctx, "subscription at the payment provider does not belong to a tenant", "psp_subscription_id", pspID)
 		return nil
 	}
 	return psp.MarkPermanent(err)

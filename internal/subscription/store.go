@@ -181,7 +181,7 @@ func (s store) setReason(ctx context.Context, sub Subscription, reason *string, 
 // if that was recorded before, or if the subscription ends with the trial.
 func (s store) markTrialEndMailed(ctx context.Context, sub Subscription) (bool, error) {
 	n, err := s.q(ctx).MarkTrialEndMailed(ctx, subscriptionsql.MarkTrialEndMailedParams{TenantID: sub.TenantID, ID: sub.ID})
-	return n == 1, sqldb.Wrap(err, "note that the end of a trial was mailed")
+	return n == 1, sqldb.Wrap(err, "record the trial end email")
 }
 
 // listPlansOfPrice lists the plans that use a price of the provider, oldest price first.

@@ -71,7 +71,7 @@ func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Tim
 	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
 		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,
 	})
-	return n == 1, sqldb.Wrap(err, "claim look at checkout")
+	return n == 1, sqldb.Wrap(err, "claim checkout check")
 }
 
 // setSession stores the session of a checkout. It reports whether the checkout had no session
@@ -113,5 +113,5 @@ func (s store) deleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
 // hasSuccessor reports whether a checkout was opened to replace a subscription.
 func (s store) hasSuccessor(ctx context.Context, sub Subscription) (bool, error) {
 	has, err := s.q(ctx).HasSuccessor(ctx, subscriptionsql.HasSuccessorParams{TenantID: sub.TenantID, ID: &sub.ID})
-	return has, sqldb.Wrap(err, "look for a successor")
+	return has, sqldb.Wrap(err, "find successor")
 }

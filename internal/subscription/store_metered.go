@@ -21,7 +21,7 @@ func (s store) decideMetered(ctx context.Context, sub Subscription, terms Metere
 	_, err = s.q(ctx).DecideMetered(ctx, subscriptionsql.DecideMeteredParams{
 		TenantID: sub.TenantID, ID: sub.ID, MeteredTerms: text, Period: &sub.CurrentPeriodStart,
 	})
-	return sqldb.Wrap(err, "decide metered items")
+	return sqldb.Wrap(err, "store the decision about metered items")
 }
 
 // changeMeteredTerms stores the terms that bill the current period after a change of plan.

@@ -13,7 +13,7 @@ import (
 // the result includes every trial that has begun.
 func (s store) hadTrial(ctx context.Context, tenantID, planID uuid.UUID) (bool, error) {
 	had, err := s.q(ctx).HadTrial(ctx, subscriptionsql.HadTrialParams{TenantID: tenantID, PlanID: planID})
-	return had, sqldb.Wrap(err, "look for a trial")
+	return had, sqldb.Wrap(err, "find trial")
 }
 
 // insertTrial records that a tenant's trial of a plan's product has begun with a subscription. Call

@@ -26,11 +26,11 @@ type SubscriptionView struct {
 	CurrentPeriodStart shape.Time                 `json:"current_period_start"`
 	CurrentPeriodEnd   shape.Time                 `json:"current_period_end"`
 	TrialEndsAt        *shape.Time                `json:"trial_ends_at"`
-	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end" doc:"An end is scheduled; cancel_at is its date."`
+	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end" doc:"Whether a cancellation is scheduled. See cancel_at for the time."`
 	CancelAt           *shape.Time                `json:"cancel_at"`
 	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
-	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"What the latest invoice asks of a person, while it is open."`
+	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take for the latest open invoice. Null if no action is required."`
 	PendingChange      *PendingChangeView         `json:"pending_change"`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
@@ -93,9 +93,9 @@ type ProrationBreakdown struct {
 	PeriodEnd     string        `json:"period_end" format:"date"`
 	DaysRemaining int           `json:"days_remaining"`
 	TotalDays     int           `json:"total_days"`
-	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. Usage that is recorded later outdates the preview."`
+	Usage         PreviewAmount `json:"usage" doc:"Part of the charge for usage so far, for a change from a usage-based plan. Recording more usage makes the preview outdated."`
 	// Pending is included in credit and charge.
-	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
+	Pending PreviewAmount `json:"pending" doc:"Part of credit and charge that would be on the next invoice even without the change, such as earlier seat changes. Negative for a credit."`
 }
 
 // ChangePreview is the cost of a change of plan. Net is charge minus credit.
@@ -105,11 +105,11 @@ type ChangePreview struct {
 	Net       PreviewAmount      `json:"net"`
 	Breakdown ProrationBreakdown `json:"breakdown"`
 
-	BalanceApplied PreviewAmount `json:"balance_applied" doc:"What the customer's credit pays of net."`
-	DueNow         PreviewAmount `json:"due_now" doc:"What is charged now: net less balance_applied, at least 0."`
-	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"When the next regular bill is due after the change: the end of its period or trial. Null if the subscription is scheduled to end."`
-	NextAmount     PreviewAmount `json:"next_amount" doc:"The next regular bill: quantity × price, without usage; 0 if there is none."`
-	NextDue        PreviewAmount `json:"next_due" doc:"What is charged of it after the credit that is left."`
+	BalanceApplied PreviewAmount `json:"balance_applied" doc:"Part of net that is paid with the customer's credit."`
+	DueNow         PreviewAmount `json:"due_now" doc:"Amount charged now: net minus balance_applied, at least 0."`
+	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"Time of the next regular bill after the change, in UTC: the end of the period or trial. Null if a cancellation is scheduled."`
+	NextAmount     PreviewAmount `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, without usage. 0 if no bill follows."`
+	NextDue        PreviewAmount `json:"next_due" doc:"Part of next_amount that is charged after applying the remaining credit."`
 }
 
 func newChangePreview(p preview) ChangePreview {
@@ -170,17 +170,17 @@ type HostedCheckout struct {
 
 // PlanCustomers counts the tenants whose subscription to a plan is not over.
 type PlanCustomers struct {
-	Tenants int64            `json:"tenants" doc:"How many tenants there are."`
-	ByPrice []PriceCustomers `json:"by_price" doc:"The same by the price that they pay, the most first."`
+	Tenants int64            `json:"tenants" doc:"Number of tenants."`
+	ByPrice []PriceCustomers `json:"by_price" doc:"Number of tenants by price, largest number first."`
 }
 
 // PriceCustomers counts the tenants that pay the same price. Existing subscriptions keep their
 // price when the price of the plan changes.
 type PriceCustomers struct {
-	Price         *uuid.UUID `json:"price" doc:"The id of the plan's price; null for one that the plan does not have any more."`
+	Price         *uuid.UUID `json:"price" doc:"ID of the plan's price. Null if the plan no longer has this price."`
 	Currency      string     `json:"currency"`
-	Amount        int64      `json:"amount" doc:"The price of a unit, in minor units of the currency."`
+	Amount        int64      `json:"amount" doc:"Price per unit, in minor units of the currency."`
 	IntervalUnit  string     `json:"interval_unit" enum:"day,week,month,year"`
 	IntervalCount int32      `json:"interval_count"`
-	Tenants       int64      `json:"tenants" doc:"How many tenants pay it."`
+	Tenants       int64      `json:"tenants" doc:"Number of tenants that pay this price."`
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // errInNoTenant means that no user with the email belongs to a tenant.
-var errInNoTenant = errors.New("the email is in no tenant")
+var errInNoTenant = errors.New("the email does not belong to a member of a tenant")
 
 // Errors that reject a request.
 var (

@@ -112,8 +112,8 @@ type teamStats struct {
 	Members            int64  `json:"members"`
 	PendingInvitations int64  `json:"pending_invitations"`
 	Total              int64  `json:"total"`
-	Limit              *int64 `json:"limit" doc:"The plan's quota of team-members; null is unlimited."`
-	Available          *int64 `json:"available" doc:"Negative where the plan has become smaller than the team."`
+	Limit              *int64 `json:"limit" doc:"Quota of the feature team-members. Null if unlimited."`
+	Available          *int64 `json:"available" doc:"Number of free seats. Negative if the team is larger than the plan allows. Null if unlimited."`
 }
 
 // Stats handles GET /stats.

@@ -123,7 +123,7 @@ func (h *HTTP) AdminRemoveMember(ctx context.Context, in *adminMemberInput) (*re
 
 type adminInvitationsInput struct {
 	Tenant      string `path:"tenant" format:"uuid"`
-	PendingOnly bool   `query:"pending_only" doc:"Only invitations that can be accepted."`
+	PendingOnly bool   `query:"pending_only" doc:"Return only invitations that can be accepted."`
 }
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.

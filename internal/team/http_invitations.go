@@ -30,8 +30,8 @@ type TeamInvitation struct {
 	Role      string            `json:"role"`
 	Status    string            `json:"status" enum:"pending,accepted,revoked,expired"`
 	ExpiresAt shape.Time        `json:"expires_at"`
-	IsExpired bool              `json:"is_expired" doc:"The expiry date has passed."`
-	IsValid   bool              `json:"is_valid" doc:"It is pending and has not expired."`
+	IsExpired bool              `json:"is_expired" doc:"Whether the expiry time has passed."`
+	IsValid   bool              `json:"is_valid" doc:"Whether the invitation is pending and has not expired."`
 	Tenant    invitationTenant  `json:"tenant"`
 	Inviter   invitationInviter `json:"inviter"`
 	CreatedAt shape.Time        `json:"created_at"`
@@ -49,7 +49,7 @@ func teamInvitation(i Invitation) TeamInvitation {
 }
 
 type invitationsInput struct {
-	PendingOnly bool `query:"pending_only" doc:"Only invitations that can be accepted."`
+	PendingOnly bool `query:"pending_only" doc:"Return only invitations that can be accepted."`
 }
 
 // Invitations handles GET /invitations.
@@ -90,7 +90,7 @@ type inviteInput struct {
 
 type invitationBody struct {
 	Email         string `json:"email" format:"email" maxLength:"255"`
-	Role          string `json:"role" maxLength:"255" doc:"The name of an assignable role."`
+	Role          string `json:"role" maxLength:"255" doc:"Name of an assignable role."`
 	ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"30"`
 }
 

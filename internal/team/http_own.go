@@ -20,8 +20,8 @@ func (h *HTTP) Leave(ctx context.Context, _ *ownInput) (*rest.NoBody, error) {
 type transferInput struct {
 	TenantID string `path:"tenantId"`
 	Body     struct {
-		UserID          int64  `json:"user_id" doc:"Another member."`
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		UserID          int64  `json:"user_id" doc:"User ID of the new owner, who must be a member."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 	}
 }
 

@@ -65,7 +65,7 @@ type acceptAndRegisterInput struct {
 	Token string `path:"token"`
 	Body  struct {
 		Name                 string `json:"name" format:"name" maxLength:"255"`
-		Email                string `json:"email" format:"email" maxLength:"255" doc:"The address that was invited."`
+		Email                string `json:"email" format:"email" maxLength:"255" doc:"Invited email address."`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
 	}
@@ -92,7 +92,7 @@ type invitedRegistration struct {
 type invitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
-	TokenType    string `json:"token_type,omitempty" doc:"Always Bearer."`
+	TokenType    string `json:"token_type,omitempty" doc:"Token type. Always Bearer."`
 }
 
 // CheckAcceptAndRegister is the check that rest.Checks runs for AcceptAndRegister.

@@ -14,11 +14,11 @@ import (
 type TenantRole struct {
 	ID          int64      `json:"id"`
 	Name        string     `json:"name"`
-	GuardName   string     `json:"guard_name" doc:"Always web."`
-	TenantID    *uuid.UUID `json:"tenant_id" doc:"Null for a built-in role."`
+	GuardName   string     `json:"guard_name" doc:"Reserved. Always web."`
+	TenantID    *uuid.UUID `json:"tenant_id" doc:"ID of the tenant. Null for a built-in role."`
 	IsBuiltIn   bool       `json:"is_builtin"`
-	Permissions []string   `json:"permissions" doc:"Sorted."`
-	UsersCount  int64      `json:"users_count" doc:"Members of the tenant who hold the role."`
+	Permissions []string   `json:"permissions" doc:"Names of the permissions, sorted."`
+	UsersCount  int64      `json:"users_count" doc:"Number of members with the role."`
 	CreatedAt   shape.Time `json:"created_at"`
 	UpdatedAt   shape.Time `json:"updated_at"`
 }
@@ -57,7 +57,7 @@ func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) erro
 
 type createRoleInput struct {
 	Body struct {
-		Name        string   `json:"name" format:"name" maxLength:"255" doc:"Unique in the tenant without regard to case, and none of a built-in role."`
+		Name        string   `json:"name" format:"name" maxLength:"255" doc:"Name of the role. Unique in the tenant, not case-sensitive. Names of built-in roles are not allowed."`
 		Permissions []string `json:"permissions"`
 	}
 }

@@ -38,8 +38,8 @@ type TenantView struct {
 	PostalCode            *string      `json:"postal_code"`
 	Country               *string      `json:"country"`
 	VATNumber             *string      `json:"vat_number"`
-	VATStatus             string       `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"The registry's answer about the VAT number."`
-	VATName               *string      `json:"vat_name" doc:"The registered name while the VAT number is valid."`
+	VATStatus             string       `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"Result of the VAT number check."`
+	VATName               *string      `json:"vat_name" doc:"Registered name of the business. Null unless the VAT number is valid."`
 	BillingEmail          *string      `json:"billing_email"`
 	OnboardingCompletedAt *shape.Time  `json:"onboarding_completed_at"`
 	CreatedAt             shape.Time   `json:"created_at"`

@@ -24,8 +24,8 @@ type AdminTenant struct {
 	PostalCode            *string     `json:"postal_code"`
 	Country               *string     `json:"country"`
 	VATNumber             *string     `json:"vat_number"`
-	VATStatus             string      `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"The registry's answer about the VAT number."`
-	VATName               *string     `json:"vat_name" doc:"The registered name while the VAT number is valid."`
+	VATStatus             string      `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"Result of the VAT number check."`
+	VATName               *string     `json:"vat_name" doc:"Registered name of the business. Null unless the VAT number is valid."`
 	BillingEmail          *string     `json:"billing_email"`
 	Owner                 *Person     `json:"owner"`
 	MemberCount           int64       `json:"member_count"`
@@ -33,7 +33,7 @@ type AdminTenant struct {
 	PlanName              *string     `json:"plan_name"`
 	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 	CreatedAt             shape.Time  `json:"created_at"`
-	DeletedAt             *shape.Time `json:"deleted_at,omitempty" doc:"Only of a tenant that is deleted. Until its data is purged it can be restored."`
+	DeletedAt             *shape.Time `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
 	Roles                 []RoleName  `json:"roles"`
 }
 
@@ -63,8 +63,8 @@ func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
 }
 
 type adminListInput struct {
-	Search  string `query:"search" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
-	Deleted bool   `query:"deleted" doc:"Lists the tenants that are deleted and can be restored, in place of the others."`
+	Search  string `query:"search" maxLength:"255" doc:"Part of the name. Not case-sensitive."`
+	Deleted bool   `query:"deleted" doc:"Return the deleted tenants that can be restored instead of the active tenants."`
 }
 
 // List handles GET /admin/tenants.
@@ -155,7 +155,7 @@ func (h *AdminHTTP) Dissolve(ctx context.Context, in *adminInput) (*rest.NoBody,
 }
 
 type searchInput struct {
-	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"Matches a part of the name, case-insensitively."`
+	Search string `query:"search" required:"true" minLength:"1" maxLength:"255" doc:"Part of the name. Not case-sensitive."`
 }
 
 // TenantRoles is a tenant with the roles that its members can have.

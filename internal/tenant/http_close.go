@@ -16,7 +16,7 @@ func (h *HTTP) OwnerOnly(ctx context.Context, _ func(string) string) error {
 type deleteInput struct {
 	TenantID string `path:"tenantId"`
 	Body     struct {
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 	}
 }
 

@@ -12,13 +12,13 @@ import (
 
 func (s store) isOwner(ctx context.Context, id uuid.UUID, userID int64) (bool, error) {
 	n, err := s.q(ctx).IsOwner(ctx, tenantsql.IsOwnerParams{TenantID: id, UserID: userID, Owner: BuiltInOwner})
-	return n > 0, sqldb.Wrap(err, "look for the owner")
+	return n > 0, sqldb.Wrap(err, "find owner")
 }
 
 // keepMembers removes all members from a tenant and stores them for a restore.
 func (s store) keepMembers(ctx context.Context, id uuid.UUID) error {
 	if err := s.q(ctx).KeepMembers(ctx, id); err != nil {
-		return sqldb.Wrap(err, "note former members")
+		return sqldb.Wrap(err, "store former members")
 	}
 	return sqldb.Wrap(s.q(ctx).DeleteMembers(ctx, id), "delete members")
 }

@@ -30,39 +30,39 @@ type NamedRecord struct {
 type ChangeFacts struct {
 	Resource     string       `json:"resource"`
 	ResourceID   string       `json:"resource_id"`
-	ResourceName *string      `json:"resource_name" doc:"The present name of a user, a tenant or an API key; null for anything else and for what is gone."`
+	ResourceName *string      `json:"resource_name" doc:"Current name of a changed user, tenant or API key. Null for other or deleted objects."`
 	Before       shape.Object `json:"before" nullable:"true"`
 	After        shape.Object `json:"after" nullable:"true"`
 }
 
 // PaymentFacts describes the outcome of an invoice, a payment or a refund.
 type PaymentFacts struct {
-	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice; null for one that is not there any more."`
-	Number         *string     `json:"number" doc:"The number of the invoice."`
+	Invoice        *uuid.UUID  `json:"invoice" doc:"ID of the invoice. Null if it no longer exists."`
+	Number         *string     `json:"number" doc:"Invoice number."`
 	Currency       string      `json:"currency"`
-	Amount         int64       `json:"amount" doc:"What it was about, in minor units of the currency."`
-	DeclineCode    *string     `json:"decline_code" doc:"Of a failed payment the payment provider's code of the reason; null where nobody gave one. Tenants read generic_decline in place of a code that only the bank may explain."`
-	DeclineMessage *string     `json:"decline_message" doc:"What the code means and what to do, in the caller's language."`
-	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Of a failed payment when the provider tries next, as of then; null when it did not."`
+	Amount         int64       `json:"amount" doc:"Amount, in minor units of the currency."`
+	DeclineCode    *string     `json:"decline_code" doc:"Decline code of a failed payment. Null if not given. Tenants get generic_decline instead of codes that only the bank should explain."`
+	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language."`
+	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Time of the next attempt as scheduled when the payment failed, in UTC. Null if no attempt was scheduled."`
 }
 
 // UsageFacts describes a quota alert or the number of rejected events.
 type UsageFacts struct {
-	Meter     string  `json:"meter" doc:"The code of the meter."`
-	MeterName string  `json:"meter_name" doc:"The name of the meter."`
-	Limit     *string `json:"limit" doc:"The limit, as decimal text; null where it is not known."`
-	Used      *string `json:"used" doc:"What was used of it, as decimal text; null where it is not known."`
-	Refused   *int64  `json:"refused" doc:"How many events were refused for the quota in the hour that begins at the time of the entry; null for an alert."`
-	Threshold *int32  `json:"threshold" doc:"The share of the limit that was reached, in percent; null for what was refused."`
+	Meter     string  `json:"meter" doc:"Code of the meter."`
+	MeterName string  `json:"meter_name" doc:"Name of the meter."`
+	Limit     *string `json:"limit" doc:"Limit, as a decimal string. Null if unknown."`
+	Used      *string `json:"used" doc:"Usage, as a decimal string. Null if unknown."`
+	Refused   *int64  `json:"refused" doc:"Number of events rejected in the hour that starts at the time of the entry. Null for an alert."`
+	Threshold *int32  `json:"threshold" doc:"Reached percentage of the limit. Null for rejected usage."`
 }
 
 // WebhookFacts describes a delivery that was abandoned.
 type WebhookFacts struct {
-	Endpoint  uuid.UUID `json:"endpoint" doc:"The id of the endpoint."`
-	URL       string    `json:"url" doc:"Where it sends to now: scheme, host and a digest of the URL."`
-	EventType string    `json:"event_type" doc:"The type of the event that was not delivered."`
-	Status    *int32    `json:"status" doc:"The HTTP status of the last answer; null without one."`
-	Attempts  int32     `json:"attempts" doc:"How often it was tried."`
+	Endpoint  uuid.UUID `json:"endpoint" doc:"ID of the webhook endpoint."`
+	URL       string    `json:"url" doc:"Current URL of the endpoint: scheme, host and a digest of the full URL."`
+	EventType string    `json:"event_type" doc:"Type of the event that was not delivered."`
+	Status    *int32    `json:"status" doc:"HTTP status of the last response. Null without a response."`
+	Attempts  int32     `json:"attempts" doc:"Number of attempts."`
 }
 
 // Facts holds the details of an entry. The fields depend on its kind.
@@ -87,21 +87,21 @@ const (
 
 // TimelineEntry is one event of a timeline.
 type TimelineEntry struct {
-	ID       string       `json:"id" doc:"An id among all entries of all kinds."`
-	Type     string       `json:"type" doc:"What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear."`
-	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"The group that the entry belongs to."`
-	At       shape.Time   `json:"at" doc:"When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends."`
-	Tenant   *NamedRecord `json:"tenant" doc:"The tenant that it concerns; null for none, and for one that was purged."`
-	By       By           `json:"by" enum:"user,former_user,api_key,service" doc:"What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service."`
-	Actor    *NamedUser   `json:"actor" doc:"Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account."`
-	ActingAs *NamedUser   `json:"acting_as" doc:"Whom the actor impersonated; null for nobody."`
-	APIKey   *NamedRecord `json:"api_key" doc:"The API key that did it, in place of a person; null for none."`
-	Facts    Facts        `json:"facts" doc:"What is known of it, by the kind."`
+	ID       string       `json:"id" doc:"Unique identifier among entries of all kinds."`
+	Type     string       `json:"type" doc:"Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; or webhook.failed. New types can be added."`
+	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"Category of the entry."`
+	At       shape.Time   `json:"at" doc:"Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour."`
+	Tenant   *NamedRecord `json:"tenant" doc:"Tenant of the entry. Null for the platform or a purged tenant."`
+	By       By           `json:"by" enum:"user,former_user,api_key,service" doc:"Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service."`
+	Actor    *NamedUser   `json:"actor" doc:"User who made the change. Null if the actor is not an existing user."`
+	ActingAs *NamedUser   `json:"acting_as" doc:"User impersonated by the actor. Null if the actor was not impersonating."`
+	APIKey   *NamedRecord `json:"api_key" doc:"API key that made the change. Null if the actor is not an API key."`
+	Facts    Facts        `json:"facts" doc:"Details of the entry. The form depends on the kind."`
 }
 
 // CursorMeta holds the cursor of the next page.
 type CursorMeta struct {
-	NextCursor *string `json:"next_cursor" doc:"The cursor of the next page; null on the last."`
+	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page. Null on the last page."`
 	PerPage    int32   `json:"per_page"`
 }
 
@@ -122,9 +122,9 @@ func NewHTTP(db *sqldb.DB, messages *i18n.Catalog) *HTTP { return &HTTP{store{db
 
 // Part selects a page of a timeline.
 type Part struct {
-	Kind    Kind   `query:"kind" enum:"payments,changes,usage,webhooks" doc:"Only entries of this kind; all when omitted."`
-	PerPage int32  `query:"per_page" minimum:"1" maximum:"100" default:"25" doc:"How many entries a page has."`
-	Cursor  string `query:"cursor" maxLength:"255" doc:"The next_cursor of the page before; the newest entries when omitted."`
+	Kind    Kind   `query:"kind" enum:"payments,changes,usage,webhooks" doc:"Return only entries of this kind. Default: all kinds."`
+	PerPage int32  `query:"per_page" minimum:"1" maximum:"100" default:"25" doc:"Number of entries per page."`
+	Cursor  string `query:"cursor" maxLength:"255" doc:"Value of next_cursor from the previous page. Default: the newest entries."`
 }
 
 // Activity handles GET /admin/activity, the timeline of the whole platform.

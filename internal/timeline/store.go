@@ -24,7 +24,7 @@ func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 	if err == nil && n == 0 {
 		return errNoTenant
 	}
-	return sqldb.Wrap(err, "look for tenant")
+	return sqldb.Wrap(err, "find tenant")
 }
 
 // entries returns the first most entries after the cursor, from all sources of the kind ("" for
@@ -98,7 +98,7 @@ func (s store) names(ctx context.Context, page []entry) (names, error) {
 	if err == nil {
 		err = lookUp(ctx, s.db, "SELECT id, name FROM api_keys WHERE id IN", keys)
 	}
-	return names{users, tenants, keys}, sqldb.Wrap(err, "read names of time line")
+	return names{users, tenants, keys}, sqldb.Wrap(err, "read names of timeline")
 }
 
 func collectID[ID comparable](in map[ID]string, id *ID) {

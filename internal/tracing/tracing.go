@@ -43,7 +43,7 @@ func New(ctx context.Context, version string, log *slog.Logger) (*Tracer, error)
 		return nil, fmt.Errorf("OpenTelemetry: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		log.Warn("traces could not be sent", "error", err)
+		log.Warn("failed to send traces", "error", err)
 	}))
 	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))
 	return &Tracer{provider: p, tracer: p.Tracer("github.com/tenantry/tenantry")}, nil

@@ -261,7 +261,7 @@ func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause err
 	if len(submissions) == 1 {
 		return []V{w.Failed(cause)}
 	}
-	w.Log.WarnContext(ctx, "usage is stored one by one: a batch failed", "events", len(submissions), "error", cause)
+	w.Log.WarnContext(ctx, "failed to store usage batch; storing events one by one", "events", len(submissions), "error", cause)
 	verdicts := make([]V, len(submissions))
 	for i := range submissions {
 		alone, err := w.tryStore(ctx, submissions[i:i+1])

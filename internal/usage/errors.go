@@ -27,6 +27,6 @@ var (
 )
 
 var (
-	errAlertSent  = errors.New("the alert was sent already")
-	errNonePruned = errors.New("no deleted event is known")
+	errAlertSent  = errors.New("the alert was already sent")
+	errNonePruned = errors.New("no event was deleted")
 )

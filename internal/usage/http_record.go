@@ -76,12 +76,12 @@ type batchInput struct {
 // batchResult is the outcome of one event of a batch, with the status that it would get alone: 201
 // with its ID, or an error.
 type batchResult struct {
-	Index   int                 `json:"index" doc:"The event's place in the batch, from 0."`
+	Index   int                 `json:"index" doc:"Position of the event in the batch, starting at 0."`
 	Status  int                 `json:"status"`
-	ID      *uuid.UUID          `json:"id,omitempty" doc:"Set only for stored events."`
+	ID      *uuid.UUID          `json:"id,omitempty" doc:"ID of the event. Absent if the event was not stored."`
 	Code    string              `json:"code,omitempty"`
 	Message string              `json:"message,omitempty"`
-	Errors  map[string][]string `json:"errors,omitempty" doc:"The broken fields of an invalid event."`
+	Errors  map[string][]string `json:"errors,omitempty" doc:"Error messages by field, for an invalid event."`
 	exceededLimit
 }
 

@@ -254,13 +254,13 @@ func (s store) addRefused(ctx context.Context, hour int64, of []refusedOf) error
 SELECT DISTINCT * FROM (`+values+`) AS added
 WHERE true
 ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.refused + excluded.refused`, args)
-	return sqldb.Wrap(err, "count refused events")
+	return sqldb.Wrap(err, "count rejected events")
 }
 
 // addRefusedOfDay adds to the rejected events of a day, in one of its parts.
 func (s store) addRefusedOfDay(ctx context.Context, day int64, part int32, events int64) error {
 	err := s.q(ctx).AddRefusedOfDay(ctx, usagesql.AddRefusedOfDayParams{Day: day, Part: part, Refused: events})
-	return sqldb.Wrap(err, "count refused events of a day")
+	return sqldb.Wrap(err, "count rejected events of a day")
 }
 
 // raiseAlert stores an alert and reports whether it is new. It is not stored if the same or a

@@ -47,18 +47,18 @@ func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 type WebhookEndpoint struct {
 	ID             uuid.UUID   `json:"id"`
 	URL            string      `json:"url" example:"https://example.com/hooks"`
-	Events         []string    `json:"events" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Types of events, or a star for all."`
+	Events         []string    `json:"events" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Event types to send, or * for all types."`
 	Description    *string     `json:"description"`
 	Enabled        bool        `json:"enabled"`
-	DisabledReason *string     `json:"disabled_reason" enum:"gone,failing" doc:"gone: it answered 410. failing: nothing was delivered for 5 days. Null where it is enabled, or was disabled by hand."`
+	DisabledReason *string     `json:"disabled_reason" enum:"gone,failing" doc:"Reason why the endpoint was disabled automatically: it returned 410 (gone), or deliveries failed for five days (failing). Null if it is enabled or was disabled by a user."`
 	CreatedAt      shape.Time  `json:"created_at"`
-	LastDeliveryAt *shape.Time `json:"last_delivery_at" doc:"The last success."`
+	LastDeliveryAt *shape.Time `json:"last_delivery_at" doc:"Time of the last successful delivery, in UTC. Null before the first."`
 }
 
 // NewWebhookEndpoint is an endpoint with its new secret, which is returned only once.
 type NewWebhookEndpoint struct {
 	WebhookEndpoint
-	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" doc:"Shown here and never again."`
+	Secret string `json:"secret" example:"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" doc:"Secret. Returned only in this response."`
 }
 
 func view(e Endpoint) WebhookEndpoint {
@@ -93,8 +93,8 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]WebhookEndpo
 
 type createInput struct {
 	Body struct {
-		URL         string   `json:"url" format:"uri" maxLength:"2048" example:"https://example.com/hooks" doc:"https, with a public address; in the sandbox also http, and this machine."`
-		Events      []string `json:"events" minItems:"1" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Types of events, or a star for all."`
+		URL         string   `json:"url" format:"uri" maxLength:"2048" example:"https://example.com/hooks" doc:"HTTPS URL with a public address. The sandbox also accepts HTTP and the local machine."`
+		Events      []string `json:"events" minItems:"1" example:"[\"invoice.paid\",\"subscription.updated\"]" doc:"Event types to send, or * for all types."`
 		Description *string  `json:"description,omitempty" nullable:"true" format:"multiline" maxLength:"255"`
 	}
 }
@@ -141,7 +141,7 @@ type updateInput struct {
 		URL         shape.Opt[string]   `json:"url,omitzero" format:"uri" maxLength:"2048"`
 		Events      shape.Opt[[]string] `json:"events,omitzero" minItems:"1"`
 		Description shape.Opt[string]   `json:"description,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
-		Enabled     shape.Opt[bool]     `json:"enabled,omitzero" doc:"Enabling sends nothing by itself: what has failed can be replayed."`
+		Enabled     shape.Opt[bool]     `json:"enabled,omitzero" doc:"Whether events are sent to the endpoint. Failed deliveries are not sent when the endpoint is enabled; use replay."`
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // WebhookDelivery is the API representation of a delivery.
 type WebhookDelivery struct {
 	ID            uuid.UUID        `json:"id"`
-	EventID       uuid.UUID        `json:"event_id" doc:"What the header webhook-id has, the same at every attempt and every endpoint."`
+	EventID       uuid.UUID        `json:"event_id" doc:"ID of the event, sent in the webhook-id header. The same for all endpoints and attempts."`
 	Type          string           `json:"type" example:"invoice.paid"`
 	Status        string           `json:"status" enum:"pending,delivered,failed"`
 	Attempts      []WebhookAttempt `json:"attempts"`
@@ -24,9 +24,9 @@ type WebhookDelivery struct {
 // WebhookAttempt is one try to deliver.
 type WebhookAttempt struct {
 	At         shape.Time `json:"at"`
-	StatusCode *int       `json:"status_code" doc:"Null without an answer."`
+	StatusCode *int       `json:"status_code" doc:"HTTP status of the response. Null without a response."`
 	DurationMS int64      `json:"duration_ms"`
-	Error      *string    `json:"error" enum:"timeout,address_not_allowed,connection_failed,tls_failed,invalid_answer" doc:"Why there was no answer; null where there was one. address_not_allowed: the name of the host is unknown, or its address is not public."`
+	Error      *string    `json:"error" enum:"timeout,address_not_allowed,connection_failed,tls_failed,invalid_answer" doc:"Reason why the endpoint did not respond. Null if it responded. address_not_allowed: the host is unknown or its address is not public."`
 }
 
 func viewDelivery(d Delivery) WebhookDelivery {
@@ -99,7 +99,7 @@ func (h *HTTP) Resend(ctx context.Context, in *deliveryInput) (*rest.Data[Webhoo
 type replayInput struct {
 	Endpoint string `path:"endpoint"`
 	Body     struct {
-		Since shape.Time `json:"since" doc:"At most 30 days ago."`
+		Since shape.Time `json:"since" doc:"Earliest creation time of the deliveries to send again. At most 30 days ago."`
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *Service) keepRecords(ctx context.Context, results <-chan result) {
 		}
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		if err := s.recordAll(within, batch); err != nil {
-			s.deps.Log.ErrorContext(ctx, "outcomes of webhook deliveries were not stored; they are sent again", "error", err)
+			s.deps.Log.ErrorContext(ctx, "failed to record webhook deliveries; they will be sent again", "error", err)
 		}
 		cancel()
 	}
@@ -200,7 +200,7 @@ func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error 
 		return err
 	}
 	s.deps.DB.AfterCommit(ctx, func() {
-		s.deps.Log.WarnContext(ctx, "a webhook endpoint was disabled", "endpoint", e.ID, "tenant_id", e.TenantID, "reason", reason)
+		s.deps.Log.WarnContext(ctx, "webhook endpoint disabled", "endpoint", e.ID, "tenant_id", e.TenantID, "reason", reason)
 	})
 	if reason != reasonFailing || e.TenantID == nil {
 		return nil

@@ -152,7 +152,7 @@ func (d *sender) runRound(ctx, work context.Context, attempts *sync.WaitGroup) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		d.svc.deps.Log.ErrorContext(ctx, "webhook deliveries cannot be claimed", "error", err)
+		d.svc.deps.Log.ErrorContext(ctx, "failed to claim webhook deliveries", "error", err)
 	}
 }
 

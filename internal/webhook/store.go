@@ -133,7 +133,7 @@ func (s store) listListeners(ctx context.Context, tenantID *uuid.UUID) ([]listen
 	for i, row := range rows {
 		all[i] = listener{id: row.ID, types: strings.Split(row.Types, ","), enabled: row.IsEnabled}
 	}
-	return all, sqldb.Wrap(err, "find who listens")
+	return all, sqldb.Wrap(err, "find subscribed webhook endpoints")
 }
 
 func (s store) insertEvent(ctx context.Context, id uuid.UUID, e hook.Event, body []byte, now time.Time) error {

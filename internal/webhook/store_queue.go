@@ -70,7 +70,7 @@ ORDER BY v.next_attempt_at LIMIT 1`, backlogLimit, now).Scan(&due)
 	case errors.Is(err, sqldb.ErrNoRows):
 		return b, nil
 	case err != nil:
-		return Backlog{}, sqldb.Wrap(err, "find the webhook delivery that is due for the longest")
+		return Backlog{}, sqldb.Wrap(err, "find the oldest due webhook delivery")
 	}
 	b.Lag = now.Sub(due)
 	return b, nil
@@ -248,7 +248,7 @@ func (s store) noteFailures(ctx context.Context, all []outcome, now time.Time) e
 			}
 		}
 		if err := s.q(ctx).NoteFailure(ctx, n); err != nil {
-			return sqldb.Wrap(err, "note a webhook delivery that was given up")
+			return sqldb.Wrap(err, "record a failed webhook delivery")
 		}
 	}
 	return nil

@@ -97,7 +97,7 @@ func (r *Receiver) latest(n int) []Message {
 func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
 	if err != nil {
-		writeJSON(w, http.StatusRequestEntityTooLarge, map[string]string{"message": "The body cannot be read."})
+		writeJSON(w, http.StatusRequestEntityTooLarge, map[string]string{"message": "The body is unreadable."})
 		return
 	}
 	secrets, err := r.Secrets(req.Context(), req.URL.Path)
@@ -145,7 +145,7 @@ func (r *Receiver) setAnswer(w http.ResponseWriter, req *http.Request) {
 	a := answer{Status: http.StatusOK}
 	err := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxBody)).Decode(&a)
 	if err != nil || a.Status < 200 || a.Status > 599 || a.DelayMS < 0 || a.DelayMS > maxDelay {
-		writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"message": "Give a status from 200 to 599 and a delay_ms from 0 to 60000."})
+		writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"message": "Specify a status from 200 to 599 and a delay_ms from 0 to 60000."})
 		return
 	}
 	r.mu.Lock()

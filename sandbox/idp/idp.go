@@ -146,7 +146,7 @@ func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Du
 }
 
 // errNoGrant means that a code or token is unknown, used or expired.
-var errNoGrant = errors.New("there is no such grant")
+var errNoGrant = errors.New("the grant does not exist")
 
 // takeCode returns the grant of a code and invalidates the code. It returns errNoGrant if the code
 // is invalid.

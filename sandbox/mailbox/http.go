@@ -97,7 +97,7 @@ func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *templat
 func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
 	m, err := b.message(r.Context(), r.PathValue("id"))
 	if errors.Is(err, sql.ErrNoRows) {
-		writeJSON(w, http.StatusNotFound, map[string]any{"message": "There is no such mail."})
+		writeJSON(w, http.StatusNotFound, map[string]any{"message": "This email does not exist."})
 		return
 	}
 	if err != nil {

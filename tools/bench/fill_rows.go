@@ -177,7 +177,7 @@ func (f *filler) invoices(ctx context.Context) error {
 // hourly sums.
 func (f *filler) usage(ctx context.Context) error {
 	if len(f.meters) == 0 {
-		return errors.New("there is no meter that sums")
+		return errors.New("no meter with sum aggregation")
 	}
 	summed := f.now.Truncate(time.Hour)
 	streams := f.bulkInto("usage_streams", "tenant_id", "meter_id", "summed_before")

@@ -70,13 +70,13 @@ func exit(err error) {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.Float64Var(&o.seconds, "seconds", 2, "how long each load is measured")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often the service and its limit take turns; medians are told")
-	flags.StringVar(&o.json, "json", "", "`file` that the figures are written to")
-	flags.StringVar(&o.binary, "binary", "", "the service's program; built unless given")
-	flags.StringVar(&o.profiles, "profiles", "", "`folder` for a CPU profile of the service under each load, for go tool pprof")
-	only := flags.String("only", "", "`regexp` of what is measured, matched with lines such as \"sqlite record 64\" and \"sqlite start\"")
-	databases := flags.String("databases", "sqlite,postgres", "which databases")
+	flags.Float64Var(&o.seconds, "seconds", 2, "seconds per measurement")
+	flags.IntVar(&o.rounds, "rounds", 3, "number of alternating runs of the service and its limit; medians are reported")
+	flags.StringVar(&o.json, "json", "", "`file` for the results")
+	flags.StringVar(&o.binary, "binary", "", "path of the tenantry binary; built if omitted")
+	flags.StringVar(&o.profiles, "profiles", "", "`folder` for CPU profiles of the service, for go tool pprof")
+	only := flags.String("only", "", "`regexp` of measurements to run, such as \"sqlite record 64\" or \"sqlite start\"")
+	databases := flags.String("databases", "sqlite,postgres", "databases to test")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -31,10 +31,10 @@ const (
 func runPeers(ctx context.Context, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet(peersCommand, flag.ContinueOnError)
-	flags.Float64Var(&o.seconds, "seconds", 2, "how long each load is measured")
-	flags.IntVar(&o.rounds, "rounds", 3, "how often the peer and its limit take turns; medians are told")
-	flags.StringVar(&o.json, "json", "", "`file` that the figures are written to")
-	only := flags.String("only", "", "`regexp` of what is measured, matched with lines such as \"express record 64\"")
+	flags.Float64Var(&o.seconds, "seconds", 2, "seconds per measurement")
+	flags.IntVar(&o.rounds, "rounds", 3, "number of alternating runs of the peer and its limit; medians are reported")
+	flags.StringVar(&o.json, "json", "", "`file` for the results")
+	only := flags.String("only", "", "`regexp` of measurements to run, such as \"express record 64\"")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func runSeed(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench seed", flag.ContinueOnError)
 	url := flags.String("database", "", "`URL` of the database, such as "+sqldb.FileURL("/tmp/tenantry.db"))
 	var v volume
-	flags.IntVar(&v.tenants, "tenants", 20_000, "how many tenants")
-	flags.IntVar(&v.events, "events", 5_000_000, "how many usage events")
+	flags.IntVar(&v.tenants, "tenants", 20_000, "number of tenants")
+	flags.IntVar(&v.events, "events", 5_000_000, "number of usage events")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ type scale struct {
 func runScale(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench scale", flag.ContinueOnError)
 	s := scale{out: out}
-	databases := flags.String("databases", "sqlite,postgres", "which databases")
-	sizes := flags.String("tenants", "1,100,20000", "sizes to compare, ascending")
-	only := flags.String("only", "", "`regexp` of the routes that are measured")
-	flags.StringVar(&s.url, "database", "", "`URL` of a database that was filled before, to measure that one alone")
-	flags.StringVar(&s.binary, "binary", "", "the service's program; built unless given")
-	flags.IntVar(&s.events, "events", 250, "usage events for each tenant")
-	flags.Float64Var(&s.seconds, "seconds", 0.3, "how long each route is asked")
+	databases := flags.String("databases", "sqlite,postgres", "databases to test")
+	sizes := flags.String("tenants", "1,100,20000", "numbers of tenants to compare, ascending")
+	only := flags.String("only", "", "`regexp` of routes to measure")
+	flags.StringVar(&s.url, "database", "", "`URL` of a filled database, to measure only that one")
+	flags.StringVar(&s.binary, "binary", "", "path of the tenantry binary; built if omitted")
+	flags.IntVar(&s.events, "events", 250, "usage events per tenant")
+	flags.Float64Var(&s.seconds, "seconds", 0.3, "seconds per route")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

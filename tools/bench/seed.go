@@ -86,7 +86,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
 	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
-	subscribers := entitlement.NewRegister(db)
+	subscribers := entitlement.NewRegister(db, clock.System())
 	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{
 		DB: db, Clock: system, Subscriptions: subscribers, Overviews: subscribers, Audit: trail,

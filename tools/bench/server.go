@@ -85,7 +85,7 @@ func start(ctx context.Context, cmd *exec.Cmd, address netip.AddrPort, path stri
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return nil, errors.Join(errors.New("the server did not get ready"), c.stop())
+	return nil, errors.Join(errors.New("the server did not become ready"), c.stop())
 }
 
 // lastLines reads r to the end and returns the last lines. It continues after a line that is too

@@ -33,7 +33,7 @@ func namespace() *syscall.SysProcAttr {
 }
 
 // errNoMount is returned if mounting is not possible.
-var errNoMount = errors.New("no disk can be mounted here")
+var errNoMount = errors.New("cannot mount a disk on this machine")
 
 // canMount returns nil if a small disk can be mounted on this machine.
 func canMount(ctx context.Context) error {

@@ -37,7 +37,7 @@ type instance struct {
 }
 
 // errEnded is returned if a program ended unexpectedly.
-var errEnded = errors.New("the program ended")
+var errEnded = errors.New("the program exited")
 
 // start starts the program and waits until it is ready.
 func (i *instance) start(ctx context.Context) error {

@@ -49,7 +49,7 @@ func main() {
 }
 
 // errBroken is returned by a run in which the service broke a guarantee.
-var errBroken = errors.New("the service did not keep what it promises: see the table")
+var errBroken = errors.New("the service broke a guarantee: see the table")
 
 func command(ctx context.Context, args []string, out io.Writer) error {
 	o, err := parse(args)
@@ -86,13 +86,13 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	flags.Uint64Var(&o.seed, "seed", 1, "decides when what fails: the same seed makes the same faults")
-	flags.Float64Var(&o.length, "length", 1, "how long the faults last and how many there are, as a multiple")
-	flags.StringVar(&o.binary, "binary", "", "the service's program; built unless given")
-	flags.StringVar(&o.json, "json", "", "`file` that the results are written to")
-	flags.StringVar(&o.keep, "keep", "", "`folder` for databases and logs, which stay there")
-	only := flags.String("only", "", "`regexp` of the scenarios to run, matched with lines such as \"postgres frozen\"")
-	databases := flags.String("databases", "sqlite,postgres", "which databases")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the faults; the same seed repeats them")
+	flags.Float64Var(&o.length, "length", 1, "factor for the duration and number of faults")
+	flags.StringVar(&o.binary, "binary", "", "path of the tenantry binary; built if omitted")
+	flags.StringVar(&o.json, "json", "", "`file` for the results")
+	flags.StringVar(&o.keep, "keep", "", "`folder` for databases and logs, which is kept")
+	only := flags.String("only", "", "`regexp` of scenarios to run, such as \"postgres frozen\"")
+	databases := flags.String("databases", "sqlite,postgres", "databases to test")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

@@ -126,7 +126,7 @@ func (w *world) report(r *row, t *tally) {
 		}
 		r.Answers[name] = n
 		if w.scenario.unnoticed && (status == cut || status == 503) {
-			c.recordFault("%d requests were answered %s, and nobody should have noticed anything", n, name)
+			c.recordFault("%d requests returned %s, but all should have succeeded", n, name)
 		}
 	}
 	r.Slowest = milliseconds(c.slowest)

@@ -164,7 +164,7 @@ func fillDisk(ctx context.Context, w *world) error {
 			return a.status == http.StatusServiceUnavailable && a.textAt("code") == string(fault.StorageFull)
 		}
 		if !w.load.retry(ctx, refused) { // SQLite reuses free space in its file first
-			w.load.recordFault("with a full disk nothing was refused with storage_full")
+			w.load.recordFault("no request was rejected with storage_full on a full disk")
 		}
 		for path, want := range map[string]int{"/readyz": 503, api + "/auth/me": 200, api + "/catalog/plans": 200} {
 			if status, text := getURL(ctx, w.load.http, "http://"+i.address.String()+path, w.load.owners[0].token); status != want {
@@ -321,7 +321,7 @@ func slowClients(ctx context.Context, w *world) error {
 func (w *world) waitForRecovery(ctx context.Context, well func() bool) error {
 	began := now()
 	if !w.load.retry(ctx, well) {
-		return errors.New("the service did not come back")
+		return errors.New("the service did not recover")
 	}
 	w.recovered = append(w.recovered, now().Sub(began))
 	return nil

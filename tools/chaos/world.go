@@ -297,7 +297,7 @@ func (w *world) back(ctx context.Context) error {
 		c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 		for status := 0; status != http.StatusOK; {
 			if clock.System().Now().Sub(began) > time.Minute {
-				return errors.New("the service did not come back within a minute: " + i.lastLines())
+				return errors.New("the service did not recover within a minute: " + i.lastLines())
 			}
 			status, _ = getURL(ctx, c, "http://"+i.address.String()+api+"/auth/me", o.token)
 			if status != http.StatusOK {

@@ -68,7 +68,7 @@ func (s *Service) download(ctx context.Context, url string) ([]byte, error) {
 	case resp.Status == http.StatusOK:
 		return resp.Body, nil
 	}
-	err = fmt.Errorf("the picture's server answered %d", resp.Status)
+	err = fmt.Errorf("the picture server returned %d", resp.Status)
 	if resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusRequestTimeout || resp.Status >= 500 {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ var (
 	// errNotLinked means that the identity is not linked to a user.
 	errNotLinked = errors.New("the identity is not linked to a user")
 	// errIdentityTaken means that a concurrent callback has linked or changed the identity.
-	errIdentityTaken = errors.New("the identity was linked meanwhile")
+	errIdentityTaken = errors.New("the identity was linked concurrently")
 )
 
 // loginError is the reason why a delegated login failed. The frontend receives it in the error

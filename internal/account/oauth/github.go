@@ -49,7 +49,7 @@ func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, e
 		return identity{}, providerError("user", err)
 	}
 	if user.ID <= 0 {
-		return identity{}, providerError("user", errors.New("there is no id"))
+		return identity{}, providerError("user", errors.New("the ID is missing"))
 	}
 	var emails []struct {
 		Email    string `json:"email"`
@@ -88,7 +88,7 @@ func (g *gitHub) get(ctx context.Context, path string, token *oauth2.Token, into
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", path, resp.Status)
+		return fmt.Errorf("%s returned %s", path, resp.Status)
 	}
 	return json.NewDecoder(resp.Body).Decode(into)
 }

@@ -56,8 +56,8 @@ func (h *HTTP) isSecure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, 
 
 type redirectInput struct {
 	Provider string `path:"provider"`
-	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
-	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Key      string `cookie:"tenantry_oauth" doc:"Cookie of the browser that started the login, with http."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"Cookie of the browser that started the login, with https."`
 }
 
 // Redirect handles GET /auth/oauth/{provider}/redirect. It responds with status 302.
@@ -89,8 +89,8 @@ func (h *HTTP) cookie(key string) string {
 
 type callbackInput struct {
 	Provider string `path:"provider"`
-	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
-	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Key      string `cookie:"tenantry_oauth" doc:"Cookie of the browser that started the login, with http."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"Cookie of the browser that started the login, with https."`
 	Code     string `query:"code"`
 	State    string `query:"state"`
 	Error    string `query:"error"`
@@ -112,10 +112,10 @@ func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*rest.NoBody, e
 }
 
 type exchangeInput struct {
-	Key     string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
-	HostKey string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Key     string `cookie:"tenantry_oauth" doc:"Cookie of the browser that started the login, with http."`
+	HostKey string `cookie:"__Host-tenantry_oauth" doc:"Cookie of the browser that started the login, with https."`
 	Body    struct {
-		Code string `json:"code" maxLength:"255" doc:"The one-time code, a UUID, from the frontend's callback page."`
+		Code string `json:"code" maxLength:"255" doc:"One-time code (UUID) that the frontend's callback page received."`
 	}
 }
 

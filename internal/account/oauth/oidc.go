@@ -129,7 +129,7 @@ func (p *oidcProvider) authURL(ctx context.Context, f flow) (string, error) {
 
 func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (identity, error) {
 	if reply.Issuer != "" && reply.Issuer != p.config.Issuer && !p.config.EntraTenants {
-		return identity{}, providerError("callback", errors.New("it is from another issuer"))
+		return identity{}, providerError("callback", errors.New("unexpected issuer"))
 	}
 	d, err := p.discover(ctx)
 	if err != nil {
@@ -167,13 +167,13 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce string) error {
 	switch {
 	case !equalSecrets(t.Nonce, nonce):
-		return errors.New("the nonce is not the one that was sent")
+		return errors.New("the nonce does not match")
 	case t.Subject == "":
-		return errors.New("there is no subject")
+		return errors.New("the subject is missing")
 	case len(t.Audience) > 1 && c.AuthorizedParty != p.config.ClientID:
-		return errors.New("it was made for another client")
+		return errors.New("unexpected audience")
 	case p.config.EntraTenants && !entraIssuer(p.config.Issuer, t.Issuer, c.EntraTenant):
-		return errors.New("the issuer is not that of its tenant")
+		return errors.New("the issuer does not match the tenant")
 	case t.AccessTokenHash != "":
 		return t.VerifyAccessToken(accessToken)
 	}
@@ -189,7 +189,7 @@ func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.
 		return identity{}, providerError("user info", err)
 	}
 	if info.Subject != who.subject {
-		return identity{}, providerError("user info", errors.New("it is about another person"))
+		return identity{}, providerError("user info", errors.New("the subject does not match"))
 	}
 	var c oidcClaims
 	if err := info.Claims(&c); err != nil {

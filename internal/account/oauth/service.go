@@ -85,7 +85,7 @@ func NewService(d Deps) (*Service, error) {
 	s := &Service{deps: d, store: store{d.DB}, providers: map[string]identityProvider{}}
 	for _, p := range d.Providers {
 		if s.providers[p.Name] != nil {
-			return nil, fmt.Errorf("delegated login: there are two providers called %s", p.Name)
+			return nil, fmt.Errorf("delegated login: duplicate provider %s", p.Name)
 		}
 		s.providers[p.Name] = p.connect(s.callback(p.Name, ""), d.Client, d.Clock)
 	}
@@ -164,7 +164,7 @@ func (s *Service) finish(ctx context.Context, provider string, p identityProvide
 	case reply.Error == string(errAccessDenied):
 		return "", errAccessDenied
 	case reply.Error != "" || reply.Code == "":
-		return "", fmt.Errorf("%w: the provider answered %q", errProvider, shorten(reply.Error))
+		return "", fmt.Errorf("%w: the provider returned %q", errProvider, shorten(reply.Error))
 	}
 	who, err := p.identify(ctx, reply, f)
 	if err != nil {

@@ -24,7 +24,7 @@ func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc
 type profileInput struct {
 	Body struct {
 		Name   *string           `json:"name,omitempty" format:"name" minLength:"1" maxLength:"255" example:"Ada Lovelace"`
-		Locale shape.Opt[string] `json:"locale,omitzero" nullable:"true" enum:"en,fr,es,it" doc:"The language of mails; null for none."`
+		Locale shape.Opt[string] `json:"locale,omitzero" nullable:"true" enum:"en,fr,es,it" doc:"Language of emails to the user. Null resets it."`
 	}
 }
 
@@ -47,7 +47,7 @@ func (h *HTTP) ChangeProfile(ctx context.Context, in *profileInput) (*rest.Data[
 
 type passwordInput struct {
 	Body struct {
-		CurrentPassword      string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		CurrentPassword      string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
 		PasswordConfirmation string `json:"password_confirmation" format:"password"`
 	}
@@ -72,7 +72,7 @@ func (h *HTTP) verifyPassword(ctx context.Context, password string) error {
 type emailInput struct {
 	Body struct {
 		Email           string `json:"email" format:"email" maxLength:"255" example:"ada@example.com"`
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 	}
 }
 
@@ -104,7 +104,7 @@ func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (*rest.Accepted
 type verifyInput struct {
 	Body struct {
 		Token           string `json:"token" maxLength:"255"`
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"For a change of the email without a login of the account: its password."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Password of the account. Required for an email change if the request is not authenticated."`
 	}
 }
 
@@ -120,12 +120,12 @@ func (h *HTTP) VerifyEmail(ctx context.Context, in *verifyInput) (*rest.Body[res
 type UserSession struct {
 	ID         uuid.UUID  `json:"id"`
 	Kind       string     `json:"kind" enum:"session,token"`
-	Current    bool       `json:"current" doc:"The request was made with it."`
+	Current    bool       `json:"current" doc:"Whether this is the session of the request."`
 	IP         string     `json:"ip"`
 	UserAgent  string     `json:"user_agent"`
 	CreatedAt  shape.Time `json:"created_at"`
-	LastUsedAt shape.Time `json:"last_used_at" doc:"To the minute."`
-	ExpiresAt  shape.Time `json:"expires_at" doc:"If it is not used any more."`
+	LastUsedAt shape.Time `json:"last_used_at" doc:"Time of last use, in UTC, to the minute."`
+	ExpiresAt  shape.Time `json:"expires_at" doc:"Time at which the session expires if it is not used again, in UTC."`
 }
 
 func session(l Login, current uuid.UUID) UserSession {
@@ -173,7 +173,7 @@ func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.NoBody,
 
 type deleteInput struct {
 	Body struct {
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 	}
 }
 

@@ -85,9 +85,9 @@ func (s store) deleteIdentity(ctx context.Context, id uuid.UUID) error {
 type UserIdentity struct {
 	ID         uuid.UUID   `json:"id"`
 	Provider   string      `json:"provider"`
-	Email      string      `json:"email" doc:"The address at the provider."`
+	Email      string      `json:"email" doc:"Email address at the identity provider."`
 	CreatedAt  shape.Time  `json:"created_at"`
-	LastUsedAt *shape.Time `json:"last_used_at" doc:"The last login with it."`
+	LastUsedAt *shape.Time `json:"last_used_at" doc:"Time of the last login with the identity, in UTC."`
 }
 
 // Identities handles GET /user/identities.
@@ -109,7 +109,7 @@ func (h *HTTP) Identities(ctx context.Context, _ *struct{}) (*rest.Data[[]UserId
 type identityInput struct {
 	ID   string `path:"id"`
 	Body struct {
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
 	}
 }
 

@@ -44,7 +44,7 @@ func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]
 // isEmailTaken reports whether an account uses the email.
 func (s store) isEmailTaken(ctx context.Context, email string) (bool, error) {
 	n, err := s.q(ctx).EmailTaken(ctx, email)
-	return n > 0, sqldb.Wrap(err, "look email up")
+	return n > 0, sqldb.Wrap(err, "find email")
 }
 
 // putVerification stores a verification link for an email. It replaces an older link.

@@ -14,7 +14,7 @@ import (
 // isInTenant reports whether the user is a member of a tenant.
 func (s store) isInTenant(ctx context.Context, userID int64) (bool, error) {
 	n, err := s.q(ctx).MembersOf(ctx, userID)
-	return n > 0, sqldb.Wrap(err, "look for the tenant of a user")
+	return n > 0, sqldb.Wrap(err, "find tenant of user")
 }
 
 // erase deletes the data of a user and clears their row. It replaces the email with an invalid one,
@@ -48,7 +48,7 @@ func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	for i, row := range list {
 		views[i] = show(row)
 	}
-	return views, sqldb.Wrap(err, "read what is kept about a user")
+	return views, sqldb.Wrap(err, "read personal data")
 }
 
 // loadExport loads the personal data of a user except their logins and the long lists.
@@ -56,7 +56,7 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 	q := s.q(ctx)
 	u, err := q.KeptUser(ctx, userID)
 	if err != nil {
-		return k, sqldb.Wrap(err, "read what is kept about a user")
+		return k, sqldb.Wrap(err, "read personal data")
 	}
 	k.Account = ExportAccount{
 		ID: u.ID, Name: u.Name, Email: u.Email, EmailVerifiedAt: shape.TP(u.EmailVerifiedAt), Locale: u.Locale,

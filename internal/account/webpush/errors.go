@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	errNoKeys         = errors.New("the service has no key pair yet")
-	errNoSubscription = errors.New("the user has no such subscription")
+	errNoKeys         = errors.New("the service does not have a key pair yet")
+	errNoSubscription = errors.New("the user does not have this subscription")
 )
 
 func errTooManyBrowsers() error {

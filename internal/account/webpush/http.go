@@ -45,8 +45,8 @@ type subscribeInput struct {
 	Body struct {
 		Endpoint string `json:"endpoint" format:"uri" maxLength:"2048"`
 		Keys     struct {
-			P256dh string `json:"p256dh" maxLength:"255" doc:"The browser's public key: a point on P-256, uncompressed, in base64url."`
-			Auth   string `json:"auth" maxLength:"255" doc:"16 bytes in base64url."`
+			P256dh string `json:"p256dh" maxLength:"255" doc:"Public key of the browser: an uncompressed P-256 point in base64url."`
+			Auth   string `json:"auth" maxLength:"255" doc:"Authentication secret of the browser: 16 bytes in base64url."`
 		} `json:"keys"`
 	}
 }

@@ -50,19 +50,19 @@ func (s Sources) collect(m *metrics.Metrics, source string, families []metrics.F
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := read(ctx, put); err != nil {
-			s.Log.WarnContext(ctx, "figures could not be read", "of", source, "error", err)
+			s.Log.WarnContext(ctx, "failed to read metrics", "of", source, "error", err)
 		}
 	})
 }
 
 func (s Sources) jobs(m *metrics.Metrics) {
 	s.collect(m, "jobs", []metrics.Family{
-		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances, up to 10,000."},
-		{Name: "tenantry_jobs_running", Help: "Jobs that an instance is running."},
-		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for the last time and need attention, up to 10,000."},
-		{Name: "tenantry_jobs_lag_seconds", Help: "How long the oldest waiting job has been due."},
-		{Name: "tenantry_job_due", Help: "Jobs of a kind that wait although they are due, among the 10,000 that have been due for the longest.", Labels: []string{"kind"}},
-		{Name: "tenantry_job_lag_seconds", Help: "How long the oldest job of a kind has been due.", Labels: []string{"kind"}},
+		{Name: "tenantry_jobs_waiting", Help: "Queued jobs of all instances, up to 10,000."},
+		{Name: "tenantry_jobs_running", Help: "Running jobs of all instances."},
+		{Name: "tenantry_jobs_dead", Help: "Jobs that failed permanently, up to 10,000."},
+		{Name: "tenantry_jobs_lag_seconds", Help: "Time since the oldest queued job became due."},
+		{Name: "tenantry_job_due", Help: "Due jobs by kind that have not started, among the 10,000 oldest.", Labels: []string{"kind"}},
+		{Name: "tenantry_job_lag_seconds", Help: "Time since the oldest job of a kind became due.", Labels: []string{"kind"}},
 	}, func(ctx context.Context, put metrics.Put) error {
 		stats, err := s.Jobs.Stats(ctx)
 		if err != nil {
@@ -95,9 +95,9 @@ func (s Sources) jobs(m *metrics.Metrics) {
 
 func (s Sources) inbox(m *metrics.Metrics) {
 	s.collect(m, "notifications", []metrics.Family{
-		{Name: "tenantry_psp_inbox_waiting", Help: "Notifications of the payment provider that are stored and not handled yet, up to 10,000."},
-		{Name: "tenantry_psp_inbox_lag_seconds", Help: "How long the oldest of them has been waiting."},
-		{Name: "tenantry_psp_last_notification_timestamp_seconds", Help: "When the last event of the payment provider was stored, in Unix time; absent before the first."},
+		{Name: "tenantry_psp_inbox_waiting", Help: "Unprocessed payment provider notifications, up to 10,000."},
+		{Name: "tenantry_psp_inbox_lag_seconds", Help: "Age of the oldest unprocessed payment provider notification."},
+		{Name: "tenantry_psp_last_notification_timestamp_seconds", Help: "Unix time of the last stored payment provider event. Absent before the first."},
 	}, func(ctx context.Context, put metrics.Put) error {
 		waiting, lag, err := s.Inbox.Backlog(ctx)
 		if err != nil {
@@ -118,9 +118,9 @@ func (s Sources) inbox(m *metrics.Metrics) {
 
 func (s Sources) hooks(m *metrics.Metrics) {
 	s.collect(m, "webhooks", []metrics.Family{
-		{Name: "tenantry_webhook_deliveries_waiting", Help: "Deliveries to webhook endpoints with an attempt to come, up to 10,000."},
-		{Name: "tenantry_webhook_lag_seconds", Help: "How long the earliest attempt at a delivery has been due."},
-		{Name: "tenantry_webhook_endpoints_failing", Help: "Webhook endpoints that have failed since their last success."},
+		{Name: "tenantry_webhook_deliveries_waiting", Help: "Webhook deliveries with a pending attempt, up to 10,000."},
+		{Name: "tenantry_webhook_lag_seconds", Help: "Time since the earliest webhook delivery attempt became due."},
+		{Name: "tenantry_webhook_endpoints_failing", Help: "Webhook endpoints with failures since their last success."},
 	}, func(ctx context.Context, put metrics.Put) error {
 		b, err := s.Hooks.Backlog(ctx)
 		if err != nil {
@@ -135,8 +135,8 @@ func (s Sources) hooks(m *metrics.Metrics) {
 
 func (s Sources) reports(m *metrics.Metrics) {
 	s.collect(m, "usage reports", []metrics.Family{
-		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has been waiting to be reported to the payment provider."},
-		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider refused and that needs attention."},
+		{Name: "tenantry_usage_report_lag_seconds", Help: "Age of the oldest billable usage that is not reported to the payment provider."},
+		{Name: "tenantry_usage_reports_refused", Help: "Usage reports that the payment provider rejected."},
 	}, func(ctx context.Context, put metrics.Put) error {
 		lag, err := s.Reporter.Lag(ctx)
 		if err != nil {
@@ -155,11 +155,11 @@ func (s Sources) reports(m *metrics.Metrics) {
 func (s Sources) pools(m *metrics.Metrics) {
 	labels := []string{"pool"}
 	m.Read([]metrics.Family{
-		{Name: "tenantry_db_connections_max", Help: "Connections to the database that there may be.", Labels: labels},
-		{Name: "tenantry_db_connections_open", Help: "Open connections to the database.", Labels: labels},
-		{Name: "tenantry_db_connections_in_use", Help: "Connections that a query or a transaction holds.", Labels: labels},
-		{Name: "tenantry_db_waits_total", Help: "How often a query had to wait for a connection.", Labels: labels, Total: true},
-		{Name: "tenantry_db_wait_seconds_total", Help: "Time spent waiting for connections.", Labels: labels, Total: true},
+		{Name: "tenantry_db_connections_max", Help: "Maximum number of database connections.", Labels: labels},
+		{Name: "tenantry_db_connections_open", Help: "Open database connections.", Labels: labels},
+		{Name: "tenantry_db_connections_in_use", Help: "Database connections in use.", Labels: labels},
+		{Name: "tenantry_db_waits_total", Help: "Queries that waited for a database connection.", Labels: labels, Total: true},
+		{Name: "tenantry_db_wait_seconds_total", Help: "Time spent waiting for database connections.", Labels: labels, Total: true},
 	}, func(put metrics.Put) {
 		for _, p := range s.DB.Pools() {
 			put("tenantry_db_connections_max", float64(p.Max), p.Name)
@@ -175,9 +175,9 @@ func (s Sources) pools(m *metrics.Metrics) {
 func (s Sources) file(m *metrics.Metrics, path string) {
 	s.collect(m, "the database file", []metrics.Family{
 		{Name: "tenantry_db_file_bytes", Help: "Size of the database file."},
-		{Name: "tenantry_db_wal_bytes", Help: "Size of the log beside the database file."},
-		{Name: "tenantry_db_disk_free_bytes", Help: "Room on the disk of the database file."},
-		{Name: "tenantry_backup_last_timestamp_seconds", Help: "When tenantry backup last wrote a backup of the database, in Unix time; absent before the first."},
+		{Name: "tenantry_db_wal_bytes", Help: "Size of the write-ahead log."},
+		{Name: "tenantry_db_disk_free_bytes", Help: "Free space on the disk of the database file."},
+		{Name: "tenantry_backup_last_timestamp_seconds", Help: "Unix time of the last backup by tenantry backup. Absent before the first."},
 	}, func(_ context.Context, put metrics.Put) error {
 		file, log, err := dbfile.Sizes(path)
 		if err != nil {

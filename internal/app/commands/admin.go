@@ -25,7 +25,7 @@ type AdminParams struct {
 func CreateAdmin(ctx context.Context, s settings.Settings, p AdminParams, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, p.Permissions)
-		return printResult(out, err, "created platform admin %s (id %d)\n", user.Email, user.ID)
+		return printResult(out, err, "created platform admin %s (ID %d)\n", user.Email, user.ID)
 	})
 }
 
@@ -38,7 +38,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 		if len(permissions) > 0 {
 			what = strings.Join(permissions, ", ")
 		}
-		return printResult(out, err, "%s (id %d) is a platform admin with %s\n", user.Email, user.ID, what)
+		return printResult(out, err, "%s (ID %d) is a platform admin with %s\n", user.Email, user.ID, what)
 	})
 }
 
@@ -46,7 +46,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
-		return printResult(out, err, "%s (id %d) is no longer a platform admin\n", user.Email, user.ID)
+		return printResult(out, err, "%s (ID %d) is no longer a platform admin\n", user.Email, user.ID)
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes []string, out io.Writer) (err error) {
 	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
-		return &settings.Error{Name: "--name", Reason: "must have 1 to 255 characters, none of them for control, format or private use"}
+		return &settings.Error{Name: "--name", Reason: "must have 1 to 255 characters, without control, format or private-use characters"}
 	}
 	db, err := OpenExisting(ctx, s)
 	if err != nil {
@@ -35,6 +35,6 @@ func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes 
 	if errors.Is(err, apikey.ErrUnknownScope) {
 		return &settings.Error{Name: "--scope", Reason: "must be one of " + strings.Join(authz.PlatformScopes(), ", ")}
 	}
-	return printResult(out, err, "created API key %s of the platform (id %s) with %s; it is shown only now:\n%s\n",
+	return printResult(out, err, "created platform API key %s (ID %s) with %s; it is shown only once:\n%s\n",
 		key.Name, key.ID, strings.Join(key.Scopes, ", "), secret)
 }

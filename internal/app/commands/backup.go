@@ -30,13 +30,13 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 		return RequireDatabase(s)
 	}
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s", filepath.Dir(file))
+		return fmt.Errorf("folder %s does not exist", filepath.Dir(file))
 	}
 	if err := dbfile.EnsureOwned(ctx, source, goose.DefaultTablename); err != nil {
 		return err
 	}
 	if err := dbfile.CopyLive(ctx, source, file); errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s already exists: give the backup another name", file)
+		return fmt.Errorf("%s already exists: choose another name", file)
 	} else if err != nil {
 		return fmt.Errorf("backup: %w", err)
 	}
@@ -48,7 +48,7 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 		return err
 	}
 	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // not an error of the backup
-		_, err = fmt.Fprintf(out, "The metrics will not show it: %v.\n", err)
+		_, err = fmt.Fprintf(out, "Failed to record the backup for metrics: %v.\n", err)
 		return err
 	}
 	return nil
@@ -63,7 +63,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 		return err
 	}
 	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("there is no backup at %s", file)
+		return fmt.Errorf("backup %s does not exist", file)
 	}
 	if err := dbfile.EnsureOwned(ctx, file, goose.DefaultTablename); err != nil {
 		return err
@@ -82,7 +82,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	_, err = os.Lstat(target)
 	exists := err == nil
 	if exists && !force {
-		return fmt.Errorf("there is a database at %s: with --force it is kept beside the restored one", target)
+		return fmt.Errorf("database %s already exists: use --force to replace it; the old one is kept", target)
 	}
 	// Move the old database only after the copy is complete and verified.
 	fresh := target + ".restored"
@@ -100,7 +100,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "Kept the former database as %s.\n", kept); err != nil {
+		if _, err := fmt.Fprintf(out, "Kept the old database as %s.\n", kept); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,7 @@ func TestRestore(t *testing.T) {
 	change(t, target, named("grace"))
 	database := filepath.Join(target.Data, settings.DatabaseFile)
 	for name, want := range map[string]string{
-		"newer": "newer than this program", "damaged": "malformed", "empty": "is empty", "absent": "there is no backup at",
+		"newer": "newer than this program", "damaged": "malformed", "empty": "is empty", "absent": "does not exist",
 	} {
 		err := commands.Restore(t.Context(), target, at(name), true, &out)
 		if err == nil || !strings.Contains(err.Error(), want) && (name != "damaged" || !strings.Contains(err.Error(), "damaged")) {
@@ -116,7 +116,7 @@ func TestRestore(t *testing.T) {
 	if got := names(t, database); got != "ada" {
 		t.Errorf("restored: %q", got)
 	}
-	kept, ok := strings.CutPrefix(strings.Split(out.String(), "\n")[0], "Kept the former database as ")
+	kept, ok := strings.CutPrefix(strings.Split(out.String(), "\n")[0], "Kept the old database as ")
 	if got := names(t, strings.TrimSuffix(kept, ".")); !ok || got != "grace" {
 		t.Errorf("kept: %q in %q", got, out.String())
 	}

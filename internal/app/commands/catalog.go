@@ -88,7 +88,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 			}
 		}
 		if p.DryRun {
-			return printResult(out, nil, "%s found; none made (dry run)\n", Counted(len(changes), "change"))
+			return printResult(out, nil, "%s found; no changes made (dry run)\n", Counted(len(changes), "change"))
 		}
 		confirmed, err := p.Confirm()
 		switch {

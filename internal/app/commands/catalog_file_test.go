@@ -141,7 +141,7 @@ func TestCatalogImport(t *testing.T) {
 + product shop
 + plan basic
 + meter mails
-4 changes found; none made (dry run)
+4 changes found; no changes made (dry run)
 `, dryRun)
 		f.imports(shop, `
 + feature beta
@@ -269,7 +269,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 		before := f.export(false)
 		for name, tt := range map[string]struct{ file, want string }{
 			"an unknown key":      {edit(t, shop, "pricing_type: flat", "pricing_type: flat\n        colour: red"), "line 11: products[0].plans[0].colour is not a known key"},
-			"an unknown currency": {edit(t, shop, "USD: 1000", "CHF: 1000"), "line 12: products[0].plans[0].prices.CHF is a currency that there is neither in the file nor in the database"},
+			"an unknown currency": {edit(t, shop, "USD: 1000", "CHF: 1000"), "line 12: products[0].plans[0].prices.CHF is an unknown currency"},
 			"an unknown feature":  {edit(t, shop, "beta: true", "gamma: true"), "line 13: products[0].plans[0].entitlements.gamma is a feature that"},
 			"a meter's currency":  {edit(t, shop, "USD: 1}", "CHF: 1}"), "line 15: meters[0].prices.CHF is a currency that"},
 			"not YAML":            {"a: [", "line 1"},

@@ -41,7 +41,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 		if p.Notes == nil {
 			return nil
 		}
-		return printResult(p.Notes, nil, "note: without TENANTRY_STRIPE_SECRET_KEY the links to Stripe's prices are not checked\n")
+		return printResult(p.Notes, nil, "note: TENANTRY_STRIPE_SECRET_KEY is not set, so the links to Stripe's prices are not checked\n")
 	}
 	client, err := linkChecker(s, stored, wanted)
 	if err != nil {
@@ -51,7 +51,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 	for _, l := range links {
 		problem, err := l.FindProblem(ctx, client)
 		if err != nil {
-			return fmt.Errorf("%s could not be checked: %w", l.Name, err)
+			return fmt.Errorf("check %s: %w", l.Name, err)
 		}
 		if problem != "" {
 			wrong = append(wrong, wanted.Problem(l.path, problem))

@@ -17,15 +17,15 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 		f := fileOf(t, s.Database)
 		var notes bytes.Buffer
 		noted := func(p *commands.CatalogImport) { notes.Reset(); p.Notes = &notes }
-		if _, err := f.try(shop, dryRun, noted); err != nil || notes.String() != "note: without TENANTRY_STRIPE_SECRET_KEY the links to Stripe's prices are not checked\n" {
+		if _, err := f.try(shop, dryRun, noted); err != nil || notes.String() != "note: TENANTRY_STRIPE_SECRET_KEY is not set, so the links to Stripe's prices are not checked\n" {
 			t.Errorf("%v, and noted is %q", err, notes.String())
 		}
 
 		f.settings = s.CLISettings()
 		_, err := f.try(shop, noted)
 		want := []string{
-			"line 12: products[0].plans[0].prices.GBP.psp_price_id Stripe has no price price_gbp",
-			"line 15: meters[0].prices.EUR.psp_price_id Stripe has no price price_mails",
+			"line 12: products[0].plans[0].prices.GBP.psp_price_id price_gbp does not exist at Stripe",
+			"line 15: meters[0].prices.EUR.psp_price_id price_mails does not exist at Stripe",
 		}
 		if lines := problems(err); len(lines) != 2 || !strings.HasSuffix(lines[0], want[0]) || !strings.HasSuffix(lines[1], want[1]) || notes.Len() > 0 {
 			t.Errorf("%q, and noted is %q", lines, notes.String())
@@ -34,7 +34,7 @@ func TestCatalogImportChecksLinks(t *testing.T) {
 		mails, dearer := s.NewMeteredPrice("eur", "0.25"), s.NewMeteredPrice("eur", "0.26")
 		linked := func(meter string) string { return edit(t, shop, "price_gbp", pounds, "price_mails", meter) }
 		for meter, wrong := range map[string]string{
-			dearer:                           dearer + " differs: a unit costs 0.26 instead of 0.25",
+			dearer:                           dearer + " differs: unit price 0.26 instead of 0.25",
 			s.NewProviderPrice():             " instead of billed by usage",
 			s.NewMeteredPrice("usd", "0.25"): " differs: currency USD instead of EUR",
 		} {

@@ -115,7 +115,7 @@ func decideJobs(
 	for i, text := range p.IDs {
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return &settings.Error{Name: "id", Reason: fmt.Sprintf("%q is not the id of a job", text)}
+			return &settings.Error{Name: "id", Reason: fmt.Sprintf("%q is not a job ID", text)}
 		}
 		ids[i] = id
 	}
@@ -144,7 +144,7 @@ func decideJobs(
 		}
 		left := ""
 		if emptied > 0 {
-			left = fmt.Sprintf(", %d left because their payloads had tokens and were not kept", emptied)
+			left = fmt.Sprintf(", %d skipped because their payloads contained tokens and were deleted", emptied)
 		}
 		return errors.Join(printResult(out, nil, "%s %s%s\n", Counted(decided, "job"), done, left), errors.Join(failed...))
 	})

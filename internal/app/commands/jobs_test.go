@@ -93,12 +93,12 @@ func TestDeadJobs(t *testing.T) {
 		}
 		other := uuid.NewString()
 		apptest.Exec(t, s.DB(), `UPDATE jobs SET payload = '{"email": "ada@example.com"}' WHERE id = $1`, f.ID)
-		const emptied = ": its payload had a token and was not kept, so it can only be dropped"
+		const emptied = ": its payload contained a token and was deleted, so it can only be dropped"
 		run(retry, commands.JobChoice{IDs: []string{other, f.ID.String(), l.ID.String()}}, "1 job queued again\n",
 			other+": no such dead job\n"+l.ID.String()+emptied)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })
 		run(retry, commands.JobChoice{IDs: []string{f.ID.String()}}, "0 jobs queued again\n", f.ID.String()+": no such dead job")
-		run(retry, commands.JobChoice{}, "0 jobs queued again, 1 left because their payloads had tokens and were not kept\n", "")
+		run(retry, commands.JobChoice{}, "0 jobs queued again, 1 skipped because their payloads contained tokens and were deleted\n", "")
 
 		enqueue(account.JobForgot, "grace")
 		apptest.Eventually(t, "another death", func() bool { return len(deadJobs(s, "", 9)) == 2 })

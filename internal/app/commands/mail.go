@@ -50,11 +50,11 @@ func PreviewMail(ctx context.Context, s settings.Settings, m MailPreview, out io
 	}
 	if !slices.Contains(i18n.Locales(), m.Locale) {
 		wrong = append(wrong, &settings.Error{
-			Name: "--locale", Reason: fmt.Sprintf("there is no locale %q; the locales are %s", m.Locale, strings.Join(i18n.Locales(), ", ")),
+			Name: "--locale", Reason: fmt.Sprintf("unknown locale %q; supported locales: %s", m.Locale, strings.Join(i18n.Locales(), ", ")),
 		})
 	}
 	if !slices.Contains([]string{"html", "text", "subject"}, m.Format) {
-		wrong = append(wrong, &settings.Error{Name: "--format", Reason: fmt.Sprintf("%q is none of html, text and subject", m.Format)})
+		wrong = append(wrong, &settings.Error{Name: "--format", Reason: fmt.Sprintf("%q must be html, text or subject", m.Format)})
 	}
 	if len(wrong) > 0 {
 		return errors.Join(wrong...)

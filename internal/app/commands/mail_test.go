@@ -79,7 +79,7 @@ func TestPreviewMail(t *testing.T) {
 		}
 	}
 	err = commands.PreviewMail(t.Context(), s, commands.MailPreview{Name: "x", Locale: "EN", Format: "txt"}, &bytes.Buffer{})
-	for _, want := range []string{`no mail "x"`, `no locale "EN"; the locales are en, fr, es, it`, `"txt" is none of html, text and subject`} {
+	for _, want := range []string{`unknown email "x"`, `unknown locale "EN"; supported locales: en, fr, es, it`, `"txt" must be html, text or subject`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -51,7 +51,7 @@ func RequireDatabase(s settings.Settings) error {
 	}
 	file := sqldb.FilePath(u)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no database at %s: run this in the folder of the service, or set --data (TENANTRY_DATA) or TENANTRY_DATABASE_URL; "+
+		return fmt.Errorf("database %s does not exist: run this in the folder of the service, or set --data (TENANTRY_DATA) or TENANTRY_DATABASE_URL; "+
 			"\"tenantry migrate\" creates a database", file)
 	}
 	return nil

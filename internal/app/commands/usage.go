@@ -28,7 +28,7 @@ type RebuildParams struct {
 const progressEvery = 2 * time.Second
 
 // ErrCountersDiffer reports that a dry run found wrong counters.
-var ErrCountersDiffer = errors.New("counters differ from their events")
+var ErrCountersDiffer = errors.New("counters do not match their events")
 
 // RebuildUsage recalculates every usage counter from its events. It lists and corrects each
 // difference; normally the counters are correct. It can run at the same time as the service. A dry
@@ -39,7 +39,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if p.Tenant != "" {
 		id, err := uuid.Parse(p.Tenant)
 		if err != nil {
-			return &settings.Error{Name: "--tenant", Reason: fmt.Sprintf("%q is not the id of a tenant", p.Tenant)}
+			return &settings.Error{Name: "--tenant", Reason: fmt.Sprintf("%q is not a tenant ID", p.Tenant)}
 		}
 		tenantID = &id
 	}
@@ -50,7 +50,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	defer Closing(db, &err)
 	outcome := "corrected"
 	if p.DryRun {
-		outcome = "left as it is"
+		outcome = "not changed"
 	}
 	told := clock.System().Now()
 	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, retention.Recount{
@@ -60,7 +60,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 				c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
 		},
 		Resumed: func(found retention.RecountResult, at time.Time) {
-			_, _ = fmt.Fprintf(p.Progress, "going on after %s, where a run was interrupted at %s\n",
+			_, _ = fmt.Fprintf(p.Progress, "continuing after %s, where a run was interrupted at %s\n",
 				Counted(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
 		},
 		Progress: func(found retention.RecountResult, streams int) {
@@ -73,7 +73,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may have been deleted\n",
+	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may be deleted\n",
 		Counted(n.Counters, "counter"), Counted(n.Streams, "stream"), n.Wrong, n.Skipped)
 	if err == nil && p.DryRun && n.Wrong > 0 {
 		err = ErrCountersDiffer

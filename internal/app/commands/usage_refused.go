@@ -54,7 +54,7 @@ func decideRefused(
 	for _, text := range p.IDs {
 		id, err := uuid.Parse(text)
 		if err != nil {
-			return &settings.Error{Name: "id", Reason: fmt.Sprintf("%q is not the id of an event", text)}
+			return &settings.Error{Name: "id", Reason: fmt.Sprintf("%q is not an event ID", text)}
 		}
 		ids = append(ids, id)
 	}

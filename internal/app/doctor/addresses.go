@@ -17,7 +17,7 @@ func (d *doctor) addresses(ctx context.Context) {
 	public, frontend := d.Settings.PublicURL, d.Settings.FrontendURL
 	if public == nil {
 		if !d.Sandbox {
-			d.warn("public url", "it is not set, so links lead to the listening address", "Set TENANTRY_PUBLIC_URL to the URL at which clients reach the service.")
+			d.warn("public url", "not set, so links use the listening address", "Set TENANTRY_PUBLIC_URL to the URL at which clients reach the service.")
 		}
 		return
 	}
@@ -33,7 +33,7 @@ func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	address := strings.TrimSuffix(public.String(), "/") + "/healthz"
-	const fix = "Start the service, and let the proxy or load balancer at TENANTRY_PUBLIC_URL lead to it."
+	const fix = "Start the service, and route TENANTRY_PUBLIC_URL to it in the proxy or load balancer."
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return // reported as an invalid setting
@@ -46,10 +46,10 @@ func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	if err != nil || resp.StatusCode != http.StatusOK || strings.TrimSpace(string(text)) != `{"message":"ok"}` {
-		d.warn("public url", fmt.Sprintf("%s answers %s, but not as this service", address, resp.Status), fix)
+		d.warn("public url", fmt.Sprintf("%s responds with %s, but is not this service", address, resp.Status), fix)
 		return
 	}
-	d.ok("public url", "%s leads to the service", address)
+	d.ok("public url", "%s reaches the service", address)
 }
 
 // cookies checks whether browsers send session cookies from the frontend's pages.
@@ -57,17 +57,17 @@ func (d *doctor) cookies(public, frontend *url.URL) {
 	domain := d.Settings.CookieDomain
 	switch {
 	case public.Scheme != "https" && !isLoopback(public.Hostname()):
-		d.warn("cookies", "the public URL is not https, so anybody on the way can read logins", "Serve it by https, through a proxy.")
+		d.warn("cookies", "the public URL does not use https, so credentials can be intercepted", "Use https, for example through a proxy.")
 	case public.Scheme != frontend.Scheme:
-		d.fail("cookies", fmt.Sprintf("the frontend is reached by %s and the service by %s: browsers take them for different sites", frontend.Scheme, public.Scheme), "Serve both by https.")
+		d.fail("cookies", fmt.Sprintf("the frontend uses %s and the service %s, so browsers treat them as different sites", frontend.Scheme, public.Scheme), "Use https for both.")
 	case site(public) != site(frontend):
-		d.fail("cookies", fmt.Sprintf("%s and %s are different sites, between which browsers send no cookies", frontend.Hostname(), public.Hostname()), "Give both a name below one domain, such as app.example.com and api.example.com, or use bearer tokens.")
+		d.fail("cookies", fmt.Sprintf("%s and %s are different sites, so browsers do not send cookies", frontend.Hostname(), public.Hostname()), "Use subdomains of one domain, such as app.example.com and api.example.com, or bearer tokens.")
 	case public.Hostname() != frontend.Hostname() && domain == "":
-		d.warn("cookies", "the frontend's pages cannot read the CSRF cookie of another host", "Set TENANTRY_COOKIE_DOMAIN to the domain that both share, or use bearer tokens.")
+		d.warn("cookies", "the frontend's pages cannot read the CSRF cookie of another host", "Set TENANTRY_COOKIE_DOMAIN to their common domain, or use bearer tokens.")
 	case domain != "" && !isSubdomain(frontend.Hostname(), domain):
-		d.warn("cookies", fmt.Sprintf("%s is not below the cookies' domain %s", frontend.Hostname(), domain), "Set TENANTRY_COOKIE_DOMAIN to a domain that both share.")
+		d.warn("cookies", fmt.Sprintf("%s is not a subdomain of the cookie domain %s", frontend.Hostname(), domain), "Set TENANTRY_COOKIE_DOMAIN to a common domain.")
 	default:
-		d.ok("cookies", "the frontend's pages can use them")
+		d.ok("cookies", "the frontend can use cookies")
 	}
 }
 

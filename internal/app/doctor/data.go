@@ -38,21 +38,21 @@ func (d *doctor) folder() {
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		d.ok("data folder", "%s does not exist yet; the first start makes it", path)
+		d.ok("data folder", "%s does not exist yet; the first start creates it", path)
 		return
 	}
 	if err != nil {
-		d.fail("data folder", err.Error(), "Let the user that runs the service read and write it.")
+		d.fail("data folder", err.Error(), "Give the user that runs the service read and write access.")
 		return
 	}
 	probe, err := os.CreateTemp(path, ".doctor-*")
 	if err != nil {
-		d.fail("data folder", err.Error(), "Let the user that runs the service read and write it.")
+		d.fail("data folder", err.Error(), "Give the user that runs the service read and write access.")
 		return
 	}
 	_, _ = probe.Close(), os.Remove(probe.Name())
 	if datadir.IsShared(info) {
-		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, info.Mode().Perm()), "The next start of the service takes that away; or run chmod 700 on it.")
+		d.warn("data folder", fmt.Sprintf("%s is readable by other users of this machine (mode %v)", path, info.Mode().Perm()), "Restart the service, which fixes the mode, or run chmod 700.")
 	} else {
 		d.ok("data folder", "%s is writable and private", path)
 	}
@@ -65,8 +65,8 @@ func (d *doctor) disk(path string) {
 		d.warn("disk", err.Error(), "")
 		return
 	}
-	detail := fmt.Sprintf("%.1f GB are free where the data folder is", float64(free)/1e9)
-	const fix = "Make room, or move the data folder to a larger disk."
+	detail := fmt.Sprintf("%.1f GB free on the disk of the data folder", float64(free)/1e9)
+	const fix = "Free space, or move the data folder to a larger disk."
 	switch {
 	case free < noRoom:
 		d.fail("disk", detail, fix)
@@ -87,7 +87,7 @@ func (d *doctor) database(ctx context.Context) {
 	if u, err := url.Parse(address); err == nil && u.Scheme == "sqlite" {
 		file = sqldb.FilePath(u)
 		if _, err := os.Stat(file); err != nil {
-			d.warn("database", "there is none at "+file+" yet", "Run tenantry migrate, or start the service.")
+			d.warn("database", "database "+file+" does not exist yet", "Run tenantry migrate, or start the service.")
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (d *doctor) database(ctx context.Context) {
 	defer cancel()
 	db, err := sqldb.Open(open, sqldb.Config{URL: address, Conns: d.Settings.DatabaseConns, Patience: d.Settings.DatabasePatience})
 	if err != nil {
-		d.fail("database", err.Error(), "Check TENANTRY_DATABASE_URL and TENANTRY_DATA, and that the server runs and lets this machine in.")
+		d.fail("database", err.Error(), "Check TENANTRY_DATABASE_URL and TENANTRY_DATA, and that the database server is running and accepts connections from this machine.")
 		return
 	}
 	defer func() { _ = db.Close() }()
@@ -105,9 +105,9 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	if err := dbfile.Check(ctx, file); err != nil {
-		d.fail("integrity", err.Error(), "Stop the service, keep the file, and restore the last backup with tenantry restore.")
+		d.fail("integrity", err.Error(), "Stop the service, keep a copy of the file, and restore the last backup with tenantry restore.")
 	} else {
-		d.ok("integrity", "SQLite's quick check finds nothing")
+		d.ok("integrity", "SQLite's quick check passed")
 	}
 	d.server(ctx, file)
 }
@@ -117,7 +117,7 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 	migrations, err := db.MigrationStatus(ctx)
 	switch {
 	case errors.Is(err, sqldb.ErrNewerSchema):
-		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later one.")
+		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later version.")
 		return
 	case errors.Is(err, sqldb.ErrOlderSchema):
 		d.fail("database", err.Error(), "Start with a new database, or run the build that created this one.")
@@ -133,10 +133,10 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 		}
 	}
 	if pending > 0 {
-		d.warn("database", fmt.Sprintf("it answers; %d of %d migrations are pending", pending, len(migrations)), "Run tenantry migrate; or the next start does it.")
+		d.warn("database", fmt.Sprintf("reachable; %d of %d migrations are pending", pending, len(migrations)), "Run tenantry migrate, or restart the service.")
 		return
 	}
-	d.ok("database", "it answers, and its schema is this program's")
+	d.ok("database", "reachable, and the schema is up to date")
 }
 
 func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
@@ -148,8 +148,8 @@ func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {
 	}
 	after := clock.System().Now()
 	skew := max(before.Sub(there), there.Sub(after), 0)
-	const fix = "Let both machines follow time servers (NTP)."
-	detail := fmt.Sprintf("this machine and the database differ by %s", skew.Round(time.Millisecond))
+	const fix = "Synchronize the clocks of both machines with NTP."
+	detail := fmt.Sprintf("the clocks of this machine and the database differ by %s", skew.Round(time.Millisecond))
 	switch {
 	case skew > skewError:
 		d.fail("clock", detail, fix)
@@ -170,10 +170,10 @@ func (d *doctor) server(ctx context.Context, file string) {
 	defer cancel()
 	if release, err := datadir.TryLock(ctx, file); err == nil {
 		release()
-		d.ok("server", "none runs on this database now")
+		d.ok("server", "no server is running on this database")
 		return
 	}
-	d.ok("server", "one runs on this database")
+	d.ok("server", "a server is running on this database")
 }
 
 func (d *doctor) redis(ctx context.Context) {
@@ -187,8 +187,8 @@ func (d *doctor) redis(ctx context.Context) {
 		err = errors.Join(r.Ping(ctx), r.Close())
 	}
 	if err != nil {
-		d.fail("redis", err.Error(), "Check TENANTRY_REDIS_URL. Until it answers, rate limits are not counted.")
+		d.fail("redis", err.Error(), "Check TENANTRY_REDIS_URL. Rate limits do not apply while Redis is unavailable.")
 		return
 	}
-	d.ok("redis", "it answers")
+	d.ok("redis", "reachable")
 }

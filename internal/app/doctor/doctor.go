@@ -80,14 +80,14 @@ func (d *doctor) settings() {
 		if setting, ok := errors.AsType[*settings.Error](err); ok {
 			name, err = setting.Name, errors.New(setting.Reason)
 		}
-		d.fail(name, err.Error(), "Set it right; tenantry serve --help describes every setting.")
+		d.fail(name, err.Error(), "Fix the setting. Run tenantry serve --help for a list of settings.")
 	}
 	switch {
 	case len(wrong) > 0:
 	case d.Sandbox:
-		d.ok("settings", "the data folder is a sandbox's: only what tenantry dev needs is looked at")
+		d.ok("settings", "sandbox data folder: only the settings of tenantry dev are checked")
 	default:
-		d.ok("settings", "tenantry serve accepts all of them")
+		d.ok("settings", "valid for tenantry serve")
 	}
 }
 
@@ -109,7 +109,7 @@ func splitErrors(err error) []error {
 
 func (d *doctor) variables() {
 	for _, v := range d.Unknown {
-		d.warn(v.Name, "no setting has this name", "Did you mean "+v.Nearest+"?")
+		d.warn(v.Name, "unknown setting", "Did you mean "+v.Nearest+"?")
 	}
 }
 
@@ -117,13 +117,13 @@ func (d *doctor) mail(ctx context.Context) {
 	s := d.Settings
 	if s.SMTPURL == "" || s.MailFrom == "" {
 		if d.Sandbox {
-			d.ok("mail", "not needed: mails stay in the sandbox's mailbox")
+			d.ok("mail", "not needed: emails stay in the sandbox mailbox")
 		}
 		return // otherwise the settings are invalid, which is already reported
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
-	const fix = "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine may connect there."
+	const fix = "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine can connect to the server."
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
 	if err != nil {
 		return
@@ -137,15 +137,15 @@ func (d *doctor) mail(ctx context.Context) {
 		return
 	}
 	if d.SendTo == "" {
-		d.ok("mail", "%s accepts connections and the login; --send-to sends a test mail", server.Host)
+		d.ok("mail", "%s accepts the login; use --send-to to send a test email", server.Host)
 		return
 	}
-	const text = "This is the test mail of tenantry doctor. It has arrived."
-	if err := sender.Send(ctx, mail.Message{To: d.SendTo, Subject: "Test mail of " + s.Brand.App(), Text: text}); err != nil {
-		d.fail("mail", "the test mail was not accepted: "+err.Error(), "Check that the server lets "+s.MailFrom+" send.")
+	const text = "This is a test email from tenantry doctor."
+	if err := sender.Send(ctx, mail.Message{To: d.SendTo, Subject: "Test email from " + s.Brand.App(), Text: text}); err != nil {
+		d.fail("mail", "the test email was rejected: "+err.Error(), "Check that "+s.MailFrom+" is allowed to send.")
 		return
 	}
-	d.ok("mail", "%s has accepted a mail to %s", server.Host, d.SendTo)
+	d.ok("mail", "%s accepted an email to %s", server.Host, d.SendTo)
 }
 
 // logins requests the discovery document of each identity provider.
@@ -156,10 +156,10 @@ func (d *doctor) logins(ctx context.Context) {
 		err := oauth.Discover(ctx, p, clock.System())
 		cancel()
 		if err != nil {
-			d.fail(name, err.Error(), "Check its issuer, and that this machine may connect there.")
+			d.fail(name, err.Error(), "Check the issuer, and that this machine can connect to it.")
 			continue
 		}
-		d.ok(name, "its address answers; register %s as redirect URI there", d.callback(p.Name))
+		d.ok(name, "reachable; register %s as redirect URI there", d.callback(p.Name))
 	}
 }
 
@@ -174,7 +174,7 @@ func (d *doctor) callback(provider string) string {
 func (d *doctor) provider(ctx context.Context) {
 	if d.Provider == nil {
 		if d.Sandbox {
-			d.ok("stripe", "not needed: the sandbox stands in for it")
+			d.ok("stripe", "not needed: the sandbox replaces it")
 		}
 		return
 	}

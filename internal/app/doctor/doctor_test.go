@@ -70,12 +70,12 @@ func TestDatabaseChecks(t *testing.T) {
 		}
 		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.ConnTimeout}}
 		wantFound(t, cfg, "data folder", check.StatusOK, "private")
-		wantFound(t, cfg, "database", check.StatusOK, "its schema is this program's")
+		wantFound(t, cfg, "database", check.StatusOK, "schema is up to date")
 		if db.Dialect() == sqldb.Postgres {
 			wantFound(t, cfg, "clock", check.StatusOK, "differ by")
 		} else {
 			wantFound(t, cfg, "integrity", check.StatusOK, "nothing")
-			wantFound(t, cfg, "server", check.StatusOK, "none runs")
+			wantFound(t, cfg, "server", check.StatusOK, "no server")
 		}
 		if err := os.Chmod(folder, 0o755); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestDatabaseChecks(t *testing.T) {
 		wantFound(t, cfg, "database", check.StatusError, "newer")
 	}
 	absent := settings.Settings{DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(t.TempDir(), "t.db")))}
-	wantFound(t, doctor.Config{Settings: absent}, "database", check.StatusWarning, "there is none at")
+	wantFound(t, doctor.Config{Settings: absent}, "database", check.StatusWarning, "does not exist yet")
 	away := settings.Settings{DatabaseURL: "postgres://nobody@127.0.0.1:1/x"}
 	wantFound(t, doctor.Config{Settings: away}, "database", check.StatusError, "refused")
 }
@@ -159,9 +159,9 @@ func TestOutsideChecks(t *testing.T) {
 		RedisURL: settings.Secret("redis://" + redis.Addr()),
 	}
 	cfg := doctor.Config{Settings: s, Logins: []oauth.Provider{{Name: "acme", Issuer: outside.URL}, {Name: "broken", Issuer: outside.URL + "/other"}, {Name: "github"}}}
-	wantFound(t, cfg, "public url", check.StatusOK, "leads to the service")
-	wantFound(t, cfg, "mail", check.StatusOK, "accepts connections")
-	wantFound(t, cfg, "redis", check.StatusOK, "it answers")
+	wantFound(t, cfg, "public url", check.StatusOK, "reaches the service")
+	wantFound(t, cfg, "mail", check.StatusOK, "accepts the login")
+	wantFound(t, cfg, "redis", check.StatusOK, "reachable")
 	wantFound(t, cfg, "login acme", check.StatusOK, outside.URL+"/api/v1/auth/oauth/acme/callback")
 	wantFound(t, cfg, "login broken", check.StatusError, "404")
 	wantFound(t, cfg, "login github", check.StatusOK, "redirect URI")
@@ -169,7 +169,7 @@ func TestOutsideChecks(t *testing.T) {
 		t.Errorf("%d mails were sent unasked", post.taken)
 	}
 	cfg.SendTo = "ops@example.com"
-	wantFound(t, cfg, "mail", check.StatusOK, "accepted a mail to ops@example.com")
+	wantFound(t, cfg, "mail", check.StatusOK, "accepted an email to ops@example.com")
 	if post.taken != 1 {
 		t.Errorf("%d test mails", post.taken)
 	}
@@ -207,9 +207,9 @@ func TestAServerIsNoticed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFound(t, cfg, "server", check.StatusOK, "one runs")
+		wantFound(t, cfg, "server", check.StatusOK, "a server is running")
 		release()
-		wantFound(t, cfg, "server", check.StatusOK, "none runs")
+		wantFound(t, cfg, "server", check.StatusOK, "no server")
 	}
 }
 
@@ -219,8 +219,8 @@ func TestSettingsChecks(t *testing.T) {
 	cfg := doctor.Config{SettingsError: wrong, Unknown: []settings.UnknownVariable{{Name: "TENANTRY_ADR", Nearest: "TENANTRY_ADDR"}}}
 	wantFound(t, cfg, "TENANTRY_ADDR", check.StatusError, "is wrong")
 	wantFound(t, cfg, "TENANTRY_DATA", check.StatusError, "is no folder")
-	wantFound(t, cfg, "TENANTRY_ADR", check.StatusWarning, "no setting has this name")
-	wantFound(t, doctor.Config{}, "settings", check.StatusOK, "accepts all")
+	wantFound(t, cfg, "TENANTRY_ADR", check.StatusWarning, "unknown setting")
+	wantFound(t, doctor.Config{}, "settings", check.StatusOK, "valid for tenantry serve")
 	wantFound(t, doctor.Config{Sandbox: true}, "stripe", check.StatusOK, "not needed")
 	cfg.Provider = func(context.Context) ([]check.Finding, error) {
 		return []check.Finding{{Name: "key", Status: check.StatusError, Detail: "it is revoked"}}, nil

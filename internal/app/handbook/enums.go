@@ -13,57 +13,57 @@ import (
 // by the values; other fields are listed here.
 func enums() []shape.Enum {
 	return slices.Concat(billing, domainEnums(), []shape.Enum{
-		{Name: "Locale", Text: "A language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
-		{Name: "InvitationStatus", Text: "The state of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
-		{Name: "LoginKind", Text: "A session of a browser, or a pair of tokens.", Values: []string{"session", "token"}},
-		{Name: "ImpersonationAction", Text: "Whether an impersonation began or ended.", Values: []string{"started", "ended"}},
-		{Name: "TimelineKind", Text: "A group of entries of a time line.", Values: []string{"payments", "changes", "usage", "webhooks"}},
-		{Name: "StatsFigure", Text: "A figure of the platform that there is a series of.", Values: []string{"mrr", "tenants", "subscriptions", "failed_payments", "quota_refusals"}},
-		{Name: "StatsInterval", Text: "The length of the periods of a series of the platform.", Values: []string{"day", "month"}},
-		{Name: "InvoiceMode", Text: "Who issues invoices: the payment provider, or this service.", Values: []string{"psp_managed", "platform_managed"}},
+		{Name: "Locale", Text: "Language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
+		{Name: "InvitationStatus", Text: "Status of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
+		{Name: "LoginKind", Text: "Type of a session: a cookie session or a token pair.", Values: []string{"session", "token"}},
+		{Name: "ImpersonationAction", Text: "Whether an impersonation started or ended.", Values: []string{"started", "ended"}},
+		{Name: "TimelineKind", Text: "Category of a timeline entry.", Values: []string{"payments", "changes", "usage", "webhooks"}},
+		{Name: "StatsFigure", Text: "Statistic of the platform that is available as a series.", Values: []string{"mrr", "tenants", "subscriptions", "failed_payments", "quota_refusals"}},
+		{Name: "StatsInterval", Text: "Length of the periods of a platform statistic.", Values: []string{"day", "month"}},
+		{Name: "InvoiceMode", Text: "Issuer of invoices: the payment provider or this service.", Values: []string{"psp_managed", "platform_managed"}},
 		{
-			Name: "VATStatus", Text: "The registry's answer about a VAT number.", Values: []string{"none", "pending", "valid", "invalid", "unknown"},
+			Name: "VATStatus", Text: "Result of the VAT number check.", Values: []string{"none", "pending", "valid", "invalid", "unknown"},
 			Fields: []string{"Tenant.vat_status", "AdminTenant.vat_status"},
 		},
-		{Name: "StudioReason", Text: "Why a tenant may not use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
+		{Name: "StudioReason", Text: "Reason why a tenant cannot use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
 	})
 }
 
 // billing are the enums of the catalog, subscriptions and invoices.
 var billing = []shape.Enum{
 	{
-		Name: "SubscriptionStatus", Text: "The provider's status of a subscription. It grants features while active or trialing; it is over when canceled or incomplete_expired.",
+		Name: "SubscriptionStatus", Text: "Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.",
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
 		Fields: []string{"Subscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
 	},
 	{
-		Name: "InvoiceStatus", Text: "The state of an invoice. Paid, void and uncollectible are final.",
+		Name: "InvoiceStatus", Text: "Status of an invoice. Paid, void and uncollectible are final.",
 		Values: []string{"draft", "open", "paid", "void", "uncollectible"}, Fields: []string{"Invoice.status"},
 	},
 	{
-		Name: "InvoiceLineType", Text: "A period of a plan or usage, a part of a period, or anything else.",
+		Name: "InvoiceLineType", Text: "Type of an invoice line: a billing period of a plan or usage, a proration, or another adjustment.",
 		Values: []string{"subscription", "proration", "adjustment"}, Fields: []string{"InvoiceLine.type"},
 	},
 	{
-		Name: "PricingType", Text: "What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.", Values: []string{"flat", "seat", "usage"},
+		Name: "PricingType", Text: "How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.", Values: []string{"flat", "seat", "usage"},
 		Fields: []string{"Plan.pricing_type", "OfferedPlan.pricing_type", "SubscribedPlan.pricing_type"},
 	},
 	{
-		Name: "BillingCycle", Text: "An interval by its older name.", Values: []string{"weekly", "monthly", "quarterly", "yearly"},
+		Name: "BillingCycle", Text: "Legacy name of a billing interval.", Values: []string{"weekly", "monthly", "quarterly", "yearly"},
 		Fields: []string{"Plan.billing_cycle", "OfferedPlan.billing_cycle", "SubscribedPlan.billing_cycle"},
 	},
 	{
-		Name: "IntervalUnit", Text: "The unit of an interval.", Values: []string{"day", "week", "month", "year"},
+		Name: "IntervalUnit", Text: "Unit of a billing interval.", Values: []string{"day", "week", "month", "year"},
 		Fields: []string{"Plan.interval_unit", "OfferedPlan.interval_unit", "SubscribedPlan.interval_unit", "Subscription.interval_unit"},
 	},
 	{
-		Name: "EntitlementType", Text: "A feature without a limit, or up to one.", Values: []string{"boolean", "quota"},
+		Name: "EntitlementType", Text: "Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).", Values: []string{"boolean", "quota"},
 		Fields: []string{"Entitlement.type", "PlanFeature.type"},
 	},
-	{Name: "PriceStatus", Text: "How a price compares with the payment provider's.", Values: []string{"linked", "missing", "mismatch", "stripe_missing", "inactive", "error"}},
-	{Name: "PaymentActionType", Text: "What a person is asked for: to confirm the payment with the bank, or to pay.", Values: []string{"confirm", "pay"}},
-	{Name: "PlanChangeAction", Text: "What came of a change of plan.", Values: []string{"updated", "checkout_required", "confirmation_required"}},
-	{Name: "PreviewMethod", Text: "By whom a preview was counted: the provider, or here by days.", Values: []string{"psp_preview", "daily"}},
+	{Name: "PriceStatus", Text: "Result of the comparison of a price with the payment provider's price.", Values: []string{"linked", "missing", "mismatch", "stripe_missing", "inactive", "error"}},
+	{Name: "PaymentActionType", Text: "Required action: confirm the payment with the bank, or pay the invoice.", Values: []string{"confirm", "pay"}},
+	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "checkout_required", "confirmation_required"}},
+	{Name: "PreviewMethod", Text: "How a preview was calculated: by the payment provider, or by this service per day.", Values: []string{"psp_preview", "daily"}},
 }
 
 // domainEnums returns the enums of usage, API keys and webhooks.
@@ -76,22 +76,22 @@ func domainEnums() []shape.Enum {
 		codes = append(codes, string(code))
 	}
 	return []shape.Enum{
-		{Name: "ErrorCode", Text: "Every code of an error. docs/errors.md says what to do about each.", Values: codes, Fields: []string{"BatchResult.code"}},
-		{Name: "Aggregation", Text: "How one figure is made of the events of a period.", Values: []string{"sum", "max", "count", "last_value"}},
-		{Name: "ResetInterval", Text: "How long a meter counts; monthly follows the billing period.", Values: []string{"none", "daily", "weekly", "monthly"}},
-		{Name: "QuotaEnforcement", Text: "What happens at a quota: usage is refused, alerts are sent, or nothing.", Values: []string{"hard", "soft", "none"}},
-		{Name: "QuotaStatus", Text: "Below 80 percent of the quota, from 80, from 100.", Values: []string{"ok", "warning", "exceeded"}},
-		{Name: "SeriesInterval", Text: "How long a point of a series is.", Values: []string{"hour", "day", "month"}},
+		{Name: "ErrorCode", Text: "Error code. See docs/errors.md for the recommended action.", Values: codes, Fields: []string{"BatchResult.code"}},
+		{Name: "Aggregation", Text: "How the events of a period are combined into one value.", Values: []string{"sum", "max", "count", "last_value"}},
+		{Name: "ResetInterval", Text: "Length of a meter's period. `monthly` follows the billing period of the subscription.", Values: []string{"none", "daily", "weekly", "monthly"}},
+		{Name: "QuotaEnforcement", Text: "What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).", Values: []string{"hard", "soft", "none"}},
+		{Name: "QuotaStatus", Text: "Usage relative to the quota: ok below 80 percent, warning from 80 percent, exceeded from 100 percent.", Values: []string{"ok", "warning", "exceeded"}},
+		{Name: "SeriesInterval", Text: "Length of a data point.", Values: []string{"hour", "day", "month"}},
 		{
-			Name: "APIKeyScope", Text: "What an API key opens. tenants.read is for keys of the platform alone.", Values: authz.PlatformScopes(),
+			Name: "APIKeyScope", Text: "Scope of an API key. `tenants.read` is only available for platform keys.", Values: authz.PlatformScopes(),
 			Fields: []string{"APIKey.scopes", "NewAPIKey.scopes", "CreateAPIKeyRequest.scopes", "CreatePlatformAPIKeyRequest.scopes"},
 		},
-		{Name: "TenantPermission", Text: "What a role of a tenant may allow.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},
-		{Name: "WebhookEventType", Text: "What endpoints are sent.", Values: events, Fields: []string{"WebhookDelivery.type"}},
-		{Name: "DeliveryStatus", Text: "The state of a delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status"}},
-		{Name: "DisabledReason", Text: "Why an endpoint was disabled: it answered 410, or failed for too long.", Values: []string{"gone", "failing"}},
+		{Name: "TenantPermission", Text: "Permission that a tenant role can grant.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},
+		{Name: "WebhookEventType", Text: "Type of a webhook event.", Values: events, Fields: []string{"WebhookDelivery.type"}},
+		{Name: "DeliveryStatus", Text: "Status of a webhook delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status"}},
+		{Name: "DisabledReason", Text: "Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).", Values: []string{"gone", "failing"}},
 		{
-			Name: "DeliveryError", Text: "Why an attempt got no answer.",
+			Name: "DeliveryError", Text: "Reason why an attempt did not get a response.",
 			Values: []string{"address_not_allowed", "connection_failed", "invalid_answer", "timeout", "tls_failed"},
 		},
 	}

@@ -112,14 +112,14 @@ func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries
 
 // Book returns all texts of the reference.
 func (h *Handbook) Book() *reference.Book {
-	csrf := h.mountedRoute("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"})
-	csrf.Headers = map[string]string{"X-CSRF-Token": "The value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
+	csrf := h.mountedRoute("/csrf-cookie", "Start cookie mode", map[int]string{204: "The cookies are set."})
+	csrf.Headers = map[string]string{"X-CSRF-Token": "Value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
 	return &reference.Book{
 		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Refusals: refusals, Params: params, Fields: texts(), Examples: Examples,
 		Mounted: []reference.MountedOperation{
 			csrf,
-			h.mountedRoute("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),
-			h.mountedRoute("/readyz", "Show whether requests can be served", map[int]string{200: "They can", 503: "They cannot, for now"}),
+			h.mountedRoute("/healthz", "Check liveness", map[int]string{200: "The process is running."}),
+			h.mountedRoute("/readyz", "Check readiness", map[int]string{200: "The service accepts requests.", 503: "The service is not ready."}),
 		},
 	}
 }

@@ -8,18 +8,18 @@ import (
 // about is the description of the whole API.
 const about = `Self-hosted backend for multi-tenant subscription software.
 
-**Values.** Ids are UUIDs, of users and roles integers. Amounts are whole numbers of the currency's minor units (cents) beside
-an ISO 4217 code. Times are UTC with six digits of fraction. Within a version fields, endpoints and values of enumerations may
-be added, never taken away: clients ignore what they do not know.
+**Values.** IDs are UUIDs; the IDs of users and roles are integers. Amounts are integers in minor units of the currency (cents),
+with an ISO 4217 code. Times are in UTC with microseconds. A version can get new fields, endpoints and enumeration values, but
+existing ones are not removed. Ignore values that you do not know.
 
-**Answers.** A resource is answered as ` + "`{data: …}`" + `, a list as ` + "`{data: […]}`" + `. A write may add a ` + "`message`" + `, which is a
-translation key. A nullable field is always present.
+**Responses.** An object is returned as ` + "`{data: …}`" + `, a list as ` + "`{data: […]}`" + `. A write can also return a ` + "`message`" + `, a translation
+key. Nullable fields are always present.
 
-**Errors.** An error has a ` + "`message`" + ` for people, in the language of ` + "`Accept-Language`" + `, and where several can come with one
-status a ` + "`code`" + ` for programs. Every request is answered with ` + "`X-Request-Id`" + `, by which it is found in the log.
+**Errors.** An error has a ` + "`message`" + ` in the language of ` + "`Accept-Language`" + `. If a status can have several causes, a ` + "`code`" + `
+identifies the cause. Every response has an ` + "`X-Request-Id`" + `, which also appears in the log.
 
-**Conventions of this document.** Every route states its scope (` + "`x-scope`" + `), guards (` + "`x-guards`" + `), permission
-(` + "`x-permission`" + `), rate-limit group (` + "`x-rate-limit`" + `), and the scope of API keys that opens it (` + "`x-api-key-scope`" + `), if one does.`
+**Extensions.** Every operation states its scope (` + "`x-scope`" + `), guards (` + "`x-guards`" + `), permission (` + "`x-permission`" + `), rate-limit
+group (` + "`x-rate-limit`" + `) and, if API keys can call it, their scope (` + "`x-api-key-scope`" + `).`
 
 // kinds are the error responses with additional fields.
 var kinds = []reference.Kind{
@@ -34,52 +34,52 @@ var kinds = []reference.Kind{
 		},
 	},
 	{
-		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot have this plan, or not change to it.",
+		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot select this plan or change to it.",
 		Fields: []reference.Field{{
-			Name: "violations", Type: "[]Violation", Optional: true, Text: "The features that are used more than the plan allows. Absent for any other reason.",
+			Name: "violations", Type: "[]Violation", Optional: true, Text: "Features whose limit would be exceeded. Absent if the error has another reason.",
 		}},
 	},
 	{
-		Code: string(fault.PreviewOutdated), Name: "PreviewOutdatedError", Text: "The change would not cost what its last preview showed. Nothing has happened.",
-		Fields: []reference.Field{{Name: "preview", Type: "ChangePreview", Text: "What it would cost now, which binds like any other preview."}},
+		Code: string(fault.PreviewOutdated), Name: "PreviewOutdatedError", Text: "The price of the change differs from the preview. Nothing was changed.",
+		Fields: []reference.Field{{Name: "preview", Type: "ChangePreview", Text: "New preview, valid for 15 minutes."}},
 	},
 	{
-		Code: string(fault.PlanNotSellable), Name: "PlanNotSellableError", Text: "The plan cannot be sold in this currency for now.",
+		Code: string(fault.PlanNotSellable), Name: "PlanNotSellableError", Text: "The plan is currently not available in this currency.",
 		Fields: []reference.Field{
-			{Name: "price_status", Type: "string", Text: "The status of the price that is the reason, as in the status of prices, or below_minimum, amount_unsupported, currency_unsupported or too_many_meters."},
-			{Name: "meter_code", Type: "string", Optional: true, Text: "The meter whose price is the reason. Absent where it is the plan's own."},
+			{Name: "price_status", Type: "string", Text: "Status of the price: a price status, or below_minimum, amount_unsupported, currency_unsupported or too_many_meters."},
+			{Name: "meter_code", Type: "string", Optional: true, Text: "Code of the meter whose price has this status. Absent for the price of the plan."},
 		},
 	},
 	{
-		Code: string(fault.PaymentFailed), Name: "PaymentFailedError", Text: "The payment was declined, or waits for a person.",
-		Fields: []reference.Field{{Name: "payment_action", Type: "PaymentAction?", Text: "What a person can do to pay; null for nothing."}},
+		Code: string(fault.PaymentFailed), Name: "PaymentFailedError", Text: "The payment was declined or requires an action by the customer.",
+		Fields: []reference.Field{{Name: "payment_action", Type: "PaymentAction?", Text: "Action that the customer has to take to pay. Null if no action is possible."}},
 	},
 	{
 		Code: string(fault.BillingNotReady), Name: "BillingNotReadyError", Text: "Billing details of the tenant are missing.",
-		Fields: []reference.Field{{Name: "missing_fields", Type: "[]string", Text: "The fields of the tenant that are missing."}},
+		Fields: []reference.Field{{Name: "missing_fields", Type: "[]string", Text: "Names of the missing fields of the tenant."}},
 	},
 	{
-		Code: string(fault.CurrencyMismatch), Name: "CurrencyMismatchError", Text: "The tenant has credit, or something unpaid, in another currency.",
-		Fields: []reference.Field{{Name: "currency", Type: "string", Text: "That currency, as its ISO 4217 code."}},
+		Code: string(fault.CurrencyMismatch), Name: "CurrencyMismatchError", Text: "The tenant has credit or unpaid amounts in another currency.",
+		Fields: []reference.Field{{Name: "currency", Type: "string", Text: "ISO 4217 code of the other currency."}},
 	},
 	{
-		Code: string(fault.OnboardingPlanNotInCurrency), Name: "OnboardingCurrencyError", Text: "The plan has no price in the currency.",
-		Fields: []reference.Field{{Name: "available_currencies", Type: "[]string", Text: "The currencies in which the plan is sold, as ISO 4217 codes."}},
+		Code: string(fault.OnboardingPlanNotInCurrency), Name: "OnboardingCurrencyError", Text: "The plan is not available in this currency.",
+		Fields: []reference.Field{{Name: "available_currencies", Type: "[]string", Text: "Currencies in which the plan is available, as ISO 4217 codes."}},
 	},
 	{
-		Code: string(fault.PSPPriceMismatch), Name: "PriceMismatchError", Text: "The price at the payment provider is another.",
-		Fields: []reference.Field{{Name: "mismatches", Type: "[]PriceMismatch", Text: "What differs.", Of: []reference.Field{
-			{Name: "field", Type: "string", Text: "What differs: currency, interval, amount, usage_type, unit_price, active or others."},
-			{Name: "expected", Type: "any", Text: "What it has to be."},
-			{Name: "actual", Type: "any", Text: "What it is at the payment provider."},
+		Code: string(fault.PSPPriceMismatch), Name: "PriceMismatchError", Text: "The price differs from the price at the payment provider.",
+		Fields: []reference.Field{{Name: "mismatches", Type: "[]PriceMismatch", Text: "Differences between the two prices.", Of: []reference.Field{
+			{Name: "field", Type: "string", Text: "Field that differs: currency, interval, amount, usage_type, unit_price, active or another field."},
+			{Name: "expected", Type: "any", Text: "Expected value."},
+			{Name: "actual", Type: "any", Text: "Value at the payment provider."},
 		}}},
 	},
 	{
-		Code: string(fault.PSPError), Name: "ProviderFailedError", Text: "The payment provider failed or cannot be reached. Nothing has changed.",
+		Code: string(fault.PSPError), Name: "ProviderFailedError", Text: "The payment provider failed or is unreachable. Nothing was changed.",
 	},
 	{
 		Code: string(fault.PSPAmountUnsupported), Name: "AmountUnsupportedError", Text: "The payment provider cannot charge this amount.",
-		Fields: []reference.Field{{Name: "possible_amounts", Type: "[]integer", Optional: true, Text: "The nearest amounts that it can charge, in minor units."}},
+		Fields: []reference.Field{{Name: "possible_amounts", Type: "[]integer", Optional: true, Text: "Nearest amounts that can be charged, in minor units of the currency."}},
 	},
 }
 
@@ -111,11 +111,17 @@ var names = map[string]string{
 
 // params are the descriptions of parameters.
 var params = map[string]string{
-	"tenantId": "The id of the tenant.",
-	"tenant":   "The id of the tenant.",
+	"tenantId": "ID of the tenant.",
+	"tenant":   "ID of the tenant.",
 
-	"meter_code": "The code of the meter.", "format": "The form of the file.", "new_plan_id": "The plan to change to.",
+	"delivery": "ID of the delivery.", "endpoint": "ID of the webhook endpoint.", "entitlement": "ID of the entitlement.", "feature": "ID of the feature.",
+	"hash": "Hash of the picture.", "id": "ID of the session or identity.", "invitation": "ID of the invitation.", "invoice": "ID of the invoice.",
+	"invoiceId": "ID of the invoice.", "key": "ID of the API key.", "member": "ID of the member's user.", "meter": "ID of the meter.", "meterCode": "Code of the meter.",
+	"plan": "ID of the plan.", "price": "ID of the plan's price.", "product": "ID of the product.", "provider": "Name of the identity provider.", "role": "ID of the role.",
+	"subscription": "ID of the subscription.", "token": "Token from the invitation link.", "user": "ID of the user.",
 
-	"tenantry_oauth": "The cookie of the browser that began the login.", "code": "The provider's code.", "state": "What the login was begun with.",
-	"error": "Why the provider refuses.", "iss": "Who the provider is.",
+	"meter_code": "Code of the meter.", "format": "Format of the file.", "new_plan_id": "ID of the new plan.",
+
+	"tenantry_oauth": "Cookie of the browser that started the login.", "code": "Authorization code of the identity provider.",
+	"state": "State parameter from the redirect.", "error": "Error code of the identity provider.", "iss": "Issuer of the response.",
 }

@@ -52,7 +52,7 @@ type refusal struct {
 
 func (r *refusal) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the service answered %d", r.Status)
+	fmt.Fprintf(&b, "the service returned %d", r.Status)
 	if r.Code != "" {
 		fmt.Fprintf(&b, " (%s)", r.Code)
 	}
@@ -64,9 +64,9 @@ func (r *refusal) Error() string {
 	}
 	switch {
 	case r.Status == http.StatusUnauthorized:
-		b.WriteString("\nThe API key is wrong, expired or revoked.")
+		b.WriteString("\nThe API key is invalid, expired or revoked.")
 	case r.Code == fault.InsufficientScope:
-		b.WriteString("\nThe API key does not have the scope that this takes.")
+		b.WriteString("\nThe API key does not have the required scope.")
 	}
 	return b.String()
 }
@@ -84,7 +84,7 @@ func (s *service) call(ctx context.Context, method string, query url.Values, bod
 	target := s.base.JoinPath("api", "v1")
 	for _, segment := range segments {
 		if segment == "" || segment == "." || segment == ".." {
-			return nil, fmt.Errorf("%q cannot be part of a path", segment)
+			return nil, fmt.Errorf("%q cannot be used in a path", segment)
 		}
 		target = target.JoinPath(url.PathEscape(segment))
 	}
@@ -109,15 +109,15 @@ func (s *service) call(ctx context.Context, method string, query url.Values, bod
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("the service cannot be reached: %w", err)
+		return nil, fmt.Errorf("the service is unreachable: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if err != nil {
-		return nil, fmt.Errorf("the answer of the service broke off: %w", err)
+		return nil, fmt.Errorf("the response of the service is incomplete: %w", err)
 	}
 	if len(text) > maxAnswer {
-		return nil, errors.New("the answer of the service is too large: ask for less")
+		return nil, errors.New("the response of the service is too large: request less data")
 	}
 	if response.StatusCode/100 != 2 {
 		refused := &refusal{Status: response.StatusCode}
@@ -126,7 +126,7 @@ func (s *service) call(ctx context.Context, method string, query url.Values, bod
 	}
 	var answer object
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return nil, fmt.Errorf("%s does not answer as Tenantry does: %w", target.Host, err)
+		return nil, fmt.Errorf("%s is not a Tenantry service: %w", target.Host, err)
 	}
 	return answer, nil
 }

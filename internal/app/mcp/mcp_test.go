@@ -186,10 +186,10 @@ func TestRefusalsAreReadable(t *testing.T) {
 			arguments apptest.Object
 			want      []string
 		}{
-			{"a wrong key", wrong, "find_tenants", apptest.Object{}, []string{"401", "The API key is wrong"}},
-			{"a missing scope", narrow, "list_invoices", apptest.Object{"tenant": ada.Tenant}, []string{"403 (insufficient_scope)", "does not have the scope"}},
+			{"a wrong key", wrong, "find_tenants", apptest.Object{}, []string{"401", "The API key is invalid"}},
+			{"a missing scope", narrow, "list_invoices", apptest.Object{"tenant": ada.Tenant}, []string{"403 (insufficient_scope)", "does not have the required scope"}},
 			{"an unknown tenant", all, "show_tenant", apptest.Object{"tenant": "0199a209-d5e8-7132-9b58-d2490a823611"}, []string{"404"}},
-			{"a path in place of an id", all, "show_tenant", apptest.Object{"tenant": ".."}, []string{`".." cannot be part of a path`}},
+			{"a path in place of an id", all, "show_tenant", apptest.Object{"tenant": ".."}, []string{`".." cannot be used in a path`}},
 			{"an escaped path", all, "show_tenant", apptest.Object{"tenant": "../api-keys"}, []string{"404"}},
 			{"an unknown status", all, "list_invoices", apptest.Object{"tenant": ada.Tenant, "status": "late"}, []string{"422", "status: "}},
 			{"a missing argument", all, "show_tenant", apptest.Object{}, []string{"tenant"}},
@@ -269,12 +269,12 @@ func TestForeignAnswers(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the key went elsewhere") }))
 	defer elsewhere.Close()
 	answers := map[string]http.HandlerFunc{
-		"does not answer as Tenantry": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
-		"answered 502":                func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
-		"answered 307": func(w http.ResponseWriter, r *http.Request) {
+		"is not a Tenantry service": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"returned 502":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"returned 307": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 		},
-		"answer of the service is too large": func(w http.ResponseWriter, _ *http.Request) {
+		"response of the service is too large": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"data": "` + strings.Repeat("x", 5<<20) + `"}`))
 		},
 		"result is too large": func(w http.ResponseWriter, _ *http.Request) {

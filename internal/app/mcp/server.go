@@ -24,7 +24,7 @@ type Config struct {
 // maxResult bounds the JSON of a result, in bytes, because a model reads all of it.
 const maxResult = 64 << 10
 
-var errLarge = errors.New("the result is too large: ask for fewer entries with per_page, or for something narrower")
+var errLarge = errors.New("the result is too large: request fewer entries with per_page, or narrow the query")
 
 // object is a JSON object of the API.
 type object = map[string]any
@@ -37,17 +37,17 @@ Begin with find_tenants to learn a tenant's id, then use the id with the other t
 func New(c Config) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "tenantry", Title: "Tenantry", Version: c.Version}, &sdk.ServerOptions{Instructions: instructions})
 	t := tools{newService(c.URL, c.Key, c.Version)}
-	addReadTool(server, "find_tenants", "Find tenants by a part of their name; the newest ones when nothing is searched for.", t.findTenants)
-	addReadTool(server, "show_tenant", "Show one tenant: its details, owner, plan and subscription, seats and what the plan includes.", t.showTenant)
-	addReadTool(server, "list_members", "List who is in a tenant's team with their roles, and who is invited.", t.listMembers)
-	addReadTool(server, "show_usage", "Show what a tenant uses in the current period against its quotas, and what it will cost; with a meter also how it went over time.", t.showUsage)
-	addReadTool(server, "list_invoices", "List a tenant's invoices, the newest first.", t.listInvoices)
-	addReadTool(server, "show_invoice", "Show one invoice with all its lines.", t.showInvoice)
-	addReadTool(server, "list_plans", "List the plans with their prices, and whether the tenant can change to each.", t.listPlans)
-	addReadTool(server, "preview_plan_change", "Show what a change to another plan would cost the tenant now. Nothing is changed.", t.previewChange)
-	addReadTool(server, "what_failed", "Show what is wrong with a tenant: payments that failed or wait, invoices that are open, quotas that are reached.", t.listFailures)
+	addReadTool(server, "find_tenants", "Find tenants by part of their name. Returns the newest tenants without a search.", t.findTenants)
+	addReadTool(server, "show_tenant", "Show a tenant: details, owner, plan, subscription, seats and entitlements.", t.showTenant)
+	addReadTool(server, "list_members", "List a tenant's members with their roles, and its invitations.", t.listMembers)
+	addReadTool(server, "show_usage", "Show a tenant's usage in the current period with quotas and estimated cost. With a meter, also shows usage over time.", t.showUsage)
+	addReadTool(server, "list_invoices", "List a tenant's invoices, newest first.", t.listInvoices)
+	addReadTool(server, "show_invoice", "Show an invoice with its lines.", t.showInvoice)
+	addReadTool(server, "list_plans", "List plans with their prices, and whether the tenant can select each plan.", t.listPlans)
+	addReadTool(server, "preview_plan_change", "Show the cost of a plan change for a tenant. Does not change anything.", t.previewChange)
+	addReadTool(server, "what_failed", "Show the problems of a tenant: failed and pending payments, open invoices and reached quotas.", t.listFailures)
 	if c.AllowWrites {
-		write(server, "record_usage", "Record usage of a meter for a tenant. It counts towards quotas and the bill and cannot be taken back. The same idempotency_key counts once.", t.recordUsage)
+		write(server, "record_usage", "Record usage of a meter for a tenant. Counts towards quotas and the bill, and cannot be undone. Events with the same idempotency_key are counted once.", t.recordUsage)
 	}
 	return server
 }

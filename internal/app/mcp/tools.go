@@ -15,8 +15,8 @@ import (
 type tools struct{ service *service }
 
 type pageOf struct {
-	Page    int `json:"page,omitempty" jsonschema:"the page, from 1"`
-	PerPage int `json:"per_page,omitempty" jsonschema:"entries a page, at most 50; 10 when omitted"`
+	Page    int `json:"page,omitempty" jsonschema:"page number, starting at 1"`
+	PerPage int `json:"per_page,omitempty" jsonschema:"entries per page, at most 50; default 10"`
 }
 
 // query returns the query parameters of the page.
@@ -28,11 +28,11 @@ func (p pageOf) query() url.Values {
 }
 
 type ofTenant struct {
-	Tenant string `json:"tenant" jsonschema:"the id of the tenant, from find_tenants"`
+	Tenant string `json:"tenant" jsonschema:"tenant ID, from find_tenants"`
 }
 
 type findTenants struct {
-	Search string `json:"search,omitempty" jsonschema:"a part of the name"`
+	Search string `json:"search,omitempty" jsonschema:"part of the name"`
 	pageOf
 }
 
@@ -103,10 +103,10 @@ func (t tools) listMembers(ctx context.Context, in membersOf) (object, error) {
 
 type usageOf struct {
 	ofTenant
-	Meter    string `json:"meter,omitempty" jsonschema:"the code of a meter, to see it over time"`
-	Interval string `json:"interval,omitempty" jsonschema:"the length of the points over time: hour, day or month; day when omitted"`
-	From     string `json:"from,omitempty" jsonschema:"the first day over time, such as 2026-11-01; 30 days ago when omitted"`
-	To       string `json:"to,omitempty" jsonschema:"the day after the last one; now when omitted"`
+	Meter    string `json:"meter,omitempty" jsonschema:"meter code, for usage over time"`
+	Interval string `json:"interval,omitempty" jsonschema:"length of a data point: hour, day or month; default day"`
+	From     string `json:"from,omitempty" jsonschema:"first day, such as 2026-11-01; default 30 days ago"`
+	To       string `json:"to,omitempty" jsonschema:"day after the last day; default now"`
 }
 
 func (t tools) showUsage(ctx context.Context, in usageOf) (object, error) {
@@ -129,7 +129,7 @@ func (t tools) showUsage(ctx context.Context, in usageOf) (object, error) {
 
 type invoicesOf struct {
 	ofTenant
-	Status string `json:"status,omitempty" jsonschema:"only those with this status: draft, open, paid, void or uncollectible"`
+	Status string `json:"status,omitempty" jsonschema:"status of the invoices: draft, open, paid, void or uncollectible"`
 	pageOf
 }
 
@@ -154,7 +154,7 @@ func (t tools) listInvoices(ctx context.Context, in invoicesOf) (object, error) 
 
 type invoiceOf struct {
 	ofTenant
-	Invoice string `json:"invoice" jsonschema:"the id of the invoice, from list_invoices"`
+	Invoice string `json:"invoice" jsonschema:"invoice ID, from list_invoices"`
 }
 
 func (t tools) showInvoice(ctx context.Context, in invoiceOf) (object, error) {
@@ -167,8 +167,8 @@ func (t tools) listPlans(ctx context.Context, in ofTenant) (object, error) {
 
 type change struct {
 	ofTenant
-	Plan  string `json:"plan" jsonschema:"the id of the plan to change to, from list_plans"`
-	Seats int    `json:"seats,omitempty" jsonschema:"how many seats; as many as now when omitted"`
+	Plan  string `json:"plan" jsonschema:"ID of the new plan, from list_plans"`
+	Seats int    `json:"seats,omitempty" jsonschema:"number of seats; default the current number"`
 }
 
 func (t tools) previewChange(ctx context.Context, in change) (object, error) {
@@ -224,9 +224,9 @@ func quotasNearLimit(quotas any) any {
 
 type recording struct {
 	ofTenant
-	Meter          string  `json:"meter" jsonschema:"the code of the meter"`
-	Quantity       float64 `json:"quantity" jsonschema:"how much was used, with at most six decimals"`
-	IdempotencyKey string  `json:"idempotency_key" jsonschema:"a text of your own for this use; the same text counts once"`
+	Meter          string  `json:"meter" jsonschema:"meter code"`
+	Quantity       float64 `json:"quantity" jsonschema:"quantity, with up to six decimal places"`
+	IdempotencyKey string  `json:"idempotency_key" jsonschema:"unique key for this event; events with the same key are counted once"`
 }
 
 // recordUsage sends the quantity with all its digits. The SDK parses numbers as floats, which have

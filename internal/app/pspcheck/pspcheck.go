@@ -47,7 +47,7 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 // databaseFinding reports whether the database is readable.
 func databaseFinding(problem error) check.Finding {
 	if problem == nil {
-		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "it can be read"}
+		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "readable"}
 	}
 	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
 	finding := check.Finding{Name: "database", Status: check.StatusError, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
@@ -57,13 +57,13 @@ func databaseFinding(problem error) check.Finding {
 	return finding
 }
 
-var errNoDatabase = errors.New("there is no database")
+var errNoDatabase = errors.New("the database does not exist")
 
 func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening a missing file would create it.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
-			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
+			return nil, fmt.Errorf("%w: %s", errNoDatabase, sqldb.FilePath(u))
 		}
 	}
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})

@@ -103,7 +103,7 @@ func HadPlanFunc(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bo
 		err = db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (
     SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired')
 )`, tenantID).Scan(&had)
-		return had, sqldb.Wrap(err, "look for a subscription")
+		return had, sqldb.Wrap(err, "find subscription")
 	}
 }
 

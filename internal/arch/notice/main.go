@@ -137,5 +137,5 @@ func licenceOf(folder string) (string, error) {
 			}
 		}
 	}
-	return "", errors.New("no licence that is known here")
+	return "", errors.New("unknown license")
 }

@@ -322,7 +322,7 @@ func TestMoreMetersThanFit(t *testing.T) {
 				}
 			}
 		}
-		if waiting != 1 || strings.Contains(s.Log(), "did not take") {
+		if waiting != 1 || strings.Contains(s.Log(), "failed to switch") {
 			t.Errorf("%d meters wait: %s", waiting, s.Log())
 		}
 	})

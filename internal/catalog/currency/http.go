@@ -57,10 +57,10 @@ func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalo
 
 type createInput struct {
 	Body struct {
-		Code       string `json:"code" minLength:"3" maxLength:"3" pattern:"^[A-Za-z]{3}$" doc:"Three letters, in either case."`
+		Code       string `json:"code" minLength:"3" maxLength:"3" pattern:"^[A-Za-z]{3}$" doc:"Three-letter code. Not case-sensitive."`
 		Name       string `json:"name" format:"name" minLength:"1" maxLength:"100"`
 		Symbol     string `json:"symbol" format:"name" minLength:"1" maxLength:"10"`
-		MinorUnits int32  `json:"minor_units" enum:"0,2,3" doc:"How many decimals an amount has."`
+		MinorUnits int32  `json:"minor_units" enum:"0,2,3" doc:"Number of decimal places of an amount."`
 		IsActive   *bool  `json:"is_active,omitempty" default:"true"`
 	}
 }
@@ -90,7 +90,7 @@ func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
 type addInput struct {
 	Body struct {
 		// The maximum is large enough for all of ISO 4217.
-		Codes []string `json:"codes" minItems:"1" maxItems:"500" doc:"Codes of ISO 4217, in either case."`
+		Codes []string `json:"codes" minItems:"1" maxItems:"500" doc:"ISO 4217 codes. Not case-sensitive."`
 	}
 }
 
@@ -104,15 +104,15 @@ func (h *HTTP) AddListed(ctx context.Context, in *addInput) (*rest.Body[AddedCur
 }
 
 type pathInput struct {
-	Currency string `path:"currency" doc:"The code, in either case."`
+	Currency string `path:"currency" doc:"Code of the currency. Not case-sensitive."`
 }
 
 type updateInput struct {
-	Currency string `path:"currency" doc:"The code, in either case."`
+	Currency string `path:"currency" doc:"Code of the currency. Not case-sensitive."`
 	Body     struct {
 		Name       shape.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"100"`
 		Symbol     shape.Opt[string] `json:"symbol,omitzero" format:"name" minLength:"1" maxLength:"10"`
-		MinorUnits shape.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Stays while amounts are kept in the currency."`
+		MinorUnits shape.Opt[int32]  `json:"minor_units,omitzero" enum:"0,2,3" doc:"Number of decimal places. Cannot be changed while amounts in the currency exist."`
 		IsActive   shape.Opt[bool]   `json:"is_active,omitzero"`
 	}
 }

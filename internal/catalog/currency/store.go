@@ -49,13 +49,13 @@ func (s store) delete(ctx context.Context, code string) error {
 // the currency.
 func (s store) hasAmounts(ctx context.Context, code string) (bool, error) {
 	n, err := s.q(ctx).CountAmounts(ctx, code)
-	return n > 0, sqldb.Wrap(err, "look for amounts in a currency")
+	return n > 0, sqldb.Wrap(err, "find amounts in a currency")
 }
 
 // isPreferred reports whether the currency is the preferred currency of a tenant.
 func (s store) isPreferred(ctx context.Context, code string) (bool, error) {
 	n, err := s.q(ctx).CountTenantsPreferring(ctx, code)
-	return n > 0, sqldb.Wrap(err, "look for tenants that prefer a currency")
+	return n > 0, sqldb.Wrap(err, "find tenants that prefer a currency")
 }
 
 // errUnknown means that the currency does not exist.

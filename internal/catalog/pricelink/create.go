@@ -234,7 +234,7 @@ func (s *Service) settlePrice(
 		return s.store.endOperation(ctx, priceID, op.Key)
 	})
 	if err == nil && overtaken != nil {
-		s.log.InfoContext(ctx, "a price that was created at the payment provider is no longer needed",
+		s.log.InfoContext(ctx, "created price at the payment provider is not used",
 			"price_id", priceID, "psp_price_id", remote.ID)
 	}
 	return settled, errors.Join(err, overtaken)

@@ -28,7 +28,7 @@ var errBusy = fault.New(fault.Unavailable, "error.unavailable")
 
 var (
 	// errChanged means that the price no longer has the terms that were sent to the provider.
-	errChanged = errors.New("the price was changed in between")
+	errChanged = errors.New("the price was changed concurrently")
 
 	errNoOperation = errors.New("no operation is open")
 )

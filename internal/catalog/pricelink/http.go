@@ -52,8 +52,8 @@ type createInput struct {
 	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
 	Body  struct {
-		ProductID string `json:"product_id" minLength:"1" maxLength:"255" doc:"A product of the payment provider (prod_…), or the id of the plan's product here, whose counterpart is made if there is none."`
-		Nickname  string `json:"nickname,omitempty" format:"name" maxLength:"255" doc:"An internal name at the payment provider; the plan's slug when omitted."`
+		ProductID string `json:"product_id" minLength:"1" maxLength:"255" doc:"ID of a product at the payment provider (prod_…), or ID of the plan's product. In the second case, the product is created at the payment provider if it does not exist."`
+		Nickname  string `json:"nickname,omitempty" format:"name" maxLength:"255" doc:"Internal name of the price at the payment provider. Default: the slug of the plan."`
 	}
 }
 
@@ -122,17 +122,17 @@ type AdminPriceStatus struct {
 	Currency   string        `json:"currency"`
 	PSPPriceID *string       `json:"psp_price_id"`
 	Status     string        `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
-	Message    *string       `json:"message" doc:"What is wrong, as a text for people; null when linked."`
-	Warning    *string       `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects, its currency is not supported, or the plan bills too many meters."`
-	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"What a usage plan bills besides, and how running subscriptions follow; empty for other plans."`
+	Message    *string       `json:"message" doc:"Description of the problem. Null if the price is linked."`
+	Warning    *string       `json:"warning" doc:"Reason why a linked price still cannot be sold: it is below the payment provider's minimum, its currency is not supported, or the plan bills too many meters. Null otherwise."`
+	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"Billed meters of a usage-based plan, with the progress of moving existing subscriptions to new prices. Empty for other plans."`
 }
 
 // MeterSwitch is the progress of moving running subscriptions to the current price of a meter.
 type MeterSwitch struct {
 	MeterCode  string      `json:"meter_code"`
-	PSPPriceID *string     `json:"psp_price_id" doc:"The price that is sold; null for a meter that is not billed any more."`
-	Pending    int64       `json:"pending_subscriptions" doc:"How many subscriptions to the plan are billed at another price, or not, until their next period."`
-	NextAt     *shape.Time `json:"next_switch_at" doc:"When the next of them is switched, in the background; null where none is to be."`
+	PSPPriceID *string     `json:"psp_price_id" doc:"ID of the meter's current price at the payment provider. Null if the meter is not billed."`
+	Pending    int64       `json:"pending_subscriptions" doc:"Number of subscriptions that change to the current price in their next period."`
+	NextAt     *shape.Time `json:"next_switch_at" doc:"Time of the next of these changes, in UTC. Null if no change is pending."`
 }
 
 type planInput struct {

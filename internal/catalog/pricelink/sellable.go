@@ -78,7 +78,7 @@ func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency 
 	looking, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	if err := v.loadPrices(looking, plans); err != nil {
-		s.log.WarnContext(ctx, "prices could not be read from the payment provider", "error", err)
+		s.log.WarnContext(ctx, "failed to read prices from the payment provider", "error", err)
 	}
 	found := map[uuid.UUID]Obstacle{}
 	for _, plan := range plans {

@@ -67,7 +67,7 @@ func (s *Service) PriceEvent(ctx context.Context, e psp.Event) error {
 	}
 	now, err := s.readState(ctx, e.ObjectID)
 	if err == nil && (now.missing || !now.Active) {
-		s.log.WarnContext(ctx, "a price is not sold: it is not active at the payment provider", "psp_price_id", e.ObjectID)
+		s.log.WarnContext(ctx, "price not available: inactive at the payment provider", "psp_price_id", e.ObjectID)
 	}
 	return err
 }

@@ -102,7 +102,7 @@ func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.P
 	}
 	now, err := s.readState(ctx, *price.PSPPriceID)
 	if err != nil {
-		s.log.WarnContext(ctx, "a price could not be compared", "price_id", price.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to compare price", "price_id", price.ID, "error", err)
 		found.Status = StatusUnknown
 		return found, nil
 	}

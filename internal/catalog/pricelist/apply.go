@@ -100,7 +100,7 @@ func (a *applier) checkReferences(ctx context.Context, c Catalog) error {
 	broken := problems{lines: c.lines}
 	check := func(path, kind, key string) {
 		if !known[kind+" "+key] {
-			broken.fail(path+"."+key, "is a %s that there is neither in the file nor in the database", kind)
+			broken.fail(path+"."+key, "is an unknown %s", kind)
 		}
 	}
 	for i, product := range c.Products {

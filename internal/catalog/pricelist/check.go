@@ -109,7 +109,7 @@ func (c *checker) text(path, text string, most int, multiline bool) {
 		c.fail(path, "must have at most %d characters", most)
 	}
 	if hasControl(text, multiline) || !multiline && !shape.IsName(text) {
-		c.fail(path, "has characters that are not allowed")
+		c.fail(path, "contains invalid characters")
 	}
 }
 
@@ -128,7 +128,7 @@ func (c *checker) texts(path string, name, description Text) {
 		c.fail(path+".name.en", "is required")
 	}
 	if description != nil && description[i18n.Default] == "" {
-		c.fail(path+".description.en", "is required where there is a description")
+		c.fail(path+".description.en", "is required with a description")
 	}
 	c.locales(path+".name", name, maxName, false)
 	c.locales(path+".description", description, maxDescription, true)

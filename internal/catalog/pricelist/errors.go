@@ -8,7 +8,7 @@ import (
 
 // ErrCatalogChanged means that the catalog has changed since the preview. The import is rolled
 // back.
-var ErrCatalogChanged = errors.New("the catalog was changed in the meantime, so nothing was imported: please look again")
+var ErrCatalogChanged = errors.New("the catalog was changed in the meantime: nothing was imported; run the command again")
 
 // errPreview rolls back the transaction of a preview.
 var errPreview = errors.New("only a preview")

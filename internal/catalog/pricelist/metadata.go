@@ -107,7 +107,7 @@ func writeString(out *strings.Builder, text string) {
 // plainNumber returns a JSON number without an exponent, as PostgreSQL writes it, and without
 // redundant zeros.
 func plainNumber(text string) (string, error) {
-	unusable := fmt.Errorf("%.20s is not a number that can be kept", text)
+	unusable := fmt.Errorf("%.20s is out of range or too precise", text)
 	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	if _, err := strconv.ParseFloat(text, 64); err != nil || len(exponent) > len("-308") {
 		return "", unusable
@@ -145,7 +145,7 @@ func (m *Metadata) readNode(r *reader, node *yaml.Node, path string) {
 func (r *reader) readAny(node *yaml.Node, path string, depth int) any {
 	switch {
 	case node.Kind == yaml.AliasNode:
-		r.fail(path, "is an alias, which a catalog cannot have")
+		r.fail(path, "is an alias, which is not supported")
 	case depth > maxMetadataDepth && node.Kind != yaml.ScalarNode:
 		r.fail(path, "is nested too deeply")
 	case node.Kind == yaml.MappingNode:
@@ -153,7 +153,7 @@ func (r *reader) readAny(node *yaml.Node, path string, depth int) any {
 		r.members(node, path, func(key string, value *yaml.Node, path string) {
 			object[norm.NFC.String(key)] = r.readAny(value, path, depth+1)
 			if hasControl(key, false) {
-				r.fail(path, "has a key with characters that are not allowed")
+				r.fail(path, "has a key with invalid characters")
 			}
 		})
 		return object
@@ -175,7 +175,7 @@ func (r *reader) freeScalar(node *yaml.Node, path string) any {
 		return strings.EqualFold(node.Value, "true")
 	case "!!int", "!!float":
 		if !json.Valid([]byte(node.Value)) {
-			r.fail(path, "must be a number such as 25 or 0.0025, or a text in quotes")
+			r.fail(path, "must be a number such as 25 or 0.0025, or a quoted string")
 			return nil
 		}
 		if _, err := plainNumber(node.Value); err != nil {
@@ -185,7 +185,7 @@ func (r *reader) freeScalar(node *yaml.Node, path string) any {
 		return json.Number(node.Value)
 	default:
 		if hasControl(node.Value, true) {
-			r.fail(path, "has characters that are not allowed")
+			r.fail(path, "contains invalid characters")
 		}
 		return norm.NFC.String(node.Value)
 	}

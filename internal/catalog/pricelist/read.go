@@ -124,7 +124,7 @@ func parseYAML(text []byte) (*yaml.Node, error) {
 		return nil, &ProblemError{Message: strings.TrimPrefix(err.Error(), "yaml: ")} // the text of err has the line
 	}
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &ProblemError{Line: second.Line, Message: "there must be one document"}
+		return nil, &ProblemError{Line: second.Line, Message: "must contain one document"}
 	}
 	return document.Content[0], nil
 }
@@ -141,7 +141,7 @@ type readable interface {
 // readNode decodes a node into target, which must be zero.
 func (r *reader) readNode(node *yaml.Node, target reflect.Value, path string) {
 	if node.Kind == yaml.AliasNode {
-		r.fail(path, "is an alias, which a catalog cannot have")
+		r.fail(path, "is an alias, which is not supported")
 		return
 	}
 	if own, ok := target.Addr().Interface().(readable); ok {
@@ -223,7 +223,7 @@ func (r *reader) members(node *yaml.Node, path string, f func(key string, value 
 	for i := 0; i < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			r.fail(path, "has a key that is not a text")
+			r.fail(path, "has a key that is not a string")
 			continue
 		}
 		path := strings.TrimPrefix(path+"."+key.Value, ".")
@@ -254,7 +254,7 @@ func (r *reader) readScalar(node *yaml.Node, target reflect.Value, path string) 
 	default:
 		whole, err := strconv.ParseInt(node.Value, 10, target.Type().Bits())
 		if node.ShortTag() != "!!int" || err != nil {
-			r.fail(path, "must be a whole number, and not too large a one")
+			r.fail(path, "must be a whole number in the supported range")
 			return
 		}
 		target.SetInt(whole)

@@ -177,28 +177,28 @@ func TestWrongLines(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		for _, line := range []string{
-			`users.csv:3: email: is no email address: "nowhere"`,
+			`users.csv:3: email: is not an email address: "nowhere"`,
 			`users.csv:3: locale: must be one of en, fr, es, it: "xx"`,
 			`users.csv:3: verified: must be true or false: "yes"`,
 			`users.csv:3: password_hash: must be a bcrypt hash`,
-			`users.csv:4: id: "1" is in an earlier line too`,
-			`users.csv:5: email: "ok@example.com" is in an earlier line too`,
-			`users.csv:6: has 2 fields where the header has 6`,
-			`users.csv:7: email: somebody has registered here with this address and has not confirmed it`,
+			`users.csv:4: id: "1" also appears in an earlier line`,
+			`users.csv:5: email: "ok@example.com" also appears in an earlier line`,
+			`users.csv:6: has 2 fields; the header has 6`,
+			`users.csv:7: email: an account with this address exists, but the address is not verified`,
 			`users.csv:8: name: is not UTF-8`,
 			`users.csv:9: email: is empty`,
 			`users.csv:10: password_hash: takes too much time`,
 			`users: 1 to create, 0 to update, 0 unchanged, 8 wrong`,
 			`tenants.csv:2: country: must be a code`,
-			`tenants.csv:2: slug: must have letters`,
-			`tenants.csv:2: currency: is none of the catalog's currencies: "XXX"`,
-			`tenants.csv:4: owner_email: is in another organization`,
-			`tenants.csv:5: owner_email: nobody has this address`,
-			`memberships.csv:2: email: somebody has registered here`,
-			`memberships.csv:3: tenant: no organization with this id`,
-			`memberships.csv:4: email: somebody has registered here`,
-			`subscriptions.csv:2: psp_subscription_id: must be the id of a subscription at Stripe`,
-			`subscriptions.csv:3: psp_subscription_id: Stripe does not know it: "sub_unknown"`,
+			`tenants.csv:2: slug: must only contain letters`,
+			`tenants.csv:2: currency: is not a currency of the catalog: "XXX"`,
+			`tenants.csv:4: owner_email: is already a member of another organization`,
+			`tenants.csv:5: owner_email: no user with this address`,
+			`memberships.csv:2: email: an account with this address exists`,
+			`memberships.csv:3: tenant: no organization with this ID`,
+			`memberships.csv:4: email: an account with this address exists`,
+			`subscriptions.csv:2: psp_subscription_id: must be the ID of a Stripe subscription`,
+			`subscriptions.csv:3: psp_subscription_id: does not exist at Stripe: "sub_unknown"`,
 		} {
 			if !strings.Contains(said, line) {
 				t.Errorf("%q is missing", line)
@@ -221,10 +221,10 @@ func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		for text, reason := range map[string]string{
-			"":                                   `the column "id" is missing`,
-			"id,email\n":                         `the column "name" is missing`,
-			"id,email,name,shoe\n":               `users has no column "shoe"`,
-			"id,email,name,id\n":                 `the column "id" is there twice`,
+			"":                                   `column "id" is missing`,
+			"id,email\n":                         `column "name" is missing`,
+			"id,email,name,shoe\n":               `users: unknown column "shoe"`,
+			"id,email,name,id\n":                 `column "id" appears twice`,
 			"id,email,name\n1,a@example.com,\"A": "users.csv:2:",
 		} {
 			if said, err := run(s, files{"users": text}, false); err == nil || !strings.Contains(err.Error(), reason) {
@@ -256,14 +256,14 @@ func TestMembershipRules(t *testing.T) {
 		}
 		f["users"] = "id,email,name,locale,verified,password_hash\n8,bob@example.com,Bob,,false,\n9,carol@example.com,Carol,,,\n"
 		said, err := run(s, f, false)
-		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `memberships.csv:2: role: the organization has no such role: "Auditor"`) ||
-			!strings.Contains(said, `memberships.csv:3: role: the owner of an organization is said in the file of tenants`) {
+		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `memberships.csv:2: role: the organization does not have this role: "Auditor"`) ||
+			!strings.Contains(said, `memberships.csv:3: role: set the owner of an organization in the tenants file`) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		s.CreateRole(o, "Auditor")
 		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\nc1,carol@example.com,\n"
 		said, err = run(s, f, false)
-		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "memberships.csv:3: tenant: its plan has no seat left: 2 of 2 are taken") {
+		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "memberships.csv:3: tenant: all seats of the plan are taken: 2 of 2") {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\n"
@@ -292,7 +292,7 @@ func TestSubscriptions(t *testing.T) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + ",cus_other\n"
-		if said, err := run(s, f, true); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `subscriptions.csv:2: psp_customer_id: at Stripe the subscription is that of the customer "`+customer) {
+		if said, err := run(s, f, true); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `subscriptions.csv:2: psp_customer_id: the subscription belongs to customer "`+customer) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + "," + customer + "\n"
@@ -323,7 +323,7 @@ func TestSubscriptions(t *testing.T) {
 		f["users"] += "9,carol@example.com,Carol,,,\r\n"
 		f["tenants"] += "c2,Carol,carol@example.com,,,,,,,\n"
 		f["subscriptions"] += "c2," + second + ",\n"
-		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "subscriptions.csv:3: tenant: has another customer at Stripe") {
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "subscriptions.csv:3: tenant: is linked to a different Stripe customer") {
 			t.Errorf("%v\n%s", err, said)
 		}
 	})
@@ -342,7 +342,7 @@ func TestTooFewSeats(t *testing.T) {
 		sub := s.Customers().SubscribeAtProvider(customer, price)
 		f := company(t)
 		f["subscriptions"] = "tenant,psp_subscription_id\nc1," + sub + "\n"
-		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "is billed for 1 seats, and the team has 2 members") {
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "is billed for 1 seats, but the team has 2 members") {
 			t.Errorf("%v\n%s", err, said)
 		}
 		item := s.AtProvider("GET", "/subscriptions/"+sub).Str("items.data.0.id")

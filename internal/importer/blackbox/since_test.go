@@ -187,20 +187,20 @@ func TestSubscriptionsThatDoNotFit(t *testing.T) {
 		f["subscriptions"] = header + "c1," + ended + "\n"
 		wantWrong(s, f, "subscriptions.csv:2: psp_subscription_id: has ended at Stripe (canceled)")
 		f["subscriptions"] = header + "c1," + mine + "\n"
-		wantWrong(s, f, "subscriptions.csv:2: psp_subscription_id: is another organization's here")
+		wantWrong(s, f, "subscriptions.csv:2: psp_subscription_id: belongs to another organization")
 		f["subscriptions"] = header + "c1," + running + "\nc1," + running + "\n"
 		wantWrong(s, f,
-			"subscriptions.csv:3: psp_subscription_id: \""+running+"\" is in an earlier line too",
-			"subscriptions.csv:3: tenant: \"c1\" is in an earlier line too",
+			"subscriptions.csv:3: psp_subscription_id: \""+running+"\" also appears in an earlier line",
+			"subscriptions.csv:3: tenant: \"c1\" also appears in an earlier line",
 		)
 		f["subscriptions"] = header + "c9," + running + "\n"
-		wantWrong(s, f, "subscriptions.csv:2: tenant: no organization with this id was imported")
+		wantWrong(s, f, "subscriptions.csv:2: tenant: no organization with this ID was imported")
 
 		f["subscriptions"] = header + "c1," + running + "\n"
 		want(s, f, "subscriptions: 1 created, 0 updated, 0 unchanged")
 		second := k.SubscribeAtProvider(customer, price)
 		f["subscriptions"] = header + "c1," + second + "\n"
-		wantWrong(s, f, "subscriptions.csv:2: tenant: has a subscription here already")
+		wantWrong(s, f, "subscriptions.csv:2: tenant: already has a subscription")
 	})
 }
 

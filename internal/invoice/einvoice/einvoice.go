@@ -32,7 +32,7 @@ const (
 
 // ErrNotRepresentable means that the invoice lacks data that EN 16931 requires. The wrapping error
 // gives the reason.
-var ErrNotRepresentable = errors.New("no invoice in the sense of EN 16931")
+var ErrNotRepresentable = errors.New("cannot be represented as an EN 16931 invoice")
 
 func impossibleError(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
 
@@ -43,11 +43,11 @@ func check(s invoice.Statement) error {
 	case len(s.Seller.Country) != 2:
 		return impossibleError("the seller’s country is not known")
 	case s.Seller.VATNumber == "":
-		return impossibleError("the seller has no VAT number")
+		return impossibleError("the VAT number of the seller is missing")
 	case inv.Billed.Name == nil || inv.Billed.Address.Country == nil:
 		return impossibleError("the name or the country of the payer is not known")
 	case len(inv.Lines) == 0:
-		return impossibleError("it has no lines")
+		return impossibleError("the invoice is empty")
 	case s.MinorUnits > 2:
 		return impossibleError("the currency has more than two decimals")
 	case inv.Total.AmountCents < 0:
@@ -55,7 +55,7 @@ func check(s invoice.Statement) error {
 	case s.TaxRate == 0 && inv.Tax.AmountCents != 0:
 		return impossibleError("the rate of its tax is not known")
 	case s.TaxRate == 0 && !s.ReverseCharge:
-		return impossibleError("why it has no tax is not known")
+		return impossibleError("the reason for the missing tax is unknown")
 	}
 	var sum int64
 	for _, line := range inv.Lines {

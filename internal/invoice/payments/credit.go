@@ -11,14 +11,14 @@ import (
 
 // CustomerCredit is the credit of a tenant, which is applied to its next invoices.
 type CustomerCredit struct {
-	Balance money.Money   `json:"balance" doc:"What is left of the credit. It is negative where the tenant owes an amount that was too small to charge."`
-	Entries []CreditEntry `json:"entries" doc:"The amounts that the platform gave or took back, newest first; at most 100. Invoices change the balance, too: see their balance_applied."`
+	Balance money.Money   `json:"balance" doc:"Remaining credit. Negative if the tenant owes an amount that was too small to charge."`
+	Entries []CreditEntry `json:"entries" doc:"Amounts that the platform added or removed, newest first. At most 100. Invoices also change the balance; see their balance_applied."`
 }
 
 // CreditEntry is an amount that the platform granted or took back.
 type CreditEntry struct {
 	ID        string      `json:"id"`
-	Amount    money.Money `json:"amount" doc:"Negative for an amount that was taken back."`
+	Amount    money.Money `json:"amount" doc:"Amount. Negative if credit was removed."`
 	CreatedAt shape.Time  `json:"created_at"`
 }
 

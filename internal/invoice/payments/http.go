@@ -24,57 +24,57 @@ func NewHTTP(book *Book, messages *i18n.Catalog) *HTTP { return &HTTP{book, mess
 
 // PaymentMethod is the payment method for the next invoice.
 type PaymentMethod struct {
-	Type     string  `json:"type" doc:"The payment provider's name of its type, such as card or sepa_debit."`
-	Brand    *string `json:"brand" doc:"The brand of a card, such as visa; null for anything else."`
-	Last4    *string `json:"last4" doc:"The last four characters of its number; null where it has none."`
-	ExpMonth *int64  `json:"exp_month" doc:"The month until whose end a card is valid; null for anything else."`
-	ExpYear  *int64  `json:"exp_year" doc:"The year of that month."`
-	Holder   *string `json:"holder" doc:"The name of who it belongs to; null where nobody said."`
+	Type     string  `json:"type" doc:"Type of the payment method at the payment provider, such as card or sepa_debit."`
+	Brand    *string `json:"brand" doc:"Brand of the card, such as visa. Null for other types."`
+	Last4    *string `json:"last4" doc:"Last four characters of the card or account number. Null if not available."`
+	ExpMonth *int64  `json:"exp_month" doc:"Month in which the card expires. Null for other types."`
+	ExpYear  *int64  `json:"exp_year" doc:"Year in which the card expires. Null for other types."`
+	Holder   *string `json:"holder" doc:"Name of the holder. Null if unknown."`
 }
 
 // FailedPayment is the last attempt to collect an open invoice, if it failed.
 type FailedPayment struct {
-	Invoice        *uuid.UUID  `json:"invoice" doc:"The id of the invoice."`
-	Number         *string     `json:"number" doc:"The number of the invoice."`
-	Amount         int64       `json:"amount" doc:"What is left to pay of the invoice, in minor units of the currency."`
+	Invoice        *uuid.UUID  `json:"invoice" doc:"ID of the invoice."`
+	Number         *string     `json:"number" doc:"Invoice number."`
+	Amount         int64       `json:"amount" doc:"Amount due on the invoice, in minor units of the currency."`
 	Currency       string      `json:"currency"`
-	At             shape.Time  `json:"at" doc:"When it failed, in UTC."`
-	Attempts       int32       `json:"attempts" doc:"How often it was tried to collect the invoice."`
-	DeclineCode    *string     `json:"decline_code" doc:"The payment provider's code of the reason, such as insufficient_funds; null where nobody gave one. New codes may appear. Tenants read generic_decline in place of a code that only the bank may explain."`
-	DeclineMessage *string     `json:"decline_message" doc:"What the code means and what to do, in the caller's language."`
-	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"When the provider tries next, in UTC; null when it does not."`
+	At             shape.Time  `json:"at" doc:"Time of the failure, in UTC."`
+	Attempts       int32       `json:"attempts" doc:"Number of attempts to collect the invoice."`
+	DeclineCode    *string     `json:"decline_code" doc:"Decline code of the payment provider, such as insufficient_funds. Null if not given. New codes can be added. Tenants get generic_decline instead of codes that only the bank should explain."`
+	DeclineMessage *string     `json:"decline_message" doc:"Explanation of the decline code with a recommended action, in the caller's language."`
+	NextAttemptAt  *shape.Time `json:"next_attempt_at" doc:"Time of the next attempt, in UTC. Null if no attempt is scheduled."`
 }
 
 // CurrencySum is a sum in one currency.
 type CurrencySum struct {
 	Currency string `json:"currency"`
-	Amount   int64  `json:"amount" doc:"The sum, in minor units of the currency."`
+	Amount   int64  `json:"amount" doc:"Sum, in minor units of the currency."`
 }
 
 // TenantBilling is the billing overview of a tenant in the admin API.
 type TenantBilling struct {
-	PaymentMethod *PaymentMethod `json:"payment_method" doc:"What the next invoice is paid with; null for nothing."`
-	Customer      *string        `json:"customer" doc:"The tenant's customer at the payment provider; null before its first purchase."`
-	ProviderURL   *string        `json:"provider_url" format:"uri" doc:"The provider's page about the customer, for the operator; null without a customer."`
-	FailedPayment *FailedPayment `json:"failed_payment" doc:"The last failed payment of an invoice that is still open; null for none."`
-	PaidInAll     []CurrencySum  `json:"paid_in_all" doc:"What the tenant has ever paid, refunds not taken off, by currency."`
-	Open          []CurrencySum  `json:"open" doc:"What is left to pay of open invoices, by currency. An invoice that a bank debit is paying does not count."`
+	PaymentMethod *PaymentMethod `json:"payment_method" doc:"Payment method for the next invoice. Null if not set."`
+	Customer      *string        `json:"customer" doc:"ID of the customer at the payment provider. Null before the first purchase."`
+	ProviderURL   *string        `json:"provider_url" format:"uri" doc:"URL of the customer in the payment provider's dashboard. Null without a customer."`
+	FailedPayment *FailedPayment `json:"failed_payment" doc:"Most recent failed payment of an open invoice. Null without a failed payment."`
+	PaidInAll     []CurrencySum  `json:"paid_in_all" doc:"Total amount paid, by currency. Refunds are not subtracted."`
+	Open          []CurrencySum  `json:"open" doc:"Amount due on open invoices, by currency. Excludes invoices with a bank debit in progress."`
 }
 
 // InvoiceTotals are the totals of a year's invoices in one currency.
 type InvoiceTotals struct {
 	Currency string `json:"currency"`
-	Paid     int64  `json:"paid" doc:"What was paid, in minor units; credit that was used up is not in it."`
-	Open     int64  `json:"open" doc:"What is left to pay, in minor units. An invoice that a bank debit is paying does not count."`
-	Refunded int64  `json:"refunded" doc:"What was given back of what was paid, in minor units."`
-	Count    int64  `json:"count" doc:"How many invoices there are; drafts are not counted."`
+	Paid     int64  `json:"paid" doc:"Paid amount, in minor units of the currency. Excludes payments with credit."`
+	Open     int64  `json:"open" doc:"Amount due, in minor units of the currency. Excludes invoices with a bank debit in progress."`
+	Refunded int64  `json:"refunded" doc:"Refunded amount, in minor units of the currency."`
+	Count    int64  `json:"count" doc:"Number of invoices, without drafts."`
 }
 
 // InvoiceSummary has the totals of a year's invoices.
 type InvoiceSummary struct {
-	Year   int32           `json:"year" doc:"The year of the issue dates, in UTC."`
-	Years  []int32         `json:"years" doc:"The years that have invoices, the newest first."`
-	Totals []InvoiceTotals `json:"totals" doc:"By currency; empty for a year without invoices."`
+	Year   int32           `json:"year" doc:"Year of the issue dates, in UTC."`
+	Years  []int32         `json:"years" doc:"Years with invoices, newest first."`
+	Totals []InvoiceTotals `json:"totals" doc:"Totals by currency. Empty for a year without invoices."`
 }
 
 type tenantInput struct {
@@ -201,7 +201,7 @@ func add(sums []CurrencySum, currency string, amount int64) []CurrencySum {
 
 type summaryInput struct {
 	TenantID string `path:"tenantId" format:"uuid"`
-	Year     int32  `query:"year" minimum:"2000" maximum:"9999" doc:"The year of the issue dates, in UTC; this year when omitted."`
+	Year     int32  `query:"year" minimum:"2000" maximum:"9999" doc:"Year of the issue dates, in UTC. Default: the current year."`
 }
 
 // Summary handles GET /invoices/summary.

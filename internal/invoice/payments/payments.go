@@ -38,7 +38,7 @@ const (
 
 var (
 	errNoTenant = fault.New(fault.NotFound, "error.not_found")
-	errNone     = errors.New("nothing is stored of it")
+	errNone     = errors.New("the invoice is not stored")
 )
 
 // Book stores and reads payment data.

@@ -24,7 +24,7 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 		NextAttemptAt: in.NextAttemptAt, FailedAt: failedAt, FailedKey: orNil(st.Failure.Key), DeclineCode: orNil(st.Failure.Code),
 		Final: in.Status != draft && in.Status != statusOpen,
 	})
-	return n == 1, sqldb.Wrap(err, "note the state of an invoice")
+	return n == 1, sqldb.Wrap(err, "store the status of an invoice")
 }
 
 // state returns the stored state of a provider invoice, or errNone.
@@ -45,18 +45,18 @@ func (s store) add(ctx context.Context, tenantID, id uuid.UUID, e entry) error {
 		TenantID: tenantID, InvoiceID: id, Key: e.key, Type: e.kind, Currency: e.currency, AmountCents: e.amount,
 		DeclineCode: orNil(e.declineCode), NextAttemptAt: e.nextAttemptAt, HappenedAt: e.at,
 	})
-	return sqldb.Wrap(err, "add an entry of a payment")
+	return sqldb.Wrap(err, "insert payment entry")
 }
 
 func (s store) sumRefunds(ctx context.Context, tenantID, id uuid.UUID) error {
 	err := s.q(ctx).SumRefunds(ctx, paymentssql.SumRefundsParams{TenantID: tenantID, InvoiceID: id})
-	return sqldb.Wrap(err, "add up the refunds of an invoice")
+	return sqldb.Wrap(err, "sum the refunds of an invoice")
 }
 
 // sums returns a tenant's invoice totals by year and currency, newest year first.
 func (s store) sums(ctx context.Context, tenantID uuid.UUID) ([]paymentssql.SumsRow, error) {
 	rows, err := s.q(ctx).Sums(ctx, tenantID)
-	return rows, sqldb.Wrap(err, "add up invoices")
+	return rows, sqldb.Wrap(err, "sum invoices")
 }
 
 // lastFailed returns the tenant's open invoice with the most recent failed payment, or errNone.
@@ -100,7 +100,7 @@ func (s store) exists(ctx context.Context, tenantID uuid.UUID) error {
 	if err == nil && n == 0 {
 		return errNoTenant
 	}
-	return sqldb.Wrap(err, "look for a tenant")
+	return sqldb.Wrap(err, "find tenant")
 }
 
 func orNil(text string) *string {

@@ -55,7 +55,7 @@ func (d *document) describe(title string) error {
 	return nil
 }
 
-var errForm = errors.New("pdf: the library writes documents in another form")
+var errForm = errors.New("pdf: unexpected document structure")
 
 // attach appends a file to a finished document as an incremental update (ISO 32000-1, 7.5.6). The
 // PDF library can neither declare the relationship of an attachment nor set the document ID.

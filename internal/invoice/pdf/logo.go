@@ -17,14 +17,14 @@ const maxLogoSide = 4000
 func ParseLogo(picture []byte) ([]byte, error) {
 	size, _, err := image.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
-		return nil, errors.New("is neither a PNG nor a JPEG picture")
+		return nil, errors.New("must be a PNG or JPEG image")
 	}
 	if size.Width < 1 || size.Height < 1 || size.Width > maxLogoSide || size.Height > maxLogoSide {
-		return nil, fmt.Errorf("is not from 1 to %d pixels wide and high", maxLogoSide)
+		return nil, fmt.Errorf("must be 1 to %d pixels wide and high", maxLogoSide)
 	}
 	decoded, _, err := image.Decode(bytes.NewReader(picture))
 	if err != nil {
-		return nil, errors.New("is a damaged picture")
+		return nil, errors.New("is a corrupt image")
 	}
 	flat := image.NewNRGBA(image.Rect(0, 0, size.Width, size.Height))
 	draw.Draw(flat, flat.Bounds(), decoded, decoded.Bounds().Min, draw.Src)

@@ -104,7 +104,7 @@ func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, er
 		}
 	}
 	if replaced = d.missingCharacters(); replaced != "" {
-		r.config.Log.Warn("the document of an invoice lacks characters", "invoice", s.Invoice.Number, "characters", replaced)
+		r.config.Log.Warn("invoice PDF: characters replaced", "invoice", s.Invoice.Number, "characters", replaced)
 	}
 	return file, replaced, nil
 }
@@ -117,7 +117,7 @@ func (r *Renderer) renderHybrid(s invoice.Statement) ([]byte, error) {
 	}
 	data, err := einvoice.Write(s)
 	if errors.Is(err, einvoice.ErrNotRepresentable) {
-		r.config.Log.Warn("the document of an invoice has no data for programs", "invoice", s.Invoice.Number, "reason", err)
+		r.config.Log.Warn("invoice PDF: electronic invoice data omitted", "invoice", s.Invoice.Number, "reason", err)
 	}
 	return data, err
 }

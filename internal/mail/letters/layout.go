@@ -62,8 +62,8 @@ func keepUnbroken(text string) string { return strings.ReplaceAll(text, "e-mail"
 const maxForm = 512 << 10
 
 var (
-	errTooLong = fmt.Errorf("writes more than %d KiB", maxForm>>10)
-	errBlank   = errors.New("writes nothing")
+	errTooLong = fmt.Errorf("is larger than %d KiB when rendered", maxForm>>10)
+	errBlank   = errors.New("is empty when rendered")
 )
 
 // boundedText is a text builder that fails if the text becomes too long.
@@ -177,7 +177,7 @@ func (t *template) subject(lang string, values map[string]string) (string, error
 		return "", err
 	}
 	if sanitizeLine(text, maxSubject) != strings.Join(strings.Fields(text), " ") || strings.ContainsAny(text, "\r\n") {
-		return "", fmt.Errorf("%s: writes more than one line of %d characters", t.path, maxSubject)
+		return "", fmt.Errorf("%s: must be one line of at most %d characters when rendered", t.path, maxSubject)
 	}
 	return text, nil
 }

@@ -92,7 +92,7 @@ func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
 		return err
 	}
 	if err != nil && own != (forms{}) {
-		l.config.Log.WarnContext(ctx, "a mail's own template failed, the program's is sent", "mail", m.key, "locale", in.name, "error", err)
+		l.config.Log.WarnContext(ctx, "custom email template failed; using built-in template", "mail", m.key, "locale", in.name, "error", err)
 		message, err = l.compose(in, m, forms{})
 	}
 	if err != nil {

@@ -33,25 +33,25 @@ type Variable struct {
 func Common() []Variable {
 	return []Variable{
 		{"app", "Name of the product.", true},
-		{"lang", "Locale of the mail: en, fr, es or it.", true},
-		{"subject", "The subject.", false},
-		{"heading", "The subject, fit for the body.", false},
-		{"body", "List: the paragraphs of the program's own text.", false},
-		{"facts", "List of label and value: the table of the program's own text.", false},
-		{"action", "Text of the button.", false},
-		{"link", "Address of the button.", false},
-		{"after", "List: the paragraphs below the button.", false},
-		{"fallback", "The sentence before the address in plain sight.", false},
-		{"footer", "The sentence at the foot.", false},
-		{"logo", "Address of the logo; empty for none.", false},
+		{"lang", "Language of the email: en, fr, es or it.", true},
+		{"subject", "Subject of the email.", false},
+		{"heading", "Heading of the body, based on the subject.", false},
+		{"body", "List of paragraphs of the built-in text.", false},
+		{"facts", "List of labels and values of the built-in table.", false},
+		{"action", "Label of the button.", false},
+		{"link", "URL of the button.", false},
+		{"after", "List of paragraphs below the button.", false},
+		{"fallback", "Sentence before the URL in plain text.", false},
+		{"footer", "Sentence in the footer.", false},
+		{"logo", "URL of the logo. Empty if not set.", false},
 		{"accent", "Color of the button.", false},
-		{"accent_dark", "The same on a dark page.", false},
-		{"support_email", "Address for questions; empty for none.", false},
-		{"support_label", "The words before it.", false},
-		{"terms_url", "Page with the terms of service; empty for none.", false},
-		{"terms_label", "Its name.", false},
-		{"privacy_url", "Page with the privacy policy; empty for none.", false},
-		{"privacy_label", "Its name.", false},
+		{"accent_dark", "Color of the button in dark mode.", false},
+		{"support_email", "Email address for support. Empty if not set.", false},
+		{"support_label", "Label before the support address.", false},
+		{"terms_url", "URL of the terms of service. Empty if not set.", false},
+		{"terms_label", "Label of the link to the terms of service.", false},
+		{"privacy_url", "URL of the privacy policy. Empty if not set.", false},
+		{"privacy_label", "Label of the link to the privacy policy.", false},
 	}
 }
 
@@ -71,35 +71,35 @@ func Mails() []Mail {
 		}
 	}
 	all := []Mail{
-		{"invitation", "Somebody is invited to join an organization.", []Variable{
+		{"invitation", "A person is invited to an organization.", []Variable{
 			tenant,
-			{"inviter", "Name of who invites; may be empty.", false},
+			{"inviter", "Name of the inviter. Can be empty.", false},
 			{"role", "Name of the role.", false},
-			{"expires", "Until when the invitation is valid.", true},
+			{"expires", "Time at which the invitation expires.", true},
 		}, sampleInvitation},
-		{"password_reset", "The link with which a user chooses a new password.", []Variable{name}, user((*Letters).PasswordReset)},
+		{"password_reset", "A user requested a password reset. Contains the link.", []Variable{name}, user((*Letters).PasswordReset)},
 		{
 			"password_changed", "A user's password was changed.",
-			[]Variable{name, {"time", "When it was changed.", true}},
+			[]Variable{name, {"time", "Time of the change.", true}},
 			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
 				return l.PasswordChanged(ctx, locale, to, name)
 			}),
 		},
 		{
-			"verify_email", "The link with which a user confirms an email address.",
-			[]Variable{name, {"account", "Present email of the account that asks.", false}},
+			"verify_email", "A user verifies an email address. Contains the link.",
+			[]Variable{name, {"account", "Current email of the account.", false}},
 			user(func(l *Letters, ctx context.Context, locale, to, name, token string) error {
 				return l.VerifyEmail(ctx, locale, to, name, "ada@example.com", token)
 			}),
 		},
 		{
-			"email_change", "To the present address: another one was requested in its place.",
+			"email_change", "An email change was requested. Sent to the current address.",
 			[]Variable{name},
 			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
 				return l.EmailChange(ctx, locale, to, name)
 			}),
 		},
-		{"welcome", "To a new user. Sent only if TENANTRY_OPTIONAL_MAILS names it.", []Variable{name}, user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
+		{"welcome", "A new user registered. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{name}, user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
 			return l.Welcome(ctx, locale, to, name)
 		})},
 	}
@@ -112,31 +112,31 @@ func billingMails(tenant Variable) []Mail {
 	quota := []Variable{
 		tenant,
 		{"meter", "Name of the meter.", true},
-		{"percent", "How much of the limit is used.", true},
-		{"current", "Usage so far, with its unit.", true},
-		{"limit", "The limit, with its unit.", true},
-		{"period_end", "When the period ends; empty for a meter that is never reset.", true},
+		{"percent", "Usage in percent of the limit.", true},
+		{"current", "Current usage, with unit.", true},
+		{"limit", "Limit, with unit.", true},
+		{"period_end", "End of the period. Empty for a meter that is never reset.", true},
 	}
 	return []Mail{
-		{"quota_near", "80 percent of a limit are used.", quota, sampleQuotaNear},
-		{"quota_reached", "A limit is reached.", quota, sampleQuotaReached},
+		{"quota_near", "Usage reaches 80 percent of a limit.", quota, sampleQuotaNear},
+		{"quota_reached", "Usage reaches a limit.", quota, sampleQuotaReached},
 		{"trial_ends", "A trial is about to end.", []Variable{
 			tenant, plan,
-			{"ends", "When the trial ends.", true},
-			{"price", "Price of a period after the trial; empty where usage is billed.", true},
+			{"ends", "End of the trial.", true},
+			{"price", "Price per billing period after the trial. Empty for usage-based plans.", true},
 		}, sampleTrialEnds},
 		{"payment_failed", "A payment for a subscription failed.", []Variable{
-			tenant, plan, {"amount", "What could not be charged.", true},
+			tenant, plan, {"amount", "Amount of the failed payment.", true},
 		}, samplePaymentFailed},
-		{"receipt", "An invoice was paid. Sent only if TENANTRY_OPTIONAL_MAILS names it.", []Variable{
+		{"receipt", "An invoice was paid. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
 			tenant,
-			{"number", "Number of the invoice.", true},
-			{"what", "What was paid for; may be empty.", true},
-			{"amount", "What was paid.", true},
-			{"paid", "When it was paid.", true},
+			{"number", "Invoice number.", true},
+			{"what", "Name of the paid plan or item. Can be empty.", true},
+			{"amount", "Paid amount.", true},
+			{"paid", "Time of payment.", true},
 		}, sampleReceipt},
-		{"webhook_disabled", "A webhook endpoint was disabled, as nothing could be delivered to it.", []Variable{
-			tenant, {"url", "Address of the endpoint.", false}, {"since", "Since when deliveries fail.", true},
+		{"webhook_disabled", "A webhook endpoint was disabled because its deliveries failed.", []Variable{
+			tenant, {"url", "URL of the endpoint.", false}, {"since", "Time of the first failed delivery.", true},
 		}, sampleWebhookDisabled},
 	}
 }
@@ -205,7 +205,7 @@ func find(name string) (Mail, error) {
 		}
 		names = append(names, m.Name)
 	}
-	return Mail{}, fmt.Errorf("there is no mail %q; the mails are %s", name, strings.Join(names, ", "))
+	return Mail{}, fmt.Errorf("unknown email %q; emails: %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error that lists all mails if the name is unknown.

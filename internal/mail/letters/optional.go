@@ -25,7 +25,7 @@ func CheckOptional(name string) error {
 	if slices.Contains(OptionalMails(), name) {
 		return nil
 	}
-	return fmt.Errorf("%q is no optional mail; those are %s", name, strings.Join(OptionalMails(), " and "))
+	return fmt.Errorf("%q is not an optional email; optional emails: %s", name, strings.Join(OptionalMails(), " and "))
 }
 
 // Sends reports whether an optional mail is enabled.

@@ -50,7 +50,7 @@ func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 	for _, locale := range folders {
 		folder := filepath.Join(dir, locale)
 		if !slices.Contains(i18n.Locales(), locale) {
-			wrong = append(wrong, fmt.Errorf("%s: there is no locale %q; the locales are %s", folder, locale, strings.Join(i18n.Locales(), ", ")))
+			wrong = append(wrong, fmt.Errorf("%s: unknown locale %q; supported locales: %s", folder, locale, strings.Join(i18n.Locales(), ", ")))
 			continue
 		}
 		files, err := visibleNames(folder)

@@ -88,9 +88,9 @@ func (c *checker) ok(name, detail string) { c.note(name, StatusOK, detail, "") }
 func (c *checker) failed(name string, status int, err error) {
 	switch status {
 	case http.StatusForbidden:
-		c.note(name, StatusWarning, "could not be checked: the key may not read it",
+		c.note(name, StatusWarning, "not checked: the key does not have the permission",
 			"Give the restricted key the permission to read it (docs/stripe.md), or check it in Stripe's dashboard.")
 	default:
-		c.note(name, StatusError, "could not be checked: "+err.Error(), "Try again; if it stays, see https://status.stripe.com.")
+		c.note(name, StatusError, "not checked: "+err.Error(), "Try again. If the error persists, see https://status.stripe.com.")
 	}
 }

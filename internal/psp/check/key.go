@@ -22,7 +22,7 @@ const (
 func (c *checker) key(ctx context.Context) bool {
 	what := "a key of " + c.Client.Mode() + " mode"
 	if c.Client.Mode() == "" {
-		what = "a key of no known form"
+		what = "a key in an unknown format"
 	}
 	if c.Client.HasRestrictedKey() {
 		what = "a restricted key of " + c.Client.Mode() + " mode"
@@ -32,10 +32,10 @@ func (c *checker) key(ctx context.Context) bool {
 	})
 	switch {
 	case status == http.StatusUnauthorized:
-		c.note("key", StatusError, "Stripe does not know the secret key", "Set TENANTRY_STRIPE_SECRET_KEY to a key from Stripe's dashboard: Developers, API keys.")
+		c.note("key", StatusError, "Stripe rejected the secret key", "Set TENANTRY_STRIPE_SECRET_KEY to a key from Stripe's dashboard: Developers, API keys.")
 		return false
 	case err != nil && status != http.StatusForbidden:
-		c.note("key", StatusError, "Stripe could not be asked: "+err.Error(), "See that this machine reaches api.stripe.com by https, and try again.")
+		c.note("key", StatusError, "Stripe is unreachable: "+err.Error(), "Check that this machine can reach https://api.stripe.com, and try again.")
 		return false
 	}
 	c.ok("key", what)
@@ -53,9 +53,9 @@ func (c *checker) account(a *stripe.Account) {
 	case a.ChargesEnabled:
 		c.ok("account", "account "+a.ID+" can charge")
 	case c.Client.Mode() == psp.TestMode:
-		c.note("account", StatusWarning, "account "+a.ID+" cannot charge yet", "Before live mode, give Stripe the account's details: Settings, Business.")
+		c.note("account", StatusWarning, "account "+a.ID+" cannot charge yet", "Before going live, complete the account details: Settings, Business.")
 	default:
-		c.note("account", StatusError, "account "+a.ID+" cannot charge", "Give Stripe the details that it asks for: Settings, Business.")
+		c.note("account", StatusError, "account "+a.ID+" cannot charge", "Complete the account details: Settings, Business.")
 	}
 }
 
@@ -65,12 +65,12 @@ func (c *checker) clock(a *stripe.Account) {
 	}
 	theirs, err := http.ParseTime(a.LastResponse.Header.Get("Date"))
 	if err != nil {
-		c.note("clock", StatusWarning, "Stripe did not say what time it is", "")
+		c.note("clock", StatusWarning, "Stripe did not return the time", "")
 		return
 	}
 	off := c.Now().Sub(theirs).Round(time.Second)
 	detail := "this machine's clock is off by " + off.Abs().String()
-	const fix = "Set the machine's clock, best with NTP: notifications are refused from five minutes on."
+	const fix = "Set the clock, preferably with NTP. Notifications are rejected if it is off by five minutes."
 	switch {
 	case off.Abs() >= skewError:
 		c.note("clock", StatusError, detail, fix)
@@ -147,9 +147,9 @@ func (c *checker) permissions(ctx context.Context) {
 		})
 		switch {
 		case err == nil:
-			c.ok(name, "can be read")
+			c.ok(name, "readable")
 		case status == http.StatusForbidden:
-			c.note(name, StatusError, "the key may not read it", "Give the restricted key the permission "+p.name+" (docs/stripe.md says which).")
+			c.note(name, StatusError, "the key does not have the permission", "Give the restricted key the permission "+p.name+" (see docs/stripe.md).")
 		default:
 			c.failed(name, status, err)
 		}

@@ -38,14 +38,14 @@ func (l Link) inspect(ctx context.Context, client *psp.Client) (price psp.Price,
 	price, err = client.GetPrice(ctx, l.PSPPriceID)
 	switch {
 	case errors.Is(err, psp.ErrNotFound):
-		return price, "Stripe has no price " + l.PSPPriceID, "Unlink it and create it anew, or see that the key is of the right account and mode.", nil
+		return price, l.PSPPriceID + " does not exist at Stripe", "Unlink it and create it again, or check that the key belongs to the right account and mode.", nil
 	case err != nil:
 		return price, "", "", err
 	case !price.Active:
 		return price, l.PSPPriceID + " is archived", "Activate it in Stripe's dashboard, or link another price.", nil
 	}
 	if differs := l.differs(price); len(differs) > 0 {
-		return price, l.PSPPriceID + " differs: " + strings.Join(differs, ", "), "Link a price that sells the same; prices cannot be changed.", nil
+		return price, l.PSPPriceID + " differs: " + strings.Join(differs, ", "), "Link a matching price. Prices at Stripe cannot be changed.", nil
 	}
 	return price, "", "", nil
 }
@@ -64,7 +64,7 @@ func (l Link) differs(p psp.Price) []string {
 		differs = append(differs, fmt.Sprintf("amount %s instead of %d", there, *l.Amount))
 	}
 	if l.UnitPrice != "" && p.UnitPrice != l.UnitPrice {
-		differs = append(differs, fmt.Sprintf("a unit costs %s instead of %s", cmp.Or(p.UnitPrice, "no single amount"), l.UnitPrice))
+		differs = append(differs, fmt.Sprintf("unit price %s instead of %s", cmp.Or(p.UnitPrice, "no single amount"), l.UnitPrice))
 	}
 	if l.IntervalUnit != "" && (p.IntervalUnit != l.IntervalUnit || p.IntervalCount != l.IntervalCount) {
 		differs = append(differs, fmt.Sprintf("every %d %s instead of every %d %s", p.IntervalCount, p.IntervalUnit, l.IntervalCount, l.IntervalUnit))
@@ -82,7 +82,7 @@ func (c *checker) meter(ctx context.Context, name string, link Link, price psp.P
 		return true
 	}
 	if price.MeterID == "" {
-		c.note(name, StatusError, link.PSPPriceID+" bills no meter", "Link a price that is billed by a meter.")
+		c.note(name, StatusError, link.PSPPriceID+" is not linked to a meter", "Link a price with a meter.")
 		return false
 	}
 	meter, err := c.Client.GetMeter(ctx, price.MeterID)

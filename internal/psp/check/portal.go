@@ -27,11 +27,11 @@ func (c *checker) portal(ctx context.Context) {
 	case err != nil:
 		c.failed("portal", status, err)
 	case len(found) == 0:
-		c.note("portal", StatusError, "the billing portal was never set up", "Save its settings once: "+portalSettings+".")
+		c.note("portal", StatusError, "the billing portal is not configured", "Save its settings once: "+portalSettings+".")
 	case found[0].Features == nil:
-		c.note("portal", StatusWarning, "its settings say nothing about features", "See "+portalSettings+".")
+		c.note("portal", StatusWarning, "the features are not configured", "See "+portalSettings+".")
 	default:
-		c.ok("portal", "it is set up")
+		c.ok("portal", "configured")
 		c.portalFeatures(found[0].Features)
 	}
 }
@@ -39,10 +39,10 @@ func (c *checker) portal(ctx context.Context) {
 func (c *checker) portalFeatures(f *stripe.BillingPortalConfigurationFeatures) {
 	switch cancel := f.SubscriptionCancel; {
 	case cancel == nil || !cancel.Enabled:
-		c.note("portal: cancellation", StatusWarning, "customers cannot cancel there", "Allow it at the end of the period: "+portalSettings+", Cancellations.")
+		c.note("portal: cancellation", StatusWarning, "customers cannot cancel in the portal", "Allow cancellation at the end of the period: "+portalSettings+", Cancellations.")
 	case cancel.Mode != stripe.BillingPortalConfigurationFeaturesSubscriptionCancelModeAtPeriodEnd:
-		c.note("portal: cancellation", StatusError, "a cancellation there is immediate, without a bill for usage and seats",
-			"Choose the end of the billing period: "+portalSettings+", Cancellations.")
+		c.note("portal: cancellation", StatusError, "cancellations in the portal take effect immediately, without billing usage and seats",
+			"Select the end of the billing period: "+portalSettings+", Cancellations.")
 	default:
 		c.ok("portal: cancellation", "at the end of the period")
 	}
@@ -51,13 +51,13 @@ func (c *checker) portalFeatures(f *stripe.BillingPortalConfigurationFeatures) {
 		for _, allowed := range update.DefaultAllowedUpdates {
 			what = append(what, string(allowed))
 		}
-		c.note("portal: changes", StatusError, fmt.Sprintf("customers can change their subscription there (%s), past the limits of plans and seats", strings.Join(what, ", ")),
-			"Turn off switching plans and changing quantities: "+portalSettings+", Subscriptions.")
+		c.note("portal: changes", StatusError, fmt.Sprintf("customers can change their subscription in the portal (%s), which bypasses the limits of plans and seats", strings.Join(what, ", ")),
+			"Disable switching plans and changing quantities: "+portalSettings+", Subscriptions.")
 	} else {
-		c.ok("portal: changes", "switching plans and quantities is off")
+		c.ok("portal: changes", "switching plans and quantities is disabled")
 	}
 	if card := f.PaymentMethodUpdate; card == nil || !card.Enabled {
-		c.note("portal: cards", StatusWarning, "customers cannot change their card there", "Allow it: "+portalSettings+", Payment methods.")
+		c.note("portal: cards", StatusWarning, "customers cannot change their card in the portal", "Allow it: "+portalSettings+", Payment methods.")
 	} else {
 		c.ok("portal: cards", "can be changed")
 	}

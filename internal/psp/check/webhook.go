@@ -41,8 +41,8 @@ func (c *checker) webhook(ctx context.Context) {
 		return
 	}
 	if c.WebhookURL == "" {
-		c.note("webhook", StatusWarning, fmt.Sprintf("there are %d endpoints; where this service is reached is not known", len(all)),
-			"Set TENANTRY_PUBLIC_URL, and check again.")
+		c.note("webhook", StatusWarning, fmt.Sprintf("%d endpoints exist, but the URL of this service is unknown", len(all)),
+			"Set TENANTRY_PUBLIC_URL and run the check again.")
 		return
 	}
 	i := slices.IndexFunc(all, func(e *stripe.WebhookEndpoint) bool { return e.URL == c.WebhookURL && e.Status == "enabled" })
@@ -56,7 +56,7 @@ func (c *checker) webhook(ctx context.Context) {
 		return
 	}
 	if all[i].Status != "enabled" {
-		c.note("webhook", StatusError, "the endpoint "+all[i].ID+" is "+all[i].Status, "Enable it: Developers, Webhooks. What was missed is caught up with by itself.")
+		c.note("webhook", StatusError, "the endpoint "+all[i].ID+" is "+all[i].Status, "Enable it: Developers, Webhooks. Missed events are fetched automatically.")
 	} else {
 		c.ok("webhook", "the endpoint "+all[i].ID+" sends to "+c.WebhookURL)
 	}
@@ -73,15 +73,15 @@ func (c *checker) events(e *stripe.WebhookEndpoint) {
 		superfluous = []string{"all events"}
 	}
 	if len(missing) > 0 {
-		c.note("missing events", StatusError, "not sent are "+strings.Join(missing, ", "), "Select them at the endpoint "+e.ID+": Developers, Webhooks.")
+		c.note("missing events", StatusError, "not sent: "+strings.Join(missing, ", "), "Select them for the endpoint "+e.ID+": Developers, Webhooks.")
 	} else {
-		c.ok("missing events", fmt.Sprintf("all %d that are handled are sent", len(c.Types)))
+		c.ok("missing events", fmt.Sprintf("all %d required events are sent", len(c.Types)))
 	}
 	if len(superfluous) > 0 {
-		c.note("superfluous events", StatusWarning, "sent and not handled: "+strings.Join(superfluous, ", "),
-			"They do no harm but cost calls. Select only "+strings.Join(c.Types, ", ")+".")
+		c.note("superfluous events", StatusWarning, "sent but not used: "+strings.Join(superfluous, ", "),
+			"They are harmless, but cause unnecessary requests. Select only "+strings.Join(c.Types, ", ")+".")
 	} else {
-		c.ok("superfluous events", "none is sent")
+		c.ok("superfluous events", "not sent")
 	}
 }
 
@@ -92,9 +92,9 @@ func missingFrom(a, b []string) []string {
 
 // received reports when the last notification was received.
 func (c *checker) received() {
-	const name, fix = "last notification", "Send a test event to the endpoint and see that it is answered with 200: Developers, Webhooks."
+	const name, fix = "last notification", "Send a test event to the endpoint and check that it returns 200: Developers, Webhooks."
 	if c.LastReceived.IsZero() {
-		c.note(name, StatusWarning, "none was received so far", fix)
+		c.note(name, StatusWarning, "not received yet", fix)
 		return
 	}
 	ago := c.Now().Sub(c.LastReceived)
@@ -145,6 +145,6 @@ func (c *checker) checkUndelivered(ctx context.Context) {
 	if n >= 100 {
 		count = "100 or more in the last three days"
 	}
-	c.note(name, StatusWarning, count+", the oldest of "+oldest.UTC().Format(time.RFC3339),
-		"See why the endpoint refuses them: Developers, Webhooks. The service catches up by itself within an hour.")
+	c.note(name, StatusWarning, count+", oldest from "+oldest.UTC().Format(time.RFC3339),
+		"Check why the endpoint rejects them: Developers, Webhooks. The service fetches missed events within an hour.")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // DifferenceMessage is the log message for each difference that is found in the background.
-const DifferenceMessage = "a difference from the payment provider"
+const DifferenceMessage = "difference from the payment provider"
 
 const (
 	// partTime is how long a job works on its part. It is shorter than the job timeout.
@@ -76,7 +76,7 @@ func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	}
 	done, err := c.Run(ctx, p, &w)
 	for _, failure := range p.failures {
-		c.Log.ErrorContext(ctx, "not compared with the payment provider", "error", failure)
+		c.Log.ErrorContext(ctx, "comparison with the payment provider failed", "error", failure)
 	}
 	if err != nil || done {
 		return err
@@ -111,7 +111,7 @@ func (p *Part) Report(found []Difference, err error) error {
 	}
 	p.failures = append(p.failures, err)
 	if p.inARow++; p.inARow >= maxFailures {
-		return fmt.Errorf("nothing after that was compared: %d failures in a row", p.inARow)
+		return fmt.Errorf("comparison stopped after %d consecutive failures", p.inARow)
 	}
 	return nil
 }

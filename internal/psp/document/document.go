@@ -31,8 +31,8 @@ const (
 )
 
 var (
-	errHost = errors.New("the link does not begin at a host of the provider")
-	errKind = errors.New("the answer is not a PDF")
+	errHost = errors.New("the URL is not on a host of the provider")
+	errKind = errors.New("the response is not a PDF")
 )
 
 // Config adds allowed hosts and networks to the provider's own hosts and public addresses. It is

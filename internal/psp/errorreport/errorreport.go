@@ -43,7 +43,7 @@ func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []Usag
 		case *stripe.V1BillingMeterNoMeterFoundEvent:
 			return usageErrorsOf(e.Data.Reason)
 		default:
-			return usageErrors{}, fmt.Errorf("an event of another kind: %T", e)
+			return usageErrors{}, fmt.Errorf("unexpected event type %T", e)
 		}
 	})
 	return found.samples(), found.ErrorCount, err

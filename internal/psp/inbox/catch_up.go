@@ -7,7 +7,7 @@ import (
 )
 
 // MissedMessage is the log message for events whose notification never arrived.
-const MissedMessage = "events of the payment provider came without a notification"
+const MissedMessage = "missed payment provider notifications"
 
 const (
 	// catchUpOverlap is how much of the list is read again each time: an event can appear later

@@ -51,7 +51,7 @@ type ReceiverDeps struct {
 
 // Receipt is the response to an accepted notification.
 type Receipt struct {
-	Received bool `json:"received" doc:"Always true: it is stored, and handled soon."`
+	Received bool `json:"received" doc:"Always true. The event is stored and will be processed soon."`
 }
 
 // Receiver accepts the provider's notifications. It is the http.Handler of POST
@@ -76,11 +76,11 @@ type registration struct {
 // anyone could sign.
 func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	if len(d.Secrets) == 0 {
-		return nil, errors.New("inbox: the secret that signs the provider's notifications is missing")
+		return nil, errors.New("inbox: the webhook signing secret is missing")
 	}
 	for _, secret := range d.Secrets {
 		if strings.TrimSpace(secret) == "" {
-			return nil, errors.New("inbox: a secret that signs the provider's notifications is empty")
+			return nil, errors.New("inbox: a webhook signing secret is empty")
 		}
 	}
 	r := &Receiver{
@@ -142,12 +142,12 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	event, err := r.verify(body, req.Header.Get("Stripe-Signature"))
 	if err != nil {
-		r.log.WarnContext(ctx, "a notification was refused", "error", err)
+		r.log.WarnContext(ctx, "payment provider notification rejected", "error", err)
 		writeError(w, http.StatusBadRequest, "This is not a notification that the payment provider signed just now.")
 		return
 	}
 	if _, err := r.accept(ctx, event); err != nil {
-		r.log.ErrorContext(ctx, "a notification could not be stored", "event", event.ID, "error", err)
+		r.log.ErrorContext(ctx, "failed to store payment provider notification", "event", event.ID, "error", err)
 		status := http.StatusInternalServerError
 		if sqldb.IsUnavailable(err) || sqldb.IsFull(err) { // the provider retries in any case
 			status = http.StatusServiceUnavailable

@@ -19,7 +19,7 @@ const tolerance = webhook.DefaultTolerance
 
 var (
 	errFuture = errors.New("the signature is from the future")
-	errMode   = errors.New("the notification is of the provider's other mode")
+	errMode   = errors.New("the notification is for the other mode (test or live)")
 )
 
 // verify checks the signature of a notification against each secret, and decodes it. The
@@ -36,7 +36,7 @@ func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 			return psp.Event{}, errFuture
 		}
 		if mode := r.client.Mode(); mode != "" && (mode == psp.LiveMode) != isLive {
-			return psp.Event{}, fmt.Errorf("%w: the key is of %s mode", errMode, mode)
+			return psp.Event{}, fmt.Errorf("%w: the key is a %s mode key", errMode, mode)
 		}
 		return e, nil
 	}

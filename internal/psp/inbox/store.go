@@ -40,7 +40,7 @@ func (s store) moveCursor(ctx context.Context, to time.Time) error {
 // isStored reports whether an event is already stored.
 func (s store) isStored(ctx context.Context, id string) (bool, error) {
 	known, err := s.q(ctx).EventIsKnown(ctx, id)
-	return known, sqldb.Wrap(err, "look for a notification")
+	return known, sqldb.Wrap(err, "find notification")
 }
 
 // listPending returns the unhandled events about e's object, in the order in which they arrived.
@@ -89,7 +89,7 @@ func (s store) markHandled(ctx context.Context, events []psp.Event, now time.Tim
 }
 
 // ErrNoEvent means that no event was ever stored.
-var ErrNoEvent = errors.New("no event was stored so far")
+var ErrNoEvent = errors.New("no event is stored yet")
 
 // LastEventAt returns when the last event was stored, or ErrNoEvent.
 func LastEventAt(ctx context.Context, db *sqldb.DB) (time.Time, error) {

@@ -113,16 +113,16 @@ func (d *Document) eachOperation(f func(*Operation)) {
 type header struct{ component, kind, text string }
 
 var headers = map[string]header{
-	"X-Request-Id":          {"RequestId", shape.TypeString, "The id of the request in the log: the caller's own, if it sent a valid one."},
-	"X-RateLimit-Limit":     {"RateLimit", shape.TypeInteger, "How many requests a minute the group of the route allows. Absent where the group is turned off."},
-	"X-RateLimit-Remaining": {"RateLimitRemaining", shape.TypeInteger, "How many more requests the group allows at the moment. Absent where the group is turned off."},
-	"Retry-After":           {"RetryAfter", shape.TypeInteger, "After how many seconds the request can succeed."},
-	"WWW-Authenticate":      {"Authenticate", shape.TypeString, "The scheme of a credential: Bearer."},
-	"ETag":                  {"ETag", shape.TypeString, "A tag of the content. Sent back in If-None-Match it saves the body where nothing has changed."},
-	"Cache-Control":         {"CacheControl", shape.TypeString, "How long caches may keep the answer."},
-	"Content-Disposition":   {"ContentDisposition", shape.TypeString, "The name under which a browser saves the file."},
-	"Location":              {"Location", shape.TypeString, "Where the browser goes."},
-	"Vary":                  {"Vary", shape.TypeString, "The headers of the request that the answer depends on."},
+	"X-Request-Id":          {"RequestId", shape.TypeString, "ID of the request in the log. Taken from the request if it contains a valid one."},
+	"X-RateLimit-Limit":     {"RateLimit", shape.TypeInteger, "Number of requests per minute that the rate-limit group allows. Absent if the limit is disabled."},
+	"X-RateLimit-Remaining": {"RateLimitRemaining", shape.TypeInteger, "Number of requests left. Absent if the limit is disabled."},
+	"Retry-After":           {"RetryAfter", shape.TypeInteger, "Number of seconds after which to retry."},
+	"WWW-Authenticate":      {"Authenticate", shape.TypeString, "Authentication scheme: Bearer."},
+	"ETag":                  {"ETag", shape.TypeString, "Version of the content. Send it in If-None-Match to get 304 if the content has not changed."},
+	"Cache-Control":         {"CacheControl", shape.TypeString, "How long the response can be cached."},
+	"Content-Disposition":   {"ContentDisposition", shape.TypeString, "Name of the downloaded file."},
+	"Location":              {"Location", shape.TypeString, "URL to which the browser is redirected."},
+	"Vary":                  {"Vary", shape.TypeString, "Request headers on which the response depends."},
 }
 
 // addHeaderComponents describes the response headers.

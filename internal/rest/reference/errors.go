@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	messageText = "What happened, for people, in the language of Accept-Language."
-	codeText    = "For programs: stable and never translated. docs/errors.md says what to do about each."
+	messageText = "Error message in the language of Accept-Language."
+	codeText    = "Stable error code. See docs/errors.md for the recommended action."
 )
 
 // Kind is an error code with additional response keys.
@@ -43,16 +43,16 @@ type Field struct {
 // errors, by name.
 func (b *Book) errorSchemas() map[string]*shape.Schema {
 	validation := errorSchema("Fields are invalid.")
-	validation.Property("message").Description = "The message of the first field, for people."
+	validation.Property("message").Description = "Error message of the first invalid field."
 	validation.Add("errors", true, &shape.Schema{
 		Type:        shape.TypeObject,
-		Description: "The messages of each invalid field, by its dotted path, such as `prices.0.currency`.",
+		Description: "Error messages by path of the invalid field, such as `prices.0.currency`.",
 		Values:      &shape.Schema{Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString}},
 	})
-	internal := errorSchema("An accident. It is in the log under the request's id.")
-	internal.Add("request_id", true, &shape.Schema{Type: shape.TypeString, Description: "The id of the request, which is also in X-Request-Id."})
+	internal := errorSchema("Unexpected error. The details are in the log, under the ID of the request.")
+	internal.Add("request_id", true, &shape.Schema{Type: shape.TypeString, Description: "ID of the request, also returned in X-Request-Id."})
 	all := map[string]*shape.Schema{
-		errorName: errorSchema("A message, and nothing more for programs than the status."), validationName: validation, internalName: internal,
+		errorName: errorSchema("Error without a code."), validationName: validation, internalName: internal,
 	}
 	for _, kind := range b.Kinds {
 		for _, field := range kind.Fields {

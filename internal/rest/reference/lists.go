@@ -27,9 +27,9 @@ func (b *Book) describeList(d *Document, op *Operation) {
 		}
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
-	addShared(queryParam("page", "Which page, from 1 on. One past the end is empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
+	addShared(queryParam("page", "Number of the page, starting at 1. Pages after the last one are empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
 	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: strconv.Itoa(page.DefaultPerPage)}
-	if perPage := queryParam("per_page", "How many entries a page has.", size); spec.PerPage == 0 {
+	if perPage := queryParam("per_page", "Number of items per page.", size); spec.PerPage == 0 {
 		addShared(perPage)
 	} else {
 		size.Default = strconv.FormatInt(spec.PerPage, 10)
@@ -51,10 +51,10 @@ func (b *Book) describeList(d *Document, op *Operation) {
 		sorts = append(sorts, name, "-"+name)
 	}
 	if len(sorts) > 0 {
-		add(namesParam("sort", fmt.Sprintf("Comma-separated; a leading minus sorts descending. Without it: %s.", spec.DefaultSort), sorts))
+		add(namesParam("sort", fmt.Sprintf("Comma-separated fields. A leading minus sorts in descending order. Default: %s.", spec.DefaultSort), sorts))
 	}
 	if len(spec.Includes) > 0 {
-		add(namesParam("include", "Comma-separated.", spec.Includes))
+		add(namesParam("include", "Comma-separated list of related objects to include.", spec.Includes))
 	}
 }
 
@@ -70,12 +70,12 @@ func namesParam(name, description string, names []string) *Parameter {
 }
 
 func filterParam(name string, f page.Filter) *Parameter {
-	s, text := &shape.Schema{Type: shape.TypeString}, "Matches exactly."
+	s, text := &shape.Schema{Type: shape.TypeString}, "Exact match."
 	switch f.Kind {
 	case page.PartialMatch:
-		text = "Matches a part, case-insensitively."
+		text = "Partial match. Not case-sensitive."
 	case page.Bool:
-		s.Type, text = shape.TypeBoolean, "Matches exactly; also 1 and 0."
+		s.Type, text = shape.TypeBoolean, "Exact match. 1 and 0 are accepted too."
 	case page.UUID:
 		s.Format = "uuid"
 	case page.Integer:
@@ -83,9 +83,9 @@ func filterParam(name string, f page.Filter) *Parameter {
 	case page.Enum:
 		s.Enum = f.Values
 	case page.DateFrom:
-		text = "A datetime, or a date: its first moment in UTC."
+		text = "Start, inclusive: a datetime, or a date in UTC."
 	case page.DateTo:
-		text = "A datetime, or a date: its last moment in UTC."
+		text = "End, inclusive: a datetime, or a date in UTC."
 	}
 	return queryParam(name, text, s)
 }

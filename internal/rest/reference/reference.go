@@ -197,13 +197,13 @@ func (m MountedOperation) operation() *Operation {
 
 // audiences describes the callers of each scope.
 var audiences = map[string]string{
-	"public":        "everybody, without a credential",
-	"user":          "everybody who is logged in",
-	"member":        "members of the tenant, also before its onboarding is complete",
+	"public":        "public",
+	"user":          "authenticated users",
+	"member":        "members of the tenant, even before onboarding is complete",
 	"tenant":        "members of the tenant",
-	"admin":         "platform administrators",
-	"billing":       "members of the tenant, and platform administrators for any tenant,",
-	"impersonating": "platform administrators who act as somebody else",
+	"admin":         "platform admins",
+	"billing":       "members of the tenant, and platform admins for any tenant,",
+	"impersonating": "platform admins who are impersonating a user",
 }
 
 // access describes who can call an operation and how often.
@@ -217,25 +217,25 @@ func (op *Operation) access() string {
 		text += " Not while impersonating (400)."
 	}
 	if slices.Contains(op.Guards, "email.verified") {
-		text += " Only with a verified email, where the settings ask for that."
+		text += " Requires a verified email if the settings say so."
 	}
 	switch {
 	case op.KeyScope != "":
-		text += fmt.Sprintf(" API keys with the scope %#q.", op.KeyScope)
+		text += fmt.Sprintf(" API keys require the scope %#q.", op.KeyScope)
 	case op.isSecured():
-		text += " No API key."
+		text += " API keys are not accepted."
 	}
 	if op.Rate != "" {
-		by := "client address"
+		by := "client IP address"
 		switch {
 		case op.Rate == limit.Login:
-			by = "client address and email"
+			by = "client IP address and email"
 		case op.isSecured() && limit.IsPerTenant(op.Rate):
 			by = "tenant"
 		case op.isSecured():
 			by = "user or API key"
 		}
-		text += fmt.Sprintf("\n\n**Rate limit:** group %#q, %d requests a minute by default, counted by %s.", op.Rate, limit.Defaults()[op.Rate], by)
+		text += fmt.Sprintf("\n\n**Rate limit:** group %#q, %d requests per minute by default, per %s.", op.Rate, limit.Defaults()[op.Rate], by)
 	}
 	return text
 }

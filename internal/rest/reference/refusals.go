@@ -66,21 +66,21 @@ func (op *Operation) namesMore() bool {
 
 // meanings has the component name and the description of each status.
 var meanings = map[int][2]string{
-	http.StatusBadRequest:            {"BadRequest", "The request cannot be read, or is not possible for this caller"},
-	http.StatusUnauthorized:          {"Unauthorized", "No valid credential"},
-	http.StatusForbidden:             {"Forbidden", "Not allowed"},
-	http.StatusNotFound:              {"NotFound", "There is no such thing, or it is another tenant's"},
-	http.StatusRequestTimeout:        {"RequestTimeout", "The body did not arrive in time"},
-	http.StatusConflict:              {"Conflict", "Conflicts with what is there"},
-	http.StatusGone:                  {"Gone", "It is over"},
-	http.StatusRequestEntityTooLarge: {"TooLarge", "The body is too large"},
-	http.StatusUnsupportedMediaType:  {"UnsupportedMediaType", "The body has another content type"},
-	StatusCSRF:                       {"CSRFTokenMismatch", "The CSRF token is missing or wrong, in cookie mode"},
-	http.StatusUnprocessableEntity:   {"Invalid", "Fields are invalid, or a rule refuses"},
-	http.StatusTooManyRequests:       {"TooManyRequests", "Too many requests, or more than is allowed"},
-	http.StatusInternalServerError:   {"Internal", "An accident"},
-	http.StatusBadGateway:            {"ProviderFailed", "The payment provider failed or cannot be reached; nothing has changed"},
-	http.StatusServiceUnavailable:    {"Unavailable", "Busy, or the database is away: try again later"},
+	http.StatusBadRequest:            {"BadRequest", "The request is malformed or not allowed in this state"},
+	http.StatusUnauthorized:          {"Unauthorized", "The credential is missing or invalid"},
+	http.StatusForbidden:             {"Forbidden", "The caller is not allowed to do this"},
+	http.StatusNotFound:              {"NotFound", "The object does not exist or belongs to another tenant"},
+	http.StatusRequestTimeout:        {"RequestTimeout", "The request body did not arrive in time"},
+	http.StatusConflict:              {"Conflict", "The request conflicts with the current state"},
+	http.StatusGone:                  {"Gone", "The object has expired or was already used"},
+	http.StatusRequestEntityTooLarge: {"TooLarge", "The request body is too large"},
+	http.StatusUnsupportedMediaType:  {"UnsupportedMediaType", "The content type is not supported"},
+	StatusCSRF:                       {"CSRFTokenMismatch", "The CSRF token is missing or invalid (cookie mode)"},
+	http.StatusUnprocessableEntity:   {"Invalid", "Fields are invalid, or the request violates a rule"},
+	http.StatusTooManyRequests:       {"TooManyRequests", "Too many requests, or a quota or limit is exceeded"},
+	http.StatusInternalServerError:   {"Internal", "Unexpected error"},
+	http.StatusBadGateway:            {"ProviderFailed", "The payment provider failed or is unreachable. Nothing was changed"},
+	http.StatusServiceUnavailable:    {"Unavailable", "The service is busy or the database is unavailable. Retry later"},
 }
 
 // addRefusals describes the errors of an operation as components, which operations with the same
@@ -162,7 +162,7 @@ const refusalSuffix = "Refusal"
 // forms. A field is required if all forms require it. Client generators do not support anyOf for
 // objects.
 func union(forms []form) *shape.Schema {
-	s := errorSchema("A refusal in one of several forms, of which each has some of these fields.")
+	s := errorSchema("Error in one of several forms, each with some of these fields.")
 	for _, f := range forms {
 		s.Forms = append(s.Forms, f.name)
 		for _, p := range f.schema.Properties {
@@ -187,10 +187,10 @@ func union(forms []form) *shape.Schema {
 // always has a code. SubscriptionBusyError always has a code, ForbiddenOrInsufficientScopeError
 // only for one of its reasons. The book can assign shorter names.
 func (b *Book) coded(status int, list []string, isAlways bool) form {
-	s := errorSchema("A refusal with one of these codes.")
+	s := errorSchema("Error with one of these codes.")
 	var words []string
 	if !isAlways {
-		s.Description = "A refusal, which for some reasons has a code."
+		s.Description = "Error, with a code for some causes."
 		words = append(words, meanings[status][0])
 	}
 	s.Add("code", isAlways, codeSchema(list...))

@@ -261,7 +261,7 @@ func (r *Registry) nameTexts(s *Schema, field reflect.StructField) {
 	}
 	if r.Components[name] == nil {
 		component := *s
-		component.Description, component.Nullable = "A text for each language; what is null or empty has none.", false
+		component.Description, component.Nullable = "Text by language. Null or empty if a language does not have a text.", false
 		r.Components[name] = &component
 	} else if !reflect.DeepEqual(r.Components[name].Properties, s.Properties) {
 		panic(name + " is described in two ways")

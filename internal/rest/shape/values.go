@@ -180,7 +180,7 @@ func (TextsChange) Schema(*Registry) *Schema { return textsSchema(false) }
 func textsSchema(isNew bool) *Schema {
 	s := &Schema{Type: TypeObject, IsClosed: true}
 	for _, locale := range slices.Sorted(slices.Values(i18n.Locales())) {
-		text := &Schema{Type: TypeString, Nullable: true, Description: "The text in this language."}
+		text := &Schema{Type: TypeString, Nullable: true, Description: "Text in this language."}
 		if locale == i18n.Default {
 			text.Nullable, text.MinLength = false, 1
 		}

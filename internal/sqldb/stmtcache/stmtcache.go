@@ -50,7 +50,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	whole, ok := opened.(driverConn)
 	if !ok {
-		return nil, errors.Join(errors.New("stmtcache: the driver's connection lacks a method"), opened.Close())
+		return nil, errors.Join(errors.New("stmtcache: the driver's connection does not implement a required method"), opened.Close())
 	}
 	if c.connected != nil {
 		if err := c.connected(opened); err != nil {
@@ -110,7 +110,7 @@ func (c *conn) cached(ctx context.Context, text string) (*statement, error) {
 	s.exec, canExec = stmt.(driver.StmtExecContext)
 	s.query, canQuery = stmt.(driver.StmtQueryContext)
 	if !canExec || !canQuery {
-		return nil, errors.Join(errors.New("stmtcache: the driver's statement lacks a method"), stmt.Close())
+		return nil, errors.Join(errors.New("stmtcache: the driver's statement does not implement a required method"), stmt.Close())
 	}
 	if err := c.makeRoom(); err != nil {
 		return nil, errors.Join(err, stmt.Close())

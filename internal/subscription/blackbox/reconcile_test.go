@@ -140,7 +140,7 @@ func TestReconcileLostSubscriptions(t *testing.T) {
 		s.AwaitNotifications()
 		s.Chaos(apptest.ChaosNoWebhooks)
 		apptest.Exec(t, s.SandboxDB(), `UPDATE stripe_objects SET kind = 'hidden' WHERE kind = 'subscription'`)
-		if a := s.Call("POST", "/sandbox/stripe/reconcile", "", nil).Want(502); !strings.Contains(a.Str("message"), "another account") {
+		if a := s.Call("POST", "/sandbox/stripe/reconcile", "", nil).Want(502); !strings.Contains(a.Str("message"), "different account") {
 			t.Errorf("the wrong account: %s", a.Text)
 		}
 		for _, o := range k.Names {

@@ -162,7 +162,7 @@ func TestTwoPaidCheckouts(t *testing.T) {
 		wg.Wait()
 		apptest.Eventually(t, "one subscription and one refusal", func() bool {
 			sub := s.Call("GET", o.Path("/subscription"), o.Token, nil).Want(200)
-			return sub.At("data.status") == "active" && strings.Contains(s.Log(), "second subscription refused")
+			return sub.At("data.status") == "active" && strings.Contains(s.Log(), "second subscription canceled")
 		})
 	})
 }

@@ -8,9 +8,9 @@ import (
 
 var (
 	// ErrNone means that the tenant does not have a customer at the payment provider.
-	ErrNone = errors.New("the tenant has no customer at the payment provider")
+	ErrNone = errors.New("the tenant does not have a customer at the payment provider")
 	// ErrForeign means that the payment provider's customer belongs to no tenant.
-	ErrForeign = errors.New("the customer of the payment provider belongs to no tenant")
+	ErrForeign = errors.New("the customer of the payment provider does not belong to a tenant")
 )
 
 // Errors that reject a request.

@@ -18,7 +18,7 @@ func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
 type portalInput struct {
 	Tenant string `path:"tenantId" format:"uuid"`
 	Body   struct {
-		ReturnURL *string `json:"return_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"On the frontend's domain; default its billing settings."`
+		ReturnURL *string `json:"return_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to return to from the billing portal, on the frontend's domain. Default: the billing page of the frontend."`
 	}
 }
 

@@ -101,7 +101,7 @@ func (s store) setTaxID(ctx context.Context, tenantID uuid.UUID, r registration,
 
 func (s store) setAnswered(ctx context.Context, tenantID uuid.UUID, version int64, now time.Time) error {
 	err := s.q(ctx).SetAnswered(ctx, customersql.SetAnsweredParams{TenantID: tenantID, TaxIDVersion: version, TaxIDAnsweredAt: &now})
-	return sqldb.Wrap(err, "store time of answer")
+	return sqldb.Wrap(err, "store response time")
 }
 
 // listStale returns up to n subscribed tenants whose VAT number was last checked at or before the

@@ -71,9 +71,9 @@ type Eligibility struct {
 	Selectable bool        `json:"selectable"`
 	Violations []Violation `json:"violations"`
 	// Why no tenant can buy the plan. Omitted if it can be bought.
-	Reason      string `json:"reason,omitempty" enum:"plan_not_sellable" doc:"Why nobody can buy the plan in this currency at the moment."`
-	PriceStatus string `json:"price_status,omitempty" doc:"The status of the price that keeps it from being sold."`
-	MeterCode   string `json:"meter_code,omitempty" doc:"The meter whose price keeps it from being sold, unless it is the plan's own."`
+	Reason      string `json:"reason,omitempty" enum:"plan_not_sellable" doc:"Reason why the plan is currently not available in this currency."`
+	PriceStatus string `json:"price_status,omitempty" doc:"Status of the price that makes the plan unavailable."`
+	MeterCode   string `json:"meter_code,omitempty" doc:"Code of the meter whose price makes the plan unavailable. Absent for the price of the plan."`
 }
 
 // eligibility returns the view of an offer's reasons.
@@ -96,7 +96,7 @@ type OfferedPlan struct {
 	BillingCycle      string        `json:"billing_cycle"`
 	IntervalUnit      string        `json:"interval_unit"`
 	IntervalCount     int32         `json:"interval_count"`
-	TrialDays         int32         `json:"trial_days" doc:"The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product."`
+	TrialDays         int32         `json:"trial_days" doc:"Length of the free trial for this tenant, in days. 0 if the tenant cannot get a trial, for example after an earlier trial of the product."`
 	TrialRequiresCard bool          `json:"trial_requires_card"`
 	IsDefault         bool          `json:"is_default"`
 	SortOrder         int32         `json:"sort_order"`
@@ -107,7 +107,7 @@ type OfferedPlan struct {
 
 type plansInput struct {
 	tenantInput
-	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Default: the tenant's preferred currency."`
+	Currency string `query:"currency" minLength:"3" maxLength:"3" doc:"Currency of the prices, as an ISO 4217 code. Default: the tenant's preferred currency."`
 }
 
 // Plans handles GET /plans. It returns the prices in one currency.

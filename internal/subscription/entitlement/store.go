@@ -18,7 +18,7 @@ func (s store) q(ctx context.Context) *entitlementsql.Queries {
 
 func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	has, err := s.q(ctx).HasActiveSubscription(ctx, tenantID)
-	return has, sqldb.Wrap(err, "look for an active subscription")
+	return has, sqldb.Wrap(err, "find active subscription")
 }
 
 // productsWithoutTrial lists the products whose plans would not start a trial for the tenant.
@@ -29,7 +29,7 @@ func (s store) productsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]
 
 func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	has, err := s.q(ctx).HasBoughtSubscription(ctx, tenantID)
-	return has, sqldb.Wrap(err, "look for a subscription that is not free")
+	return has, sqldb.Wrap(err, "find paid subscription")
 }
 
 // limiting is the condition of the one subscription of a tenant whose plan sets limits.

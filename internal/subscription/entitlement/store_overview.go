@@ -64,7 +64,7 @@ func (s store) hasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, err
 	var found bool
 	err := s.db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions
 WHERE status NOT IN ('canceled', 'incomplete_expired') AND plan_id IN (`+places+`))`, args...).Scan(&found)
-	return found, sqldb.Wrap(err, "look for subscriptions to plans")
+	return found, sqldb.Wrap(err, "find subscriptions to plans")
 }
 
 // placesOf returns the placeholders and arguments of an IN list of IDs.

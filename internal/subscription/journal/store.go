@@ -54,7 +54,7 @@ func (s store) markNoted(ctx context.Context, sub subscription) error {
 	err := s.q(ctx).MarkNoted(ctx, journalsql.MarkNotedParams{
 		TenantID: sub.tenantID, ID: sub.id, JournaledVersion: sub.version, JournaledAmount: now.amount, JournaledActive: now.active,
 	})
-	return sqldb.Wrap(err, "mark subscription as noted")
+	return sqldb.Wrap(err, "mark subscription as journaled")
 }
 
 func (s store) add(ctx context.Context, e entry) error {
@@ -62,7 +62,7 @@ func (s store) add(ctx context.Context, e entry) error {
 		ID: sqldb.NewID(), TenantID: &e.tenantID, At: e.at, Day: DayOf(e.at), Currency: e.currency, Kind: string(e.kind),
 		AmountBefore: e.before, AmountAfter: e.after,
 	})
-	return sqldb.Wrap(err, "add to the journal")
+	return sqldb.Wrap(err, "insert journal entry")
 }
 
 // takeUnfolded marks a batch of entries as folded and returns them.
@@ -72,14 +72,14 @@ func (s store) takeUnfolded(ctx context.Context, most int32) ([]entry, error) {
 	for i, r := range rows {
 		entries[i] = entry{at: StartOf(r.Day), currency: r.Currency, kind: Kind(r.Kind), before: r.AmountBefore, after: r.AmountAfter}
 	}
-	return entries, sqldb.Wrap(err, "take entries of the journal")
+	return entries, sqldb.Wrap(err, "claim journal entries")
 }
 
 func (s store) addToDay(ctx context.Context, of sum, amount, entries int64) error {
 	err := s.q(ctx).AddToDay(ctx, journalsql.AddToDayParams{
 		Currency: of.currency, Day: of.day, Kind: string(of.kind), Amount: amount, Entries: entries,
 	})
-	return sqldb.Wrap(err, "add to the sums of a day")
+	return sqldb.Wrap(err, "update the daily sums")
 }
 
 func (s store) forget(ctx context.Context, tenantID uuid.UUID) error {
@@ -92,5 +92,5 @@ func (s store) movements(ctx context.Context, from, to int64) ([]Movement, error
 	for i, r := range rows {
 		list[i] = Movement{Currency: r.Currency, Day: r.DayOrBefore, Kind: Kind(r.Kind), Amount: r.Amount, Entries: r.Entries}
 	}
-	return list, sqldb.Wrap(err, "read the sums of the journal")
+	return list, sqldb.Wrap(err, "read journal sums")
 }

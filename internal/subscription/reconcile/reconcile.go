@@ -27,7 +27,7 @@ const jobReconcile = "subscription.reconcile"
 const unseenPage = 100
 
 // errOtherAccount means that the provider has none of the stored subscriptions.
-var errOtherAccount = errors.New("the payment provider knows none of the subscriptions here: its key seems to be of another account, so nothing was ended")
+var errOtherAccount = errors.New("the payment provider does not know any of the subscriptions: the key seems to belong to a different account; nothing was changed")
 
 // Provider is the part of the payment provider that a comparison uses. *psp.Client implements it.
 type Provider interface {

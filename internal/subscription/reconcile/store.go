@@ -26,7 +26,7 @@ func (s store) markSeen(ctx context.Context, pspID string, now time.Time) error 
 // hasSeen reports whether any subscription has been in the provider's list since the given time.
 func (s store) hasSeen(ctx context.Context, since time.Time) (bool, error) {
 	seen, err := s.q(ctx).AnySeen(ctx, &since)
-	return seen, sqldb.Wrap(err, "look for seen subscriptions")
+	return seen, sqldb.Wrap(err, "find seen subscriptions")
 }
 
 // unseen is a subscription that is missing from the provider's list.

@@ -187,7 +187,7 @@ func start(t testing.TB, config settings.Settings, three bool) *Server {
 		}
 		s.secrets.checkAbsent(t, s.Log())
 		if t.Failed() {
-			t.Logf("what the service logged:\n%s", s.log.warnings())
+			t.Logf("log of the service:\n%s", s.log.warnings())
 		}
 	})
 	if three {

@@ -24,7 +24,7 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 		return psp.MarkPermanent(err)
 	}
 	if total > len(samples) {
-		r.deps.Log.ErrorContext(ctx, "usage is not billed, and the payment provider does not name all of it",
+		r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider; report is incomplete",
 			"event", e.ID, "figures", total, "named", len(samples))
 	}
 	for _, s := range samples {
@@ -32,7 +32,7 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 		if err != nil {
 			return err
 		}
-		r.deps.Log.ErrorContext(ctx, "usage is not billed", "identifier", s.Identifier, "known", found, "tenant", f.TenantID,
+		r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider", "identifier", s.Identifier, "known", found, "tenant", f.TenantID,
 			"meter", f.MeterID, "reason", s.Reason)
 		if !found {
 			continue

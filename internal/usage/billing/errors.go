@@ -3,10 +3,10 @@ package billing
 import "errors"
 
 // ErrNotRejected means that no rejected report has the given ID.
-var ErrNotRejected = errors.New("no such refused usage")
+var ErrNotRejected = errors.New("no such rejected usage")
 
 var (
 	errNoReport     = errors.New("no report is queued")
-	errNotLinked    = errors.New("the meter has no linked price in this currency")
-	errReportBroken = errors.New("a queued report cannot be read")
+	errNotLinked    = errors.New("the meter does not have a linked price in this currency")
+	errReportBroken = errors.New("a queued report is invalid")
 )

@@ -26,7 +26,7 @@ type rejection struct {
 func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
 	for i, f := range figures {
-		rejected[i] = rejection{Figure: f, reason: "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", when it was reported and no answer was noted"}
+		rejected[i] = rejection{Figure: f, reason: "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", reported, but the response was not recorded"}
 	}
 	return rejected
 }

@@ -163,7 +163,7 @@ func (r *Reporter) saveProgress(ctx context.Context, row uuid.UUID, done int, re
 	now := r.deps.Clock.Now()
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		for _, f := range rejected {
-			r.deps.Log.ErrorContext(ctx, "usage is not billed", "event", f.ID, "tenant", f.TenantID, "meter", f.MeterID,
+			r.deps.Log.ErrorContext(ctx, "usage rejected by the payment provider", "event", f.ID, "tenant", f.TenantID, "meter", f.MeterID,
 				"recorded_at", f.At, "reason", f.reason)
 			if err := r.store.insertRejection(ctx, f, now); err != nil {
 				return err

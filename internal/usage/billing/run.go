@@ -288,7 +288,7 @@ func (r *run) providerMeter(ctx context.Context, key priceKey) (providerMeter, e
 	}
 	switch {
 	case err == nil:
-		return providerMeter{problem: "the linked price " + id + " has no active meter at the payment provider"}, nil
+		return providerMeter{problem: "the linked price " + id + " does not have an active meter at the payment provider"}, nil
 	case errors.Is(err, psp.ErrRefused), errors.Is(err, psp.ErrNotFound):
 		return providerMeter{problem: "the linked price " + id + " or its meter cannot be read: " + err.Error()}, nil
 	default:

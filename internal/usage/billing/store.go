@@ -46,7 +46,7 @@ func (s store) settlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID,
 // given time.
 func (s store) isSettled(ctx context.Context, tenantID uuid.UUID, queued time.Time) (bool, error) {
 	settled, err := s.q(ctx).IsSettled(ctx, billingsql.IsSettledParams{TenantID: tenantID, Queued: queued})
-	return settled, sqldb.Wrap(err, "look for an operation that settled usage")
+	return settled, sqldb.Wrap(err, "find an operation that settled usage")
 }
 
 // oldestReport returns the first row of the queue, or errNoReport if the queue is empty.
@@ -80,7 +80,7 @@ func (s store) advanceReport(ctx context.Context, id uuid.UUID, done int, tried 
 func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		if err := s.q(ctx).KeepTold(ctx, id); err != nil {
-			return sqldb.Wrap(err, "keep report")
+			return sqldb.Wrap(err, "store report")
 		}
 		return sqldb.Wrap(s.q(ctx).DeleteReport(ctx, id), "delete report")
 	})
@@ -90,14 +90,14 @@ func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 // partly.
 func (s store) reportedBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
 	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
-	return decodeFigures(rows, sqldb.Wrap(err, "read what was reported"))
+	return decodeFigures(rows, sqldb.Wrap(err, "read reported usage"))
 }
 
 // reportedCarried returns the carried figures in rows that were reported at least partly.
 func (s store) reportedCarried(ctx context.Context) ([]usage.Figure, error) {
 	const version5, version6 = 0x50, 0x60 // high nibble of the seventh byte of a UUID
 	rows, err := s.q(ctx).ToldOfVersion(ctx, billingsql.ToldOfVersionParams{FirstByte: []byte{version5}, LastByte: []byte{version6 - 1}})
-	return decodeFigures(rows, sqldb.Wrap(err, "read what was carried over"))
+	return decodeFigures(rows, sqldb.Wrap(err, "read carried-over usage"))
 }
 
 func decodeFigures(rows [][]byte, err error) ([]usage.Figure, error) {
@@ -117,9 +117,9 @@ func decodeFigures(rows [][]byte, err error) ([]usage.Figure, error) {
 
 func (s store) pruneReported(ctx context.Context, before time.Time) error {
 	if err := s.q(ctx).PruneDecided(ctx, &before); err != nil {
-		return sqldb.Wrap(err, "delete rejected reports that are decided about")
+		return sqldb.Wrap(err, "delete resolved rejected reports")
 	}
-	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete what was reported")
+	return sqldb.Wrap(s.q(ctx).PruneTold(ctx, before), "delete reported usage")
 }
 
 func (s store) insertRejection(ctx context.Context, f rejection, now time.Time) error {

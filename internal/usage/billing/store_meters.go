@@ -55,7 +55,7 @@ func (s store) carriedMeters(ctx context.Context) ([]carriedMeter, error) {
 	for i, row := range rows {
 		meters[i] = carriedMeter{meterOf(row.Meter), row.ReportedUntil}
 	}
-	return meters, sqldb.Wrap(err, "list meters that are reported by periods")
+	return meters, sqldb.Wrap(err, "list meters reported per period")
 }
 
 // deleteStalePeaks deletes the reporting state of meters that no longer report their value at the
@@ -66,7 +66,7 @@ func (s store) deleteStalePeaks(ctx context.Context) error {
 
 func (s store) putReportedUntil(ctx context.Context, meterID uuid.UUID, until time.Time) error {
 	err := s.q(ctx).PutReportedUntil(ctx, billingsql.PutReportedUntilParams{MeterID: meterID, ReportedUntil: until})
-	return sqldb.Wrap(err, "store until when a meter is reported")
+	return sqldb.Wrap(err, "store the end of reported usage")
 }
 
 // tenantCounter is the aggregate of a tenant's events in a period.

@@ -103,7 +103,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 			p.Tamper(nil)
 			c.Call("POST", c.Path("/subscription"+try.path), c.Token, try.body).As(try.path).Want(200)
 		}
-		if log := s.Log(); !strings.Contains(log, "the payment provider does not take the key") || !strings.Contains(log, `"level":"ERROR"`) {
+		if log := s.Log(); !strings.Contains(log, "payment provider rejected the secret key") || !strings.Contains(log, `"level":"ERROR"`) {
 			t.Error("nobody is told of the key")
 		}
 	})

@@ -20,8 +20,8 @@ func NewHTTP(r *Reader) *HTTP { return &HTTP{reader: r} }
 
 // TimeRange is the time range of a request.
 type TimeRange struct {
-	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year."`
-	To   string `query:"to" doc:"A datetime, or a date in UTC; exclusive. By default now."`
+	From string `query:"from" doc:"Start, inclusive: a datetime, or a date in UTC. Default: 30 days before to. For a series, 7 days by hour and one year by month."`
+	To   string `query:"to" doc:"End, exclusive: a datetime, or a date in UTC. Default: now."`
 }
 
 // byDefault is the length of the default time range, in days.
@@ -58,14 +58,14 @@ func (b TimeRange) period(now time.Time, days int) (usage.Period, error) {
 type seriesInput struct {
 	TenantID  string   `path:"tenantId"`
 	MeterCode string   `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
-	Interval  Interval `query:"interval" enum:"hour,day,month" default:"day" doc:"The periods of the points, in UTC."`
+	Interval  Interval `query:"interval" enum:"hour,day,month" default:"day" doc:"Length of each data point, in UTC."`
 	TimeRange
 }
 
 // SeriesPoint is the value of a meter in one period.
 type SeriesPoint struct {
-	At    shape.Time  `json:"at" doc:"When the period begins."`
-	Value shape.Total `json:"value" doc:"0 in a period without events; of a last_value meter the value that holds then."`
+	At    shape.Time  `json:"at" doc:"Start of the period, in UTC."`
+	Value shape.Total `json:"value" doc:"Usage in the period. 0 without events; for a last_value meter, the most recent value."`
 }
 
 // UsageSeries is the usage on a meter over time.
@@ -101,7 +101,7 @@ type exportInput struct {
 	TenantID  string `path:"tenantId"`
 	MeterCode string `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
 	Format    string `query:"format" enum:"csv,jsonl" default:"csv"`
-	BOM       bool   `query:"bom" doc:"Whether CSV begins with a byte order mark, which Excel needs to read UTF-8."`
+	BOM       bool   `query:"bom" doc:"Whether to start the CSV with a byte order mark, which Excel requires for UTF-8."`
 	TimeRange
 }
 

@@ -51,7 +51,7 @@ func (s store) state(ctx context.Context, k usage.StreamKey) (state, error) {
 
 func (s store) setSummed(ctx context.Context, k usage.StreamKey, before time.Time) error {
 	err := s.q(ctx).SetSummed(ctx, historysql.SetSummedParams{TenantID: k.TenantID, MeterID: k.MeterID, SummedBefore: &before})
-	return sqldb.Wrap(err, "store until when a stream is summed")
+	return sqldb.Wrap(err, "store the end of summed events")
 }
 
 // listUnsummed lists streams after the given one, in order, that have unsummed events before a
@@ -129,7 +129,7 @@ func (s store) nextEvent(ctx context.Context, k usage.StreamKey, p usage.Period)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
-	return at.UTC(), err == nil, sqldb.Wrap(err, "look for the next event")
+	return at.UTC(), err == nil, sqldb.Wrap(err, "find the next event")
 }
 
 func hourOf(k usage.StreamKey, row historysql.UsageHour) usage.Hour {

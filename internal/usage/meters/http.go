@@ -33,7 +33,7 @@ type AdminMeter struct {
 	QuotaEnforcement usage.Enforcement   `json:"quota_enforcement" enum:"none,soft,hard"`
 	UnitLabel        *string             `json:"unit_label"`
 	IsActive         bool                `json:"is_active"`
-	IsBillable       bool                `json:"is_billable" doc:"One of the prices is linked to a price at the payment provider."`
+	IsBillable       bool                `json:"is_billable" doc:"Whether one of the prices is linked to a price at the payment provider."`
 	Prices           []AdminMeterPrice   `json:"prices"`
 	CreatedAt        shape.Time          `json:"created_at"`
 	UpdatedAt        shape.Time          `json:"updated_at"`
@@ -43,7 +43,7 @@ type AdminMeter struct {
 type AdminMeterPrice struct {
 	ID             uuid.UUID       `json:"id"`
 	Currency       string          `json:"currency"`
-	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
+	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Price per unit, in minor units of the currency with up to 12 decimal places."`
 	PSPPriceID     *string         `json:"psp_price_id"`
 }
 
@@ -65,7 +65,7 @@ func adminMeter(e Entry) AdminMeter {
 type MeterPriceInput struct {
 	Currency       string            `json:"currency" format:"currency"`
 	UnitPriceCents shape.UnitPrice   `json:"unit_price_cents"`
-	PSPPriceID     shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Absent, the price keeps its link for as long as its amount stays."`
+	PSPPriceID     shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"ID of the price at the payment provider. If omitted, the link is kept as long as the amount does not change. Null removes the link."`
 }
 
 func termsOf(inputs []MeterPriceInput) []PriceTerms {
@@ -176,7 +176,7 @@ type updateMeterInput struct {
 		QuotaEnforcement shape.Opt[usage.Enforcement]   `json:"quota_enforcement,omitzero" enum:"none,soft,hard"`
 		UnitLabel        shape.Opt[string]              `json:"unit_label,omitzero" nullable:"true" format:"name" maxLength:"255"`
 		IsActive         shape.Opt[bool]                `json:"is_active,omitzero"`
-		Prices           shape.Opt[[]MeterPriceInput]   `json:"prices,omitzero" maxItems:"300" doc:"Replaces the whole set."`
+		Prices           shape.Opt[[]MeterPriceInput]   `json:"prices,omitzero" maxItems:"300" doc:"Prices. Replaces all existing prices."`
 	}
 }
 

@@ -79,7 +79,7 @@ func (r *Pruner) finishArchives(ctx context.Context) error {
 		}
 		if f.state == archiveWritten {
 			if _, err := os.Stat(r.path(f.archiveFile)); err != nil {
-				return fmt.Errorf("events of %s are in %s, which cannot be read, and are not deleted until it can: %w", f.day, f.name(), err)
+				return fmt.Errorf("events of %s are kept because their archive %s is unreadable: %w", f.day, f.name(), err)
 			}
 		}
 		if err := r.finish(ctx, f.archiveFile, p.End); err != nil {
@@ -113,7 +113,7 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	if err := r.deleteArchived(ctx, f, cutoff); err != nil {
 		return err
 	}
-	r.deps.Log.InfoContext(ctx, "usage events were written to a file and deleted", "file", r.path(f))
+	r.deps.Log.InfoContext(ctx, "usage events archived and deleted", "file", r.path(f))
 	return r.store.setArchiveState(ctx, f, archiveDone, r.deps.Clock.Now())
 }
 

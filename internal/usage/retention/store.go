@@ -77,7 +77,7 @@ func (s store) insertKeys(ctx context.Context, keys []spentKey) error {
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "timestamptz")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_keys (tenant_id, meter_id, idempotency_key, expires_at) `+
 		values+` ON CONFLICT DO NOTHING`, args...)
-	return sqldb.Wrap(err, "keep keys of deleted events")
+	return sqldb.Wrap(err, "store keys of deleted events")
 }
 
 // expireKeys deletes at most n expired keys and returns their number.

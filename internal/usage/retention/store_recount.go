@@ -59,7 +59,7 @@ func (s store) storeCursor(ctx context.Context, p cursor) error {
 		AfterTenant: p.after.TenantID, AfterMeter: p.after.MeterID, Streams: int64(p.found.Streams), Counters: int64(p.found.Counters),
 		Skipped: int64(p.found.Skipped), Wrong: int64(p.found.Wrong), ReachedAt: p.at,
 	})
-	return sqldb.Wrap(err, "store place of recount")
+	return sqldb.Wrap(err, "store recount progress")
 }
 
 func (s store) deleteCursor(ctx context.Context) error {

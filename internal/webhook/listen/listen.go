@@ -59,7 +59,7 @@ func New(c Config) (*Listener, error) {
 	for i, secret := range c.Secrets {
 		verifier, err := standardwebhooks.NewWebhook(secret)
 		if err != nil || secret == "" {
-			return nil, fmt.Errorf("secret %d is no secret of an endpoint: it begins with whsec_ and goes on in base64", i+1)
+			return nil, fmt.Errorf("secret %d is not a webhook secret: it must be whsec_ followed by base64", i+1)
 		}
 		l.verifiers = append(l.verifiers, verifier)
 	}
@@ -72,12 +72,12 @@ func New(c Config) (*Listener, error) {
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "Webhooks are sent with POST.", http.StatusMethodNotAllowed)
+		http.Error(w, "Use POST to send webhooks.", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		http.Error(w, "The body is too long or broke off.", http.StatusRequestEntityTooLarge)
+		http.Error(w, "The body is too large or incomplete.", http.StatusRequestEntityTooLarge)
 		return
 	}
 	m := l.read(r.Header, body)
@@ -110,9 +110,9 @@ func (l *Listener) verify(header http.Header, body []byte) (signature, string) {
 	case errors.Is(last, standardwebhooks.ErrInvalidHeaders):
 		return invalid, "webhook-timestamp is not a number of seconds"
 	case errors.Is(last, standardwebhooks.ErrMessageTooOld), errors.Is(last, standardwebhooks.ErrMessageTooNew):
-		return invalid, "webhook-timestamp is more than five minutes off this machine's clock"
+		return invalid, "webhook-timestamp differs from this machine's clock by more than five minutes"
 	default:
-		return invalid, "no signature was made with the secret"
+		return invalid, "no signature matches the secret"
 	}
 }
 

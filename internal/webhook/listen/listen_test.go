@@ -172,7 +172,7 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := regexp.MustCompile(`http://\S+`).FindString(line)
-	if !strings.Contains(line, "their signatures are checked") || address == "" {
+	if !strings.Contains(line, "signatures are checked") || address == "" {
 		t.Fatalf("printed %q", line)
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()

@@ -16,11 +16,11 @@ func (l *Listener) Run(ctx context.Context, addr string) error {
 		return err
 	}
 	if !l.config.JSON {
-		checked := "their signatures are checked"
+		checked := "signatures are checked"
 		if len(l.verifiers) == 0 {
-			checked = "their signatures are not checked: give the endpoint's secret with --secret"
+			checked = "signatures are not checked (use --secret to check them)"
 		}
-		_, _ = fmt.Fprintf(l.config.Out, "Waiting for webhooks on http://%s (any path); %s. Ctrl-C ends.\n\n", listener.Addr(), checked)
+		_, _ = fmt.Fprintf(l.config.Out, "Waiting for webhooks on http://%s (any path); %s. Press Ctrl-C to stop.\n\n", listener.Addr(), checked)
 	}
 	server := &http.Server{Handler: l, ReadTimeout: responseTimeout, ReadHeaderTimeout: responseTimeout, IdleTimeout: time.Minute}
 	served := make(chan error, 1)

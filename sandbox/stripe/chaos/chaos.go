@@ -59,20 +59,20 @@ type field struct {
 func (c *settings) fields() []field {
 	w, a := &c.Webhooks, &c.API
 	return []field{
-		{Name: "webhooks.drop", Label: "Drop", Hint: "share of events that are never sent", Share: &w.Drop},
+		{Name: "webhooks.drop", Label: "Drop", Hint: "share of events that are not sent", Share: &w.Drop},
 		{Name: "webhooks.duplicate", Label: "Duplicate", Hint: "share of events that are sent several times", Share: &w.Duplicate},
 		{Name: "webhooks.copies", Label: "Copies", Hint: "how many times", Whole: &w.Copies, Low: 2, High: 10},
 		{Name: "webhooks.reorder", Label: "Reorder", Hint: "share that is sent out of order", Share: &w.Reorder},
 		{Name: "webhooks.delay", Label: "Delay", Hint: "share that is sent late, in order", Share: &w.Delay},
 		{Name: "webhooks.max_delay_ms", Label: "Longest delay", Hint: "in milliseconds, for delayed and reordered notifications", Whole: &w.MaxDelayMS, Low: 0, High: 3_600_000},
 		{Name: "api.fail_before", Label: "Fail before", Hint: "share of calls that fail without effect", Share: &a.FailBefore},
-		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect and yet answer a failure", Share: &a.FailAfter},
-		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect and without an answer", Share: &a.TimeoutBefore},
-		{Name: "api.timeout_after", Label: "Time out after", Hint: "share of calls that take effect and are not answered", Share: &a.TimeoutAfter},
-		{Name: "api.rate_limit", Label: "Rate limit", Hint: "share of calls that are refused as too many (429), without effect", Share: &a.RateLimit},
-		{Name: "api.status", Label: "Status", Hint: "of failures, from 500 to 599; 0 closes the connection", Whole: &a.Status, Low: 0, High: 599},
-		{Name: "api.timeout_ms", Label: "Timeout", Hint: "in milliseconds, until a call without an answer is cut off", Whole: &a.TimeoutMS, Low: 0, High: 120_000},
-		{Name: "seed", Label: "Seed", Hint: "decides which events and calls are hit", Whole: &c.Seed, Low: 0, High: 1<<53 - 1},
+		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect but return an error", Share: &a.FailAfter},
+		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect that time out", Share: &a.TimeoutBefore},
+		{Name: "api.timeout_after", Label: "Time out after", Hint: "share of calls that take effect but time out", Share: &a.TimeoutAfter},
+		{Name: "api.rate_limit", Label: "Rate limit", Hint: "share of calls rejected with 429, without effect", Share: &a.RateLimit},
+		{Name: "api.status", Label: "Status", Hint: "of failed calls, from 500 to 599; 0 closes the connection", Whole: &a.Status, Low: 0, High: 599},
+		{Name: "api.timeout_ms", Label: "Timeout", Hint: "time until a timed-out call is closed, in milliseconds", Whole: &a.TimeoutMS, Low: 0, High: 120_000},
+		{Name: "seed", Label: "Seed", Hint: "determines the affected events and calls", Whole: &c.Seed, Low: 0, High: 1<<53 - 1},
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *settings) check() map[string]string {
 		wrong["api.status"] = "The api.status must be 0 or from 500 to 599."
 	}
 	if sum := a.FailBefore + a.FailAfter + a.TimeoutBefore + a.TimeoutAfter + a.RateLimit; len(wrong) == 0 && sum > 1 {
-		wrong["api"] = "The shares of calls must not come to more than 1."
+		wrong["api"] = "The sum of the shares of calls must not exceed 1."
 	}
 	return wrong
 }

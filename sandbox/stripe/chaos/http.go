@@ -117,7 +117,7 @@ func (c *Control) ShowPage(w http.ResponseWriter, r *http.Request) {
 func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+		http.Error(w, "The form is invalid.", http.StatusBadRequest)
 		return
 	}
 	settings := defaultSettings()

@@ -21,7 +21,7 @@ func TestRefusedSettings(t *testing.T) {
 		{"one copy", "webhooks.copies=1", `{"webhooks":{"copies":1}}`, "webhooks.copies", "The webhooks.copies must be from 2 to 10."},
 		{"status of a success", "api.status=200", `{"api":{"status":200}}`, "api.status", "The api.status must be 0 or from 500 to 599."},
 		{"negative seed", "seed=-1", `{"seed":-1}`, "seed", "The seed must be from 0 to 9007199254740991."},
-		{"more than all calls", "api.fail_before=0.6&api.timeout_after=0.6", `{"api":{"fail_before":0.6,"timeout_after":0.6}}`, "api", "The shares of calls must not come to more than 1."},
+		{"more than all calls", "api.fail_before=0.6&api.timeout_after=0.6", `{"api":{"fail_before":0.6,"timeout_after":0.6}}`, "api", "The sum of the shares of calls must not exceed 1."},
 	} {
 		shown := w.Send("POST", "/sandbox/chaos", c.form)
 		if shown.Code != http.StatusUnprocessableEntity || !strings.Contains(shown.Body.String(), c.says) {

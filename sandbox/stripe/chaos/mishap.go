@@ -18,7 +18,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: fault injected", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
 		if m.tooMany {
 			answerTooMany(w, m)
 			return
@@ -37,7 +37,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 
 // answerTooMany responds like Stripe's rate limiter.
 func answerTooMany(w http.ResponseWriter, m mishap) {
-	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The chaos settings of the sandbox caused this error.")
+	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. Injected by the sandbox.")
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Request-Id", form.NewID("req"))

@@ -66,7 +66,7 @@ func (c *Control) StartReplay(w http.ResponseWriter, r *http.Request) {
 		kernel.FailControl(w, r, c.engine.Log(), err)
 		return
 	} else if !taken {
-		kernel.WriteControl(w, http.StatusConflict, kernel.Problem{Message: "No webhook endpoint is registered here."})
+		kernel.WriteControl(w, http.StatusConflict, kernel.Problem{Message: "No webhook endpoint is registered."})
 		return
 	}
 	var a replayAnswer

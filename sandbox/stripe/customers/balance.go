@@ -44,7 +44,7 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if cu.Balance != 0 && *cu.Currency != a.Currency {
-		return nil, form.Refuse("currency", "", "In the sandbox, a customer has a balance in one currency. The currency of this customer is %s.", *cu.Currency)
+		return nil, form.Refuse("currency", "", "In the sandbox, a customer has a balance in one currency; this balance is in %s.", *cu.Currency)
 	}
 	before := *cu
 	cu.Balance += a.Amount

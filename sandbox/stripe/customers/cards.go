@@ -102,9 +102,9 @@ func ReadCard(typed string) (found TestCard, problem string) {
 // Describe describes the card or account for display.
 func (pm *PaymentMethod) Describe() string {
 	if pm.SepaDebit != nil {
-		return "Debit of the account ending in " + pm.SepaDebit.Last4
+		return "SEPA debit from account ending in " + pm.SepaDebit.Last4
 	}
-	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
+	return fmt.Sprintf("Visa ending in %s, expires %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
 }
 
 // Presence is whether the buyer is present when a card is charged.

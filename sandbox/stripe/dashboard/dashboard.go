@@ -89,7 +89,7 @@ func (d *Dashboard) serve(show view) http.HandlerFunc {
 		err := show(r.Context(), st, r, &f)
 		if errors.Is(err, kernel.ErrNotFound) {
 			status, err = http.StatusNotFound, nil
-			f.Title, f.Detail = "There is nothing here", &detailPart{Note: "It does not exist, or it was deleted."}
+			f.Title, f.Detail = "Not found", &detailPart{Note: "This object does not exist or was deleted."}
 		}
 		if err != nil {
 			pages.Fail(w, r, d.engine.Log(), err)

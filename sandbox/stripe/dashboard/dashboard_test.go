@@ -67,7 +67,7 @@ func TestTheOverviewOfNothing(t *testing.T) {
 	w := stripetest.New(t)
 	shows(t, "overview", page(t, w, "", 200), `id="api">`+stripetest.Site+"/sandbox/stripe<", `id="key">sk_test_stripetest<`, "POST /v1/webhook_endpoints", `-id="secret"`,
 		"curl "+stripetest.Site+"/sandbox/stripe/v1/customers \\\n  -u sk_test_stripetest: -d email=ada@example.test", "<pre>tenantry sandbox stripe</pre>", "-stripe.NewClient", "No upcoming events.", "No events yet.")
-	for at, says := range map[string]string{"/customers": "Nobody yet.", "/subscriptions": "None here.", "/invoices": "None here.", "/events": "Nothing yet."} {
+	for at, says := range map[string]string{"/customers": "No customers yet.", "/subscriptions": "No subscriptions.", "/invoices": "No invoices.", "/events": "No events yet."} {
 		shows(t, at, page(t, w, at, 200), says)
 	}
 	for _, at := range []string{"/customers/cus_x", "/subscriptions/sub_x", "/invoices/in_x", "/events/evt_x"} {
@@ -82,14 +82,14 @@ func TestTheOverview(t *testing.T) {
 	w.Subscribe(price, "pm_card_visa")
 	w.Subscribe(price, "pm_card_chargeCustomerFail")
 	body := page(t, w, "", 200)
-	shows(t, "overview", body, `id="secret">whsec_dashboard<`, "http://service.example.test/hooks", "A period ends", "A first payment lapses", "in 23 h", `name="to" value="2026-03-02T09:00:00Z"`, "Ada Lovelace",
+	shows(t, "overview", body, `id="secret">whsec_dashboard<`, "http://service.example.test/hooks", "Billing period ends", "First payment expires", "in 23 h", `name="to" value="2026-03-02T09:00:00Z"`, "Ada Lovelace",
 		"customer.subscription.created", "not delivered", `<a href="/sandbox/dashboard/invoices?status=open" class="bad"><b>1</b>`)
 	numbers := regexp.MustCompile(`<b>(\d+)</b><span>([^<]+)`).FindAllStringSubmatch(body, -1)
 	var got []string
 	for _, n := range numbers[:3] {
 		got = append(got, n[1]+" "+n[2])
 	}
-	if want := []string{"2 Customers", "1 Running subscriptions", "1 Open invoices"}; !slices.Equal(got, want) {
+	if want := []string{"2 Customers", "1 Active subscriptions", "1 Open invoices"}; !slices.Equal(got, want) {
 		t.Errorf("numbers: %v, want %v", got, want)
 	}
 }
@@ -117,10 +117,10 @@ func TestListsAreFiltered(t *testing.T) {
 	open := w.Subscribe(price, "pm_card_chargeCustomerFail")
 	shows(t, "active", page(t, w, "/subscriptions?status=active", 200), paid.At("id"), "-"+open.At("id"), `aria-current="true">Active`, "Starter", "10.00 EUR / month")
 	shows(t, "all", page(t, w, "/subscriptions", 200), paid.At("id"), open.At("id"), `aria-current="true">All`, "Incomplete")
-	shows(t, "open", page(t, w, "/invoices?status=open", 200), open.At("latest_invoice"), "-"+paid.At("latest_invoice"), "Not paid", "First bill", "€10.00")
+	shows(t, "open", page(t, w, "/invoices?status=open", 200), open.At("latest_invoice"), "-"+paid.At("latest_invoice"), "Payment failed", "First invoice", "€10.00")
 	shows(t, "a type", page(t, w, "/events?type=invoice.paid", 200), "invoice.paid</a>", "-customer.created</a>", "Ada Lovelace")
 	shows(t, "waiting", page(t, w, "/events?delivery=waiting", 200), "customer.created</a>", "not delivered", `aria-current="true">Waiting`)
-	shows(t, "something else", page(t, w, `/invoices?status=%22%3E%3Cscript%3E`, 200), "None here.")
+	shows(t, "something else", page(t, w, `/invoices?status=%22%3E%3Cscript%3E`, 200), "No invoices.")
 }
 
 func TestACustomersPage(t *testing.T) {
@@ -134,7 +134,7 @@ func TestACustomersPage(t *testing.T) {
 	shows(t, "list", page(t, w, "/customers", 200), "&lt;script&gt;", "Active")
 	w.Delete("/v1/customers/" + customer)
 	shows(t, "deleted", page(t, w, "/customers/"+customer, 200), "This customer was deleted.")
-	shows(t, "list", page(t, w, "/customers", 200), "Nobody yet.")
+	shows(t, "list", page(t, w, "/customers", 200), "No customers yet.")
 	shows(t, "its subscription", page(t, w, "/subscriptions/"+sub.At("id"), 200), "Canceled", "team")
 }
 
@@ -148,7 +148,7 @@ func TestASubscriptionsPage(t *testing.T) {
 	w.Post("/v1"+at, "cancel_at_period_end=false")
 	w.Post("/v1/subscriptions/"+sub.At("id"), "default_payment_method="+w.Post("/v1/payment_methods/pm_card_authenticationRequired/attach", "customer="+sub.At("customer")).At("id"))
 	w.Post("/v1"+at, "items[0][id]="+sub.At("items.data.0.id")+"&items[0][quantity]=3&proration_behavior=always_invoice&payment_behavior=pending_if_incomplete")
-	shows(t, "waiting", page(t, w, at, 200), "a change waits", "Change lapses", "in 23 h", "€20.00")
+	shows(t, "waiting", page(t, w, at, 200), "change pending", "Pending change expires", "in 23 h", "€20.00")
 	w.Advance(40 * stripetest.Day)
 	shows(t, "overdue", page(t, w, at, 200), "Past due")
 	clock := w.Post("/v1/test_helpers/test_clocks", "frozen_time=1772359200").At("id")
@@ -161,10 +161,10 @@ func TestAnInvoicesPage(t *testing.T) {
 	w := stripetest.New(t)
 	sub := w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_chargeCustomerFail")
 	at := "/invoices/" + sub.At("latest_invoice")
-	shows(t, "open", page(t, w, at, 200), "Not paid", "Open its page and pay", `href="/sandbox/invoices/`+sub.At("latest_invoice")+`"`, ">PDF</a>", "1 × Starter", "Lines, €10.00 in all")
+	shows(t, "open", page(t, w, at, 200), "Payment failed", "Open payment page", `href="/sandbox/invoices/`+sub.At("latest_invoice")+`"`, ">PDF</a>", "1 × Starter", "Lines, €10.00 total")
 	card := w.Post("/v1/payment_methods/pm_card_visa/attach", "customer="+sub.At("customer")).At("id")
 	w.Post("/v1"+at+"/pay", "payment_method="+card)
-	shows(t, "paid", page(t, w, at, 200), "Paid", "-Open its page", "invoice.paid")
+	shows(t, "paid", page(t, w, at, 200), "Paid", "-Open payment page", "invoice.paid")
 	w.Advance(31*stripetest.Day + time.Minute)
 	draft := w.IDs("/v1/invoices?status=draft")[0]
 	shows(t, "draft", page(t, w, "/invoices/"+draft, 200), "Draft", "-PDF</a>")
@@ -183,7 +183,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 		}
 		return n
 	}
-	shows(t, "event", page(t, w, "/events/"+event, 200), "customer.created", "Ada Lovelace", "not delivered", "Waiting for delivery", "http://service.example.test/hooks",
+	shows(t, "event", page(t, w, "/events/"+event, 200), "customer.created", "Ada Lovelace", "not delivered", "Pending deliveries", "http://service.example.test/hooks",
 		`<form method="post" action="/sandbox/dashboard/events/`+event+`/resend">`, "&#34;id&#34;: &#34;"+customer)
 	got := w.Form(path + "/events/" + event + "/resend")
 	if got.Code != http.StatusSeeOther || got.Header().Get("Location") != path+"/events/"+event || queued() != 2 {
@@ -199,7 +199,7 @@ func TestAnEventIsSentAgain(t *testing.T) {
 		t.Errorf("%d are queued", queued())
 	}
 	w.Post("/v1/webhook_endpoints/we_sandbox", "disabled=true")
-	shows(t, "with nobody to send to", page(t, w, "/events/"+event, 200), "-Waiting for delivery")
+	shows(t, "with nobody to send to", page(t, w, "/events/"+event, 200), "-Pending deliveries")
 }
 
 func TestTheCoveragePage(t *testing.T) {

@@ -33,7 +33,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 		part.Note = "This customer was deleted."
 	}
 	created := momentAt(cu.Created, st.Now)
-	part.Facts = []fact{{Label: "Email", Text: stringOrEmpty(cu.Email)}, {Label: "Created", When: &created}, {Label: "Pays with", Text: "nothing yet"}}
+	part.Facts = []fact{{Label: "Email", Text: stringOrEmpty(cu.Email)}, {Label: "Created", When: &created}, {Label: "Payment method", Text: "None"}}
 	if id := cu.InvoiceSettings.DefaultPaymentMethod; id != nil {
 		pm, err := customers.PaymentMethods.Find(ctx, st.Q, *id)
 		if err != nil {
@@ -45,7 +45,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 		part.Facts = append(part.Facts, fact{Label: "Balance", Text: money(cu.Balance, *cu.Currency)})
 	}
 	if cu.Delinquent {
-		part.Status = cell{Mark: "bad", Text: "A payment is late"}
+		part.Status = cell{Mark: "bad", Text: "Payment overdue"}
 	}
 	part.Facts = append(part.Facts, clockFact(cu.TestClock)...)
 	part.Facts = append(part.Facts, metadataFacts(cu.Metadata)...)
@@ -63,7 +63,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 	}
 	billed := invoiceTable(st, bills, false)
 	part.Sections = []section{
-		{Title: "Subscriptions", Table: held, Empty: "There is no subscription."}, {Title: "Invoices", Table: billed, Empty: "There is no invoice."},
+		{Title: "Subscriptions", Table: held, Empty: "No subscriptions."}, {Title: "Invoices", Table: billed, Empty: "No invoices."},
 	}
 	part.Happened, err = d.history(ctx, st, cu.ID)
 	return err
@@ -89,12 +89,12 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 		{Label: "Customer", Text: who.Text, Href: hrefOf(sub.Customer)},
 		{Label: "Price", Text: items.Second},
 		{Label: "Period", Text: form.Day(start) + " – " + form.Day(end)},
-		{Label: "Since", When: &begun},
+		{Label: "Started", When: &begun},
 	}}
 	f.Detail = part
 	if sub.PendingUpdate != nil {
 		expires := momentAt(sub.PendingUpdate.ExpiresAt, st.Now)
-		part.Facts = append(part.Facts, fact{Label: "Change lapses", When: &expires})
+		part.Facts = append(part.Facts, fact{Label: "Pending change expires", When: &expires})
 	}
 	part.Facts = append(part.Facts, clockFact(sub.TestClock)...)
 	part.Facts = append(part.Facts, metadataFacts(sub.Metadata)...)
@@ -103,7 +103,7 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 		return err
 	}
 	billed := invoiceTable(st, bills, false)
-	part.Sections = []section{{Title: "Invoices", Table: billed, Empty: "There is no invoice."}}
+	part.Sections = []section{{Title: "Invoices", Table: billed, Empty: "No invoices."}}
 	if part.Happened, err = d.history(ctx, st, sub.ID); err != nil {
 		return err
 	}
@@ -121,15 +121,15 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 	part := &detailPart{ID: in.ID, Status: invoiceStatus(in), Facts: []fact{
 		{Label: "Customer", Text: stringOrEmpty(in.CustomerName), Href: hrefOf(in.Customer)},
 		{Label: "Subscription", Text: shortID(sub), Href: hrefOf(sub), Mono: true},
-		{Label: "Due", Text: money(in.AmountDue, in.Currency)},
-		{Label: "Paid", Text: money(in.AmountPaid, in.Currency)},
+		{Label: "Amount due", Text: money(in.AmountDue, in.Currency)},
+		{Label: "Amount paid", Text: money(in.AmountPaid, in.Currency)},
 		{Label: "Created", When: &created},
 	}}
 	f.Detail = part
 	if in.Number != nil {
 		f.Title = "Invoice " + *in.Number
 		if in.Status == invoices.StatusOpen {
-			part.Actions = append(part.Actions, action{Text: "Open its page and pay", Href: invoices.PagePath(in.ID)})
+			part.Actions = append(part.Actions, action{Text: "Open payment page", Href: invoices.PagePath(in.ID)})
 		}
 		part.Actions = append(part.Actions, action{Text: "PDF", Href: invoices.PDFPath(in.ID)})
 	}
@@ -138,16 +138,16 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 		part.Facts = append(part.Facts, fact{Label: "Next attempt", When: &next})
 	}
 	part.Facts = append(part.Facts, clockFact(in.TestClock)...)
-	lines := table{Columns: []string{"What", "Period", "Amount"}}
+	lines := table{Columns: []string{"Description", "Period", "Amount"}}
 	for _, l := range in.Lines.Data {
 		lines.Rows = append(lines.Rows, row{Cells: []cell{
-			{Label: "What", Text: l.Description},
+			{Label: "Description", Text: l.Description},
 			{Label: "Period", Text: form.Day(l.Period.Start) + " – " + form.Day(l.Period.End)},
 			{Label: "Amount", Text: money(l.Amount, in.Currency), Right: true},
 		}})
 	}
-	total := fmt.Sprintf("Lines, %s in all", money(in.Total, in.Currency))
-	part.Sections = []section{{Title: total, Table: lines, Empty: "It has none."}}
+	total := fmt.Sprintf("Lines, %s total", money(in.Total, in.Currency))
+	part.Sections = []section{{Title: total, Table: lines, Empty: "No lines."}}
 	if part.Happened, err = d.history(ctx, st, in.ID); err != nil {
 		return err
 	}
@@ -166,13 +166,13 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	}
 	f.Title, f.Here, f.Up = e.Type, "Events", &theme.Link{Text: "Events", Href: Path + "/events"}
 	part := &detailPart{ID: e.ID, Status: cell{Mark: h.Mark, Text: h.MarkSay}, Open: true, Facts: []fact{
-		{Label: "Object", Text: h.ObjectID, Href: h.AboutHref, Mono: true}, {Label: "When", When: &h.When},
+		{Label: "Object", Text: h.ObjectID, Href: h.AboutHref, Mono: true}, {Label: "Time", When: &h.When},
 	}}
 	f.Detail = part
 	if h.About != h.ObjectID {
-		part.Facts = append(part.Facts, fact{Label: "For", Text: h.About, Href: h.CustomerHref})
+		part.Facts = append(part.Facts, fact{Label: "Customer", Text: h.About, Href: h.CustomerHref})
 	}
-	part.Actions = []action{{Text: "Send it again", Href: Path + "/events/" + e.ID + "/resend", Post: true}}
+	part.Actions = []action{{Text: "Resend event", Href: Path + "/events/" + e.ID + "/resend", Post: true}}
 	if id := e.Request.ID; id != nil {
 		part.Facts = append(part.Facts, fact{Label: "Request", Text: shortID(*id), Mono: true})
 	}
@@ -181,11 +181,11 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 		return err
 	}
 	if len(waiting) > 0 {
-		t := table{Columns: []string{"To", "Attempts"}}
+		t := table{Columns: []string{"Endpoint", "Attempts"}}
 		for _, w := range waiting {
-			t.Rows = append(t.Rows, row{Cells: []cell{{Label: "To", Text: w.URL, Mono: true}, {Label: "Attempts", Text: strconv.Itoa(w.Attempts), Right: true}}})
+			t.Rows = append(t.Rows, row{Cells: []cell{{Label: "Endpoint", Text: w.URL, Mono: true}, {Label: "Attempts", Text: strconv.Itoa(w.Attempts), Right: true}}})
 		}
-		part.Sections = []section{{Title: "Waiting for delivery", Table: t}}
+		part.Sections = []section{{Title: "Pending deliveries", Table: t}}
 	}
 	part.Body, err = prettyJSON(e)
 	return err
@@ -218,7 +218,7 @@ func (d *Dashboard) newEventViews(ctx context.Context, st *kernel.Step, found []
 
 // newEventView describes an event: its object, customer and delivery status.
 func (d *Dashboard) newEventView(ctx context.Context, st *kernel.Step, e *kernel.Event) (eventView, error) {
-	h := eventView{Type: e.Type, Href: Path + "/events/" + e.ID, When: momentAt(e.Created, st.Now), Mark: "off", MarkSay: "no receiver"}
+	h := eventView{Type: e.Type, Href: Path + "/events/" + e.ID, When: momentAt(e.Created, st.Now), Mark: "off", MarkSay: "no endpoint"}
 	switch {
 	case e.PendingWebhooks > 0:
 		h.Mark, h.MarkSay = "warn", "not delivered"

@@ -50,7 +50,7 @@ func (d *Dashboard) customers(ctx context.Context, st *kernel.Step, r *http.Requ
 		return err
 	}
 	f.List = &listPart{
-		Intro: "Who pays, newest first.", Empty: "Nobody yet.", Example: d.curl("/v1/customers", "-d", "email=ada@example.test"),
+		Intro: "All customers, newest first.", Empty: "No customers yet.", Example: d.curl("/v1/customers", "-d", "email=ada@example.test"),
 		Table: table{Columns: []string{"Customer", "Subscriptions", "Balance", "Created"}},
 	}
 	for _, cu := range found {
@@ -108,7 +108,7 @@ func (d *Dashboard) subscriptions(ctx context.Context, st *kernel.Step, r *http.
 		return err
 	}
 	f.List = &listPart{
-		Intro: "What is paid again and again.", Empty: "None here.",
+		Intro: "All subscriptions, newest first.", Empty: "No subscriptions.",
 		Chips: chips(r, "status", subscriptions.StatusActive, subscriptions.StatusTrialing, subscriptions.StatusPastDue, subscriptions.StatusCanceled),
 	}
 	if f.List.Table, err = subscriptionTable(ctx, st, found, true); err != nil {
@@ -174,7 +174,7 @@ func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Reque
 		return err
 	}
 	f.List = &listPart{
-		Intro: "Every bill, from its draft to its end.", Empty: "None here.",
+		Intro: "All invoices, newest first.", Empty: "No invoices.",
 		Chips: chips(r, "status", invoices.StatusDraft, invoices.StatusOpen, invoices.StatusPaid, invoices.StatusVoid, invoices.StatusUncollectible),
 	}
 	f.List.Table = invoiceTable(st, found, true)
@@ -209,7 +209,7 @@ func invoiceTable(st *kernel.Step, bills []*invoices.Invoice, who bool) table {
 // reasonText describes the billing reason of an invoice.
 func reasonText(in *invoices.Invoice) string {
 	return map[string]string{
-		invoices.ReasonCreate: "First bill", invoices.ReasonCycle: "Renewal", invoices.ReasonUpdate: "Change",
+		invoices.ReasonCreate: "First invoice", invoices.ReasonCycle: "Renewal", invoices.ReasonUpdate: "Change",
 	}[in.BillingReason]
 }
 
@@ -228,7 +228,7 @@ func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request
 	if err != nil {
 		return err
 	}
-	f.List = &listPart{Intro: "What happened, as receivers are told.", Empty: "Nothing yet.", Table: table{Columns: []string{"Type", "About", "Delivery", "When"}}}
+	f.List = &listPart{Intro: "Events as sent to webhook endpoints, newest first.", Empty: "No events yet.", Table: table{Columns: []string{"Type", "Object", "Delivery", "Time"}}}
 	f.List.Chips = append(chips(r, "delivery", "waiting"), chips(r, "type", "invoice.paid", "invoice.payment_failed", "customer.subscription.updated", "checkout.session.completed")[1:]...)
 	f.List.Chips[0].On = kind == "" && !undelivered
 	for _, e := range found {
@@ -238,9 +238,9 @@ func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request
 		}
 		f.List.Table.Rows = append(f.List.Table.Rows, row{Href: h.Href, Cells: []cell{
 			{Label: "Type", Text: h.Type, Mono: true},
-			{Label: "About", Text: h.About, Mono: h.About == h.ObjectID},
+			{Label: "Object", Text: h.About, Mono: h.About == h.ObjectID},
 			{Label: "Delivery", Mark: h.Mark, Text: h.MarkSay},
-			{Label: "When", When: &h.When},
+			{Label: "Time", When: &h.When},
 		}})
 	}
 	if len(found) > 0 {

@@ -49,7 +49,7 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 		bad                bool
 	}{
 		{"Customers", "/customers", `kind = 'customer' AND doc ->> '$.deleted' IS NULL`, false},
-		{"Running subscriptions", "/subscriptions", `kind = 'subscription' AND doc ->> '$.status' IN ('active', 'trialing', 'past_due', 'unpaid')`, false},
+		{"Active subscriptions", "/subscriptions", `kind = 'subscription' AND doc ->> '$.status' IN ('active', 'trialing', 'past_due', 'unpaid')`, false},
 		{"Open invoices", "/invoices?status=open", `kind = 'invoice' AND doc ->> '$.status' = 'open'`, true},
 		{"Undelivered events", "/events?delivery=waiting", `kind = 'event' AND doc ->> '$.pending_webhooks' > 0`, true},
 	} {
@@ -110,16 +110,16 @@ func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event,
 // timerText describes the action of a kind of timer.
 func timerText(kind string) string {
 	words, known := map[string]string{
-		"subscription.period_ends":            "A period ends",
-		"subscription.upcoming":               "A renewal is announced",
-		"subscription.trial_will_end":         "The end of a trial is announced",
-		"subscription.incomplete_expires":     "A first payment lapses",
-		"subscription.pending_items":          "What waits is invoiced",
-		"subscription.pending_update_expires": "A waiting change lapses",
-		"checkout.expires":                    "A checkout expires",
-		"invoice.finalizes":                   "An invoice is finalized and paid",
-		"invoice.retries":                     "A payment is tried again",
-		"payment_intent.settles":              "A debit is settled",
+		"subscription.period_ends":            "Billing period ends",
+		"subscription.upcoming":               "Renewal notice",
+		"subscription.trial_will_end":         "Trial end notice",
+		"subscription.incomplete_expires":     "First payment expires",
+		"subscription.pending_items":          "Pending items invoiced",
+		"subscription.pending_update_expires": "Pending change expires",
+		"checkout.expires":                    "Checkout expires",
+		"invoice.finalizes":                   "Invoice finalized and paid",
+		"invoice.retries":                     "Payment retried",
+		"payment_intent.settles":              "Debit settled",
 	}[kind]
 	if !known {
 		return kind

@@ -102,7 +102,7 @@ func statusOf(sub *subscriptions.Subscription) cell {
 	}
 	switch {
 	case sub.PendingUpdate != nil:
-		c.Second = "a change waits"
+		c.Second = "change pending"
 	case sub.CancelAt != nil && !sub.IsEnded():
 		c.Mark, c.Second = "half", "ends "+form.Day(*sub.CancelAt)
 	}
@@ -116,7 +116,7 @@ func invoiceStatus(in *invoices.Invoice) cell {
 	}[in.Status]
 	c := cell{Label: "Status", Text: toWords(in.Status), Mark: mark}
 	if in.Status == invoices.StatusOpen && in.AttemptCount > 0 {
-		c.Mark, c.Text = "bad", "Not paid"
+		c.Mark, c.Text = "bad", "Payment failed"
 	}
 	return c
 }

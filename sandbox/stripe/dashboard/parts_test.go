@@ -74,7 +74,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s belongs to %q, want %q", path, got, want)
 		}
 	}
-	if got := timerText("invoice.retries"); got != "A payment is tried again" {
+	if got := timerText("invoice.retries"); got != "Payment retried" {
 		t.Errorf("retries: %s", got)
 	}
 	if got := timerText("something.new"); got != "something.new" {

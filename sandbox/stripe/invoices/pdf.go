@@ -46,7 +46,7 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, err := All.Find(r.Context(), e.Read().Q, strings.TrimSuffix(r.PathValue("id"), ".pdf"))
 		if err != nil && !errors.Is(err, kernel.ErrNotFound) {
-			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
+			e.Log().ErrorContext(r.Context(), "stripe sandbox: failed to render invoice PDF", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 			return
 		}
@@ -65,7 +65,7 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
-	page.text(50, 11, in.AccountName+" - no money was moved")
+	page.text(50, 11, in.AccountName+" - no money was transferred")
 	page.skipLine()
 	page.text(50, 11, "Date: "+form.Day(in.Created))
 	for _, about := range in.customer() {

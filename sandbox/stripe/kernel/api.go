@@ -46,7 +46,7 @@ func (e *Engine) Serve(method string, run Endpoint) http.HandlerFunc {
 		if err != nil {
 			var refused *form.Error
 			if !errors.As(err, &refused) {
-				e.cfg.Log.ErrorContext(r.Context(), "stripe sandbox", slog.String("path", r.URL.Path), slog.Any("error", err))
+				e.cfg.Log.ErrorContext(r.Context(), "stripe sandbox: API request failed", slog.String("path", r.URL.Path), slog.Any("error", err))
 				refused = form.InternalError()
 			}
 			a = answer{status: refused.Status, body: refused.Body()}

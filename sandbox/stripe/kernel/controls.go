@@ -34,7 +34,7 @@ func ReadControl(w http.ResponseWriter, r *http.Request, v any) bool {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, form.MaxBody))
 	if err != nil {
-		WriteControl(w, http.StatusRequestEntityTooLarge, Problem{Message: "The body cannot be read."})
+		WriteControl(w, http.StatusRequestEntityTooLarge, Problem{Message: "The body is unreadable."})
 		return false
 	}
 	err = json.Unmarshal(body, v, json.RejectUnknownMembers(true))
@@ -75,7 +75,7 @@ func RefuseControl(w http.ResponseWriter, fields map[string]string) {
 
 // FailControl logs the error and responds with 500.
 func FailControl(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	log.ErrorContext(r.Context(), "stripe sandbox: control", slog.String("path", r.URL.Path), slog.Any("error", err))
+	log.ErrorContext(r.Context(), "stripe sandbox: control request failed", slog.String("path", r.URL.Path), slog.Any("error", err))
 	WriteControl(w, http.StatusInternalServerError, Problem{Message: "Something went wrong in the payment sandbox."})
 }
 

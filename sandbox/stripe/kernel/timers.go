@@ -111,7 +111,7 @@ func (e *Engine) runTimers(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: timers", slog.Any("error", err))
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: timer failed", slog.Any("error", err))
 			wait = errorPause
 		} else if next, err := nextTimer(ctx, e.cfg.DB, ""); err == nil {
 			left := time.Unix(next.at, 0).Sub(e.cfg.Clock.Now())

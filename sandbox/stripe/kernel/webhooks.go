@@ -119,7 +119,7 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 		out.workers.Wait()
 		// Deliveries that were accepted just before the end must not be sent again.
 		if err := e.settleDeliveries(context.WithoutCancel(ctx), &out); err != nil {
-			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: webhook deliveries failed", slog.Any("error", err))
 		}
 	}()
 	for {
@@ -128,7 +128,7 @@ func (e *Engine) runDeliveries(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: deliveries", slog.Any("error", err))
+			e.cfg.Log.ErrorContext(ctx, "stripe sandbox: webhook deliveries failed", slog.Any("error", err))
 			wait = errorPause
 		}
 		if !pause(ctx, wait, e.deliver) {
@@ -220,7 +220,7 @@ func (e *Engine) attemptDelivery(ctx context.Context, d queued) (taken, whole bo
 		return false, false
 	}
 	if failed != nil {
-		e.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook not accepted",
+		e.cfg.Log.WarnContext(ctx, "stripe sandbox: webhook delivery failed",
 			slog.String("event", d.event), slog.Int("attempt", d.attempts+1), slog.Any("error", failed))
 	}
 	return failed == nil, true

@@ -76,6 +76,6 @@ func Write(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int,
 
 // Fail logs the error and responds with 500.
 func Fail(w http.ResponseWriter, r *http.Request, log *slog.Logger, err error) {
-	log.ErrorContext(r.Context(), "stripe sandbox: page", slog.String("path", r.URL.Path), slog.Any("error", err))
+	log.ErrorContext(r.Context(), "stripe sandbox: page failed", slog.String("path", r.URL.Path), slog.Any("error", err))
 	http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 }

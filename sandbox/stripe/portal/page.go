@@ -66,7 +66,7 @@ type shownItem struct {
 type shownInvoice struct{ Number, Date, Amount, Status, PDF, Pay string }
 
 // errNotHere means that the subscription in a form does not belong to the customer.
-var errNotHere = errors.New("the customer has no such subscription")
+var errNotHere = errors.New("the customer does not have this subscription")
 
 // Show handles GET.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {

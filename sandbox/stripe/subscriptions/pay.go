@@ -89,7 +89,7 @@ func PayWith(ctx context.Context, st *kernel.Step, in *invoices.Invoice, pm stri
 }
 
 // errNoCard means that neither the subscription nor its customer has a payment method.
-var errNoCard = errors.New("there is no payment method")
+var errNoCard = errors.New("the payment method is missing")
 
 // defaultCard returns the payment method of a subscription, or else of its customer. It returns
 // errNoCard if both are missing.

@@ -103,7 +103,7 @@ func (r *Report) Row(w Row) {
 		}
 	}
 	if w.Mixed {
-		verdict(w.BackgroundShare >= minBackgroundShare, "%.2f of the work beside it", w.BackgroundShare)
+		verdict(w.BackgroundShare >= minBackgroundShare, "%.2f of the parallel work", w.BackgroundShare)
 	}
 	if w.Others > 0 {
 		notes = append(notes, fmt.Sprintf("%d OTHER ANSWERS", w.Others))
