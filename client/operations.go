@@ -7,37 +7,39 @@
 //
 // admin:
 //
-//   - AdminAddCurrencies: Add currencies of ISO 4217 by their codes
+//   - AdminAddCurrencies: Add ISO 4217 currencies
 //   - AdminCancelSubscription: Cancel a tenant's subscription
 //   - AdminChangeMemberRole: Change a member's role
-//   - AdminCountPlanCustomers: Count who pays which price of a plan
+//   - AdminCountPlanCustomers: Count customers of a plan
 //   - AdminCreateCurrency: Create a currency
 //   - AdminCreateFeature: Create a feature
 //   - AdminCreateMeter: Create a meter
 //   - AdminCreatePlan: Create a plan
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
-//   - AdminDeleteCurrency: Delete a currency that nothing uses
-//   - AdminDeleteEntitlement: Remove an entitlement
+//   - AdminDeleteCurrency: Delete a currency
+//   - AdminDeleteEntitlement: Delete an entitlement
 //   - AdminDeleteFeature: Delete a feature
-//   - AdminDeleteMeter: Delete a meter; its events stay
+//   - AdminDeleteLimit: Remove the override of a limit
+//   - AdminDeleteMeter: Delete a meter
 //   - AdminDeletePlan: Delete a plan
-//   - AdminDeletePrice: Remove a plan's price
-//   - AdminDeleteProduct: Delete a product and its plans
-//   - AdminDissolveTenant: Delete a tenant without members
-//   - AdminDuplicatePlan: Copy a plan
-//   - AdminImportPrice: Create a price from one at the payment provider
-//   - AdminInviteMember: Invite a person to a tenant
-//   - AdminLinkPrice: Link a price to one at the payment provider
-//   - AdminListCurrencies: List currencies, active and inactive
+//   - AdminDeletePrice: Delete a price
+//   - AdminDeleteProduct: Delete a product
+//   - AdminDissolveTenant: Delete an empty tenant
+//   - AdminDuplicatePlan: Duplicate a plan
+//   - AdminImportPrice: Import a price from the payment provider
+//   - AdminInviteMember: Invite a member to a tenant
+//   - AdminLinkPrice: Link a price to the payment provider
+//   - AdminListCurrencies: List currencies
 //   - AdminListEntitlements: List a plan's entitlements
 //   - AdminListFeatures: List features
 //   - AdminListInvitations: List a tenant's invitations
-//   - AdminListKnownCurrencies: List the currencies of ISO 4217 that can be added
+//   - AdminListKnownCurrencies: List ISO 4217 currencies
+//   - AdminListLimits: List a tenant's limits
 //   - AdminListMembers: List a tenant's members
 //   - AdminListMeters: List meters
 //   - AdminListPlans: List plans
-//   - AdminListPriceStatuses: Compare a plan's prices with the payment provider's
+//   - AdminListPriceStatuses: Compare prices with the payment provider
 //   - AdminListProducts: List products
 //   - AdminListSubscriptions: List a tenant's subscriptions
 //   - AdminListTenants: List tenants
@@ -47,63 +49,64 @@
 //   - AdminResendInvitation: Resend an invitation
 //   - AdminRestoreTenant: Restore a deleted tenant
 //   - AdminRevokeInvitation: Revoke an invitation
-//   - AdminSearchTenants: Search tenants, with their roles
-//   - AdminShowBilling: Show how a tenant pays
-//   - AdminShowFeature: Show a feature
-//   - AdminShowMeter: Show a meter
-//   - AdminShowPlan: Show a plan
-//   - AdminShowProduct: Show a product
-//   - AdminShowTenant: Show a tenant
-//   - AdminUnlinkPrice: Unlink a price from the payment provider's
-//   - AdminUpdateCurrency: Change a currency
-//   - AdminUpdateFeature: Change a feature
-//   - AdminUpdateMember: Change a member's name and password
-//   - AdminUpdateMeter: Change a meter
-//   - AdminUpdatePlan: Change a plan
-//   - AdminUpdateProduct: Change a product
-//   - AdminUpdateTenant: Change a tenant
-//   - AdminVoidInvoice: Void an invoice that is not final
-//   - CreatePlatformAPIKey: Create an API key of the platform
-//   - CreatePlatformWebhookEndpoint: Create a webhook endpoint of the platform; its secret is shown once
+//   - AdminSearchTenants: Search tenants with their roles
+//   - AdminSetLimit: Override a limit of a tenant
+//   - AdminShowBilling: Retrieve a tenant's billing status
+//   - AdminShowFeature: Retrieve a feature
+//   - AdminShowMeter: Retrieve a meter
+//   - AdminShowPlan: Retrieve a plan
+//   - AdminShowProduct: Retrieve a product
+//   - AdminShowTenant: Retrieve a tenant
+//   - AdminUnlinkPrice: Unlink a price from the payment provider
+//   - AdminUpdateCurrency: Update a currency
+//   - AdminUpdateFeature: Update a feature
+//   - AdminUpdateMember: Update a member
+//   - AdminUpdateMeter: Update a meter
+//   - AdminUpdatePlan: Update a plan
+//   - AdminUpdateProduct: Update a product
+//   - AdminUpdateTenant: Update a tenant
+//   - AdminVoidInvoice: Void an invoice
+//   - CreatePlatformAPIKey: Create a platform API key
+//   - CreatePlatformWebhookEndpoint: Create a webhook endpoint of the platform
 //   - DeletePlatformWebhookEndpoint: Delete a webhook endpoint of the platform
-//   - ListActivity: List what has happened anywhere
-//   - ListAuditLog: List the audit trail
+//   - ListActivity: List activity on the platform
+//   - ListAuditLog: List audit trail entries
 //   - ListImpersonations: List impersonations
 //   - ListPlatformAPIKeys: List the platform's API keys
 //   - ListPlatformWebhookDeliveries: List the deliveries to a webhook endpoint of the platform
 //   - ListPlatformWebhookEndpoints: List the webhook endpoints of the platform
-//   - RenamePlatformAPIKey: Rename an API key of the platform
-//   - ReplayPlatformWebhookDeliveries: Send again what was not delivered to a webhook endpoint of the platform
-//   - ResendPlatformWebhookDelivery: Send a delivery again to a webhook endpoint of the platform
-//   - RevokePlatformAPIKey: End an API key of the platform at once
-//   - RotatePlatformAPIKey: Replace an API key of the platform by a new one
-//   - RotatePlatformWebhookSecret: Replace the secret of a webhook endpoint of the platform
-//   - ShowImpersonation: Show the impersonation that is active
-//   - ShowPlatformWebhookEndpoint: Show a webhook endpoint of the platform
-//   - ShowStats: Show the figures of the platform
-//   - ShowStatsSeries: Show a figure of the platform over time
-//   - ShowTenantTimeline: List what has happened in a tenant
-//   - StartImpersonation: Act as a member of a tenant
-//   - StopImpersonation: Stop impersonating
-//   - TestPlatformWebhookEndpoint: Send an event of type webhook.test to a webhook endpoint of the platform
-//   - UpdatePlatformWebhookEndpoint: Change a webhook endpoint of the platform
+//   - RenamePlatformAPIKey: Rename a platform API key
+//   - ReplayPlatformWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the platform
+//   - ResendPlatformWebhookDelivery: Resend a delivery to a webhook endpoint of the platform
+//   - RevokePlatformAPIKey: Revoke a platform API key
+//   - RotatePlatformAPIKey: Rotate a platform API key
+//   - RotatePlatformWebhookSecret: Rotate the secret of a webhook endpoint of the platform
+//   - ShowImpersonation: Retrieve the active impersonation
+//   - ShowPlatformWebhookEndpoint: Retrieve a webhook endpoint of the platform
+//   - ShowStats: Retrieve platform statistics
+//   - ShowStatsSeries: Retrieve a platform statistic over time
+//   - ShowTenantTimeline: List a tenant's activity
+//   - StartImpersonation: Start impersonation
+//   - StopImpersonation: Stop impersonation
+//   - TestPlatformWebhookEndpoint: Test a webhook endpoint of the platform
+//   - UpdatePlatformWebhookEndpoint: Update a webhook endpoint of the platform
 //
 // auth:
 //
-//   - ExchangeLoginCode: Exchange the one-time code of a delegated login for a session or tokens
-//   - ListLoginProviders: List the configured identity providers
+//   - ExchangeLoginCode: Exchange a login code
+//   - ListLoginProviders: List identity providers
 //   - Login: Log in with email and password
-//   - Logout: Log out and revoke all refresh tokens
-//   - RefreshTokens: Exchange a refresh token for a new pair
-//   - Register: Register an account and its first tenant
-//   - RequestPasswordReset: Send a password reset link
-//   - ResetPassword: Set a new password by the token of a mail
-//   - ShowProfile: Show the caller's profile
-//   - VerifyEmail: Confirm an email by the token of a mail
+//   - Logout: Log out
+//   - RefreshTokens: Refresh tokens
+//   - Register: Register an account
+//   - RequestPasswordReset: Request a password reset
+//   - ResetPassword: Reset a password
+//   - ShowProfile: Retrieve the caller's profile
+//   - VerifyEmail: Verify an email address
 //
 // avatars:
 //
-//   - ShowAvatar: Show a user's picture. The caller closes the body of the answer
+//   - ShowAvatar: Retrieve a user's picture. The caller closes the body of the answer
 //
 // catalog:
 //
@@ -117,122 +120,123 @@
 //
 // healthz:
 //
-//   - ShowLiveness: Show whether the process lives
+//   - ShowLiveness: Check liveness
 //
 // invitations:
 //
 //   - AcceptInvitation: Accept an invitation
 //   - RegisterWithInvitation: Register and accept an invitation
-//   - ShowInvitation: Show an invitation by the token of its mail
+//   - ShowInvitation: Retrieve an invitation
 //
 // onboarding:
 //
-//   - CompleteOnboarding: Save billing details and complete the onboarding
-//   - RetryCheckout: Reopen checkout
-//   - ShowOnboarding: Show onboarding progress
-//   - StartOnboarding: Register and open the checkout of a plan
+//   - CompleteOnboarding: Complete the onboarding
+//   - RetryCheckout: Create another checkout
+//   - ShowOnboarding: Retrieve the onboarding status
+//   - StartOnboarding: Register and create a checkout
 //
 // push-subscriptions:
 //
-//   - CreatePushSubscription: Subscribe a browser to push notifications
-//   - DeletePushSubscription: Unsubscribe a browser from push notifications
-//   - ListPushSubscriptions: List the browsers that get the caller's push notifications
+//   - CreatePushSubscription: Create a push subscription
+//   - DeletePushSubscription: Delete a push subscription
+//   - ListPushSubscriptions: List push subscriptions
 //
 // readyz:
 //
-//   - ShowReadiness: Show whether requests can be served
+//   - ShowReadiness: Check readiness
 //
 // settings:
 //
-//   - ShowSettings: Show the settings that a frontend needs
+//   - ShowSettings: Retrieve public settings
 //
 // studio:
 //
-//   - ShowStudioAccess: Show whether the tenant may use the studio
+//   - ShowStudioAccess: Check access to the studio
 //
 // tenant:
 //
 //   - CancelSubscription: Cancel the subscription
 //   - ChangeMemberRole: Change a member's role
-//   - ChangePlan: Change to another plan
-//   - CreateAPIKey: Create an API key; its secret is shown once
-//   - CreateCheckout: Open a hosted checkout
+//   - ChangePlan: Change the plan
+//   - CreateAPIKey: Create an API key
+//   - CreateCheckout: Create a checkout
 //   - CreateRole: Create a role
-//   - CreateWebhookEndpoint: Create a webhook endpoint of the tenant; its secret is shown once
+//   - CreateWebhookEndpoint: Create a webhook endpoint of the tenant
 //   - DeleteRole: Delete a role
-//   - DeleteTenant: Delete the tenant; it can be restored for some time
+//   - DeleteTenant: Delete the tenant
 //   - DeleteWebhookEndpoint: Delete a webhook endpoint of the tenant
-//   - DownloadInvoice: Download an invoice's document. The caller closes the body of the answer
-//   - DropPendingChange: Discard a change that waits for confirmation
-//   - EstimateCosts: Estimate what the usage of the current billing period costs
-//   - ExportUsage: Download the events of a meter. The caller closes the body of the answer
-//   - InviteMember: Invite a person by mail
+//   - DownloadInvoice: Download an invoice. The caller closes the body of the answer
+//   - DropPendingChange: Discard a pending plan change
+//   - EstimateCosts: Estimate usage costs
+//   - ExportUsage: Export usage events. The caller closes the body of the answer
+//   - InviteMember: Invite a member
 //   - LeaveTenant: Leave the tenant
 //   - ListAPIKeys: List the tenant's API keys
-//   - ListAssignableRoles: List the roles that a member can be given
-//   - ListEntitlements: List the subscription's entitlements
-//   - ListInvitations: List the invitations
-//   - ListInvoices: List the invoices
-//   - ListMembers: List the team's members
-//   - ListOfferedPlans: List plans with the tenant's eligibility
-//   - ListPermissions: List the permissions that a role can hold
-//   - ListQuotas: Show usage against quotas
-//   - ListRoles: List built-in and custom roles
-//   - ListTenantAuditLog: List the tenant's part of the audit trail
-//   - ListTenantTimeline: List what has happened in the tenant
+//   - ListAssignableRoles: List assignable roles
+//   - ListEntitlements: List entitlements
+//   - ListInvitations: List invitations
+//   - ListInvoices: List invoices
+//   - ListMembers: List members
+//   - ListOfferedPlans: List plans for the tenant
+//   - ListPermissions: List permissions
+//   - ListQuotas: List quotas
+//   - ListRoles: List roles
+//   - ListTenantAuditLog: List the tenant's audit trail entries
+//   - ListTenantTimeline: List activity in the tenant
 //   - ListWebhookDeliveries: List the deliveries to a webhook endpoint of the tenant
 //   - ListWebhookEndpoints: List the webhook endpoints of the tenant
-//   - OpenBillingPortal: Open the hosted billing portal
-//   - PayInvoice: Pay an open invoice now
-//   - PreviewChange: Show what another plan would cost now
-//   - RecordUsage: Record usage
+//   - OpenBillingPortal: Open the billing portal
+//   - PayInvoice: Pay an invoice
+//   - PreviewChange: Preview a plan change
+//   - RecordUsage: Record a usage event
 //   - RecordUsageBatch: Record several usage events
 //   - RemoveMember: Remove a member
 //   - RenameAPIKey: Rename an API key
-//   - ReplayWebhookDeliveries: Send again what was not delivered to a webhook endpoint of the tenant
+//   - ReplayWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the tenant
 //   - ResendInvitation: Resend an invitation
-//   - ResendWebhookDelivery: Send a delivery again to a webhook endpoint of the tenant
-//   - ResumeSubscription: Resume a subscription that is set to end
-//   - RevokeAPIKey: End an API key at once
+//   - ResendWebhookDelivery: Resend a delivery to a webhook endpoint of the tenant
+//   - ResumeSubscription: Resume the subscription
+//   - RevokeAPIKey: Revoke an API key
 //   - RevokeInvitation: Revoke an invitation
-//   - RotateAPIKey: Replace an API key by a new one
-//   - RotateWebhookSecret: Replace the secret of a webhook endpoint of the tenant
-//   - ShowCredit: Show the credit that the next invoices use
-//   - ShowFailedPayment: Show the last failed payment
-//   - ShowInvoice: Show an invoice
-//   - ShowMeterUsage: Show one meter with its newest events
-//   - ShowPaymentMethod: Show what the next invoice is paid with
-//   - ShowSeats: Show seats in use
-//   - ShowSubscription: Show the subscription
-//   - ShowTeamStats: Show seat counts
-//   - ShowTenant: Show the caller's tenant
-//   - ShowUsageSeries: Show a meter over time
-//   - ShowWebhookEndpoint: Show a webhook endpoint of the tenant
-//   - SummarizeInvoices: Add up the invoices of a year
-//   - SummarizeUsage: Summarize the usage of the current period
-//   - TestWebhookEndpoint: Send an event of type webhook.test to a webhook endpoint of the tenant
-//   - TransferOwnership: Make another member the owner
-//   - UpdateRole: Change a role
-//   - UpdateTenant: Change the caller's tenant
-//   - UpdateWebhookEndpoint: Change a webhook endpoint of the tenant
+//   - RotateAPIKey: Rotate an API key
+//   - RotateWebhookSecret: Rotate the secret of a webhook endpoint of the tenant
+//   - SetUsageCap: Cap the usage of a meter
+//   - ShowCredit: Retrieve the credit
+//   - ShowFailedPayment: Retrieve the last failed payment
+//   - ShowInvoice: Retrieve an invoice
+//   - ShowMeterUsage: Retrieve usage of a meter
+//   - ShowPaymentMethod: Retrieve the payment method
+//   - ShowSeats: Retrieve seat usage
+//   - ShowSubscription: Retrieve the subscription
+//   - ShowTeamStats: Retrieve team statistics
+//   - ShowTenant: Retrieve the caller's tenant
+//   - ShowUsageSeries: Retrieve usage over time
+//   - ShowWebhookEndpoint: Retrieve a webhook endpoint of the tenant
+//   - SummarizeInvoices: Summarize invoices
+//   - SummarizeUsage: Summarize current usage
+//   - TestWebhookEndpoint: Test a webhook endpoint of the tenant
+//   - TransferOwnership: Transfer ownership
+//   - UpdateRole: Update a role
+//   - UpdateTenant: Update the caller's tenant
+//   - UpdateWebhookEndpoint: Update a webhook endpoint of the tenant
 //
 // tenants:
 //
-//   - CreateTenant: Create a tenant, for a caller without one
+//   - CreateTenant: Create a tenant
 //
 // user:
 //
-//   - ChangePassword: Change the caller's password; other logins end
+//   - ChangePassword: Change the caller's password
 //   - DeleteAccount: Delete the caller's account
 //   - DeleteAvatar: Delete the caller's picture
-//   - EndLogin: End one of the caller's logins
-//   - EndOtherLogins: End every login but this one
-//   - ExportAccount: Download everything that is kept about the caller
-//   - ListIdentities: List the caller's accounts at identity providers
-//   - ListLogins: List the caller's logins
-//   - RemoveIdentity: Remove one of the caller's accounts at identity providers
-//   - RequestEmailChange: Have a link mailed to a new address
-//   - RequestEmailVerification: Have a link mailed to the present address
-//   - UpdateProfile: Change the caller's name and language
+//   - EndLogin: Revoke a session
+//   - EndOtherLogins: Revoke all other sessions
+//   - ExportAccount: Export the caller's data
+//   - ListIdentities: List linked identities
+//   - ListLogins: List the caller's sessions
+//   - RemoveIdentity: Remove a linked identity
+//   - RequestEmailChange: Request an email change
+//   - RequestEmailVerification: Request email verification
+//   - UpdateProfile: Update the caller's profile
 //   - UploadAvatar: Upload the caller's picture
 package client

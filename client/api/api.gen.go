@@ -49,6 +49,18 @@ const (
 	AggregationSum       Aggregation = "sum"
 )
 
+// Defines values for AuthorType.
+const (
+	AuthorTypeAPIKey AuthorType = "api_key"
+	AuthorTypeUser   AuthorType = "user"
+)
+
+// Defines values for BatchResultLimitedBy.
+const (
+	BatchResultLimitedByCap  BatchResultLimitedBy = "cap"
+	BatchResultLimitedByPlan BatchResultLimitedBy = "plan"
+)
+
 // Defines values for BillingCycle.
 const (
 	BillingCycleMonthly   BillingCycle = "monthly"
@@ -189,6 +201,13 @@ const (
 	InvoiceStatusPaid          InvoiceStatus = "paid"
 	InvoiceStatusUncollectible InvoiceStatus = "uncollectible"
 	InvoiceStatusVoid          InvoiceStatus = "void"
+)
+
+// Defines values for LimitType.
+const (
+	LimitTypeBoolean LimitType = "boolean"
+	LimitTypeNone    LimitType = "none"
+	LimitTypeQuota   LimitType = "quota"
 )
 
 // Defines values for Locale.
@@ -475,35 +494,35 @@ const (
 
 // APIKey defines model for APIKey.
 type APIKey struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// CreatedBy Null for a key of the command line, or whose maker is gone.
+	// CreatedBy User who created the key. Null if the key was created with the command line or the user was deleted.
 	CreatedBy nullable.Nullable[APIKeyMaker] `json:"created_by"`
 
-	// ExpiresAt When it ends by itself, in UTC; null where it does not.
+	// ExpiresAt Time at which it expires, in UTC. Null if it does not expire.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt To the minute.
+	// LastUsedAt Time of last use, in UTC, to the minute.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name string `json:"name"`
 
-	// Prefix The first 12 characters of the secret.
+	// Prefix First 12 characters of the secret.
 	//
 	// Examples: tnk_4fK9sQ2x
 	Prefix string `json:"prefix"`
 
-	// RevokedAt When it was ended by hand, in UTC; null where it was not.
+	// RevokedAt Time at which the key was revoked, in UTC. Null if it was not revoked.
 	RevokedAt nullable.Nullable[time.Time] `json:"revoked_at"`
 
-	// Scopes Sorted.
+	// Scopes Scopes of the key, sorted.
 	//
 	// Examples: ["usage.read","usage.write"]
 	Scopes []APIKeyScope `json:"scopes"`
@@ -513,28 +532,28 @@ type APIKey struct {
 type APIKeyAnswer struct {
 	Data APIKey `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // APIKeyMaker defines model for APIKeyMaker.
 type APIKeyMaker struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // APIKeyPage defines model for APIKeyPage.
 type APIKeyPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []APIKey  `json:"data"`
 	Links PageLinks `json:"links"`
 	Meta  PageMeta  `json:"meta"`
 }
 
-// APIKeyScope What an API key opens. tenants.read is for keys of the platform alone.
+// APIKeyScope Scope of an API key. `tenants.read` is only available for platform keys.
 type APIKeyScope string
 
 // AcceptedInvitation defines model for AcceptedInvitation.
@@ -547,193 +566,193 @@ type AcceptedInvitation struct {
 type AcceptedInvitationAnswer struct {
 	Data AcceptedInvitation `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AddedCurrencies defines model for AddedCurrencies.
 type AddedCurrencies struct {
-	// Created The codes of the currencies that were made.
+	// Created Codes of the created currencies.
 	Created []string `json:"created"`
 
-	// Invalid The codes that are none, or that cannot be added.
+	// Invalid Codes that do not exist or cannot be added.
 	Invalid []string `json:"invalid"`
 
-	// SkippedExisting The codes of the currencies that were there already.
+	// SkippedExisting Codes of the currencies that already existed.
 	SkippedExisting []string `json:"skipped_existing"`
 }
 
 // AdminAddCurrenciesRequest defines model for AdminAddCurrenciesRequest.
 type AdminAddCurrenciesRequest struct {
-	// Codes Codes of ISO 4217, in either case.
+	// Codes ISO 4217 codes. Not case-sensitive.
 	Codes []string `json:"codes"`
 }
 
 // AdminCancelSubscriptionRequest defines model for AdminCancelSubscriptionRequest.
 type AdminCancelSubscriptionRequest struct {
-	// Immediately Ends the subscription at once, in place of with its period.
+	// Immediately Whether to cancel immediately instead of at the end of the billing period.
 	Immediately *bool `json:"immediately,omitempty"`
 
-	// Reason Why, for people; null without.
+	// Reason Reason for the cancellation.
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
 }
 
 // AdminCreateCurrencyRequest defines model for AdminCreateCurrencyRequest.
 type AdminCreateCurrencyRequest struct {
-	// Code Three letters, in either case.
+	// Code Three-letter code. Not case-sensitive.
 	Code string `json:"code"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// MinorUnits How many decimals an amount has.
+	// MinorUnits Number of decimal places of an amount.
 	MinorUnits AdminCreateCurrencyRequestMinorUnits `json:"minor_units"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Symbol The sign of the currency.
+	// Symbol Currency symbol.
 	Symbol string `json:"symbol"`
 }
 
-// AdminCreateCurrencyRequestMinorUnits How many decimals an amount has.
+// AdminCreateCurrencyRequestMinorUnits Number of decimal places of an amount.
 type AdminCreateCurrencyRequestMinorUnits int
 
 // AdminCreateFeatureRequest defines model for AdminCreateFeatureRequest.
 type AdminCreateFeatureRequest struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// Description A longer text.
+	// Description Description by language.
 	Description nullable.Nullable[TranslatedText] `json:"description,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name TranslatedName `json:"name"`
 
-	// SortOrder Place in the lists that customers see; features with the same one are in the order of their codes.
+	// SortOrder Position in lists, lowest first. Features with the same position are sorted by code.
 	SortOrder *int `json:"sort_order,omitempty"`
 }
 
 // AdminCreateMeterRequest defines model for AdminCreateMeterRequest.
 type AdminCreateMeterRequest struct {
-	// AggregationType How one figure is made of the events of a period.
+	// AggregationType How the events of a period are combined into one value.
 	AggregationType Aggregation `json:"aggregation_type"`
 
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices *[]MeterPriceInput `json:"prices,omitempty"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement QuotaEnforcement `json:"quota_enforcement"`
 
-	// ResetInterval How long a meter counts; monthly follows the billing period.
+	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label,omitempty"`
 }
 
 // AdminCreatePlanRequest defines model for AdminCreatePlanRequest.
 type AdminCreatePlanRequest struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle BillingCycle `json:"billing_cycle"`
 
-	// Description A longer text.
+	// Description Description by language.
 	Description nullable.Nullable[TranslatedText] `json:"description,omitempty"`
 
-	// IntervalCount An interval is at most three years long.
+	// IntervalCount Number of interval units per billing interval. An interval can be at most three years.
 	IntervalCount *int `json:"interval_count,omitempty"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit *IntervalUnit `json:"interval_unit,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name TranslatedName `json:"name"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType PricingType `json:"pricing_type"`
 
-	// ProductID The product that the plan belongs to.
+	// ProductID ID of the product.
 	ProductID string `json:"product_id"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder *int `json:"sort_order,omitempty"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminCreateProductRequest defines model for AdminCreateProductRequest.
 type AdminCreateProductRequest struct {
-	// Description A longer text.
+	// Description Description by language.
 	Description nullable.Nullable[TranslatedText] `json:"description,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name TranslatedName `json:"name"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 }
 
 // AdminCreateProviderPriceRequest defines model for AdminCreateProviderPriceRequest.
 type AdminCreateProviderPriceRequest struct {
-	// Nickname An internal name at the payment provider; the plan's slug when omitted.
+	// Nickname Internal name of the price at the payment provider. Default: the slug of the plan.
 	Nickname *string `json:"nickname,omitempty"`
 
-	// ProductID A product of the payment provider (prod_…), or the id of the plan's product here, whose counterpart is made if there is none.
+	// ProductID ID of a product at the payment provider (prod_…), or ID of the plan's product. In the second case, the product is created at the payment provider if it does not exist.
 	ProductID string `json:"product_id"`
 }
 
 // AdminCurrency defines model for AdminCurrency.
 type AdminCurrency struct {
-	// Code The ISO 4217 code.
+	// Code ISO 4217 code.
 	Code string `json:"code"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// MinorUnits How many decimals the currency has: 0, 2 or 3.
+	// MinorUnits Number of decimal places of the currency: 0, 2 or 3.
 	MinorUnits int `json:"minor_units"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Symbol The sign of the currency.
+	// Symbol Currency symbol.
 	Symbol string `json:"symbol"`
 }
 
@@ -741,80 +760,80 @@ type AdminCurrency struct {
 type AdminCurrencyAnswer struct {
 	Data AdminCurrency `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminCurrencyList defines model for AdminCurrencyList.
 type AdminCurrencyList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []AdminCurrency `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminEntitlement defines model for AdminEntitlement.
 type AdminEntitlement struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time    `json:"created_at"`
 	Feature   AdminFeature `json:"feature"`
 
-	// FeatureID The feature that is given.
+	// FeatureID ID of the feature.
 	FeatureID string `json:"feature_id"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// PlanID The plan; null where it is for none.
+	// PlanID ID of the plan.
 	PlanID string `json:"plan_id"`
 
-	// Type A feature without a limit, or up to one.
+	// Type Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 	Type EntitlementType `json:"type"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// Value The quota in one period; null for a feature without one.
+	// Value Quota per period. Null for a feature without a quota.
 	Value nullable.Nullable[int64] `json:"value"`
 }
 
 // AdminEntitlementList defines model for AdminEntitlementList.
 type AdminEntitlementList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []AdminEntitlement `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminFeature defines model for AdminFeature.
 type AdminFeature struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// IsSystem Whether every installation has the feature and nobody can delete it.
+	// IsSystem Whether this is a system feature. System features cannot be deleted.
 	IsSystem bool `json:"is_system"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder int `json:"sort_order"`
 
-	// Translations The texts by language.
+	// Translations Texts by language.
 	Translations map[string]Translation `json:"translations"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -822,13 +841,13 @@ type AdminFeature struct {
 type AdminFeatureAnswer struct {
 	Data AdminFeature `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminFeaturePage defines model for AdminFeaturePage.
 type AdminFeaturePage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AdminFeature `json:"data"`
 	Links PageLinks      `json:"links"`
 	Meta  PageMeta       `json:"meta"`
@@ -836,40 +855,40 @@ type AdminFeaturePage struct {
 
 // AdminMeter defines model for AdminMeter.
 type AdminMeter struct {
-	// AggregationType How one figure is made of the events of a period.
+	// AggregationType How the events of a period are combined into one value.
 	AggregationType Aggregation `json:"aggregation_type"`
 
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// IsBillable One of the prices is linked to a price at the payment provider.
+	// IsBillable Whether one of the prices is linked to a price at the payment provider.
 	IsBillable bool `json:"is_billable"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []AdminMeterPrice `json:"prices"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement QuotaEnforcement `json:"quota_enforcement"`
 
-	// ResetInterval How long a meter counts; monthly follows the billing period.
+	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -877,13 +896,13 @@ type AdminMeter struct {
 type AdminMeterAnswer struct {
 	Data AdminMeter `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminMeterPage defines model for AdminMeterPage.
 type AdminMeterPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AdminMeter `json:"data"`
 	Links PageLinks    `json:"links"`
 	Meta  PageMeta     `json:"meta"`
@@ -891,74 +910,74 @@ type AdminMeterPage struct {
 
 // AdminMeterPrice defines model for AdminMeterPrice.
 type AdminMeterPrice struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// PspPriceID The id of the price at the payment provider; null where it is not linked.
+	// PspPriceID ID of the price at the payment provider. Null if the price is not linked.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id"`
 
-	// UnitPriceCents Minor units of the currency, exact to 12 decimals.
+	// UnitPriceCents Price per unit, in minor units of the currency with up to 12 decimal places.
 	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
 // AdminPlan defines model for AdminPlan.
 type AdminPlan struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle BillingCycle `json:"billing_cycle"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Entitlements What the plan gives.
+	// Entitlements Entitlements of the plan.
 	Entitlements []AdminEntitlement `json:"entitlements"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []AdminPrice `json:"prices"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType PricingType   `json:"pricing_type"`
 	Product     *AdminProduct `json:"product,omitempty"`
 
-	// ProductID The product that the plan belongs to.
+	// ProductID ID of the product.
 	ProductID string `json:"product_id"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder int `json:"sort_order"`
 
-	// Translations The texts by language.
+	// Translations Texts by language.
 	Translations map[string]Translation `json:"translations"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -966,13 +985,13 @@ type AdminPlan struct {
 type AdminPlanAnswer struct {
 	Data AdminPlan `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminPlanPage defines model for AdminPlanPage.
 type AdminPlanPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AdminPlan `json:"data"`
 	Links PageLinks   `json:"links"`
 	Meta  PageMeta    `json:"meta"`
@@ -980,16 +999,16 @@ type AdminPlanPage struct {
 
 // AdminPrice defines model for AdminPrice.
 type AdminPrice struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
-	// PspPriceID The id of the price at the payment provider; null where it is not linked.
+	// PspPriceID ID of the price at the payment provider. Null if the price is not linked.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id"`
 }
 
@@ -997,79 +1016,79 @@ type AdminPrice struct {
 type AdminPriceAnswer struct {
 	Data AdminPrice `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminPriceList defines model for AdminPriceList.
 type AdminPriceList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []AdminPrice `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminPriceStatus defines model for AdminPriceStatus.
 type AdminPriceStatus struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Message What is wrong, as a text for people; null when linked.
+	// Message Description of the problem. Null if the price is linked.
 	Message nullable.Nullable[string] `json:"message"`
 
-	// Meters What a usage plan bills besides, and how running subscriptions follow; empty for other plans.
+	// Meters Billed meters of a usage-based plan, with the progress of moving existing subscriptions to new prices. Empty for other plans.
 	Meters []MeterSwitch `json:"meters"`
 
-	// PriceID The price of the plan.
+	// PriceID ID of the plan's price.
 	PriceID string `json:"price_id"`
 
-	// PspPriceID The id of the price at the payment provider; null where it is not linked.
+	// PspPriceID ID of the price at the payment provider. Null if the price is not linked.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id"`
 
-	// Status How a price compares with the payment provider's.
+	// Status Result of the comparison of a price with the payment provider's price.
 	Status PriceStatus `json:"status"`
 
-	// Warning Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects, its currency is not supported, or the plan bills too many meters.
+	// Warning Reason why a linked price still cannot be sold: it is below the payment provider's minimum, its currency is not supported, or the plan bills too many meters. Null otherwise.
 	Warning nullable.Nullable[string] `json:"warning"`
 }
 
 // AdminPriceStatusList defines model for AdminPriceStatusList.
 type AdminPriceStatusList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []AdminPriceStatus `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminProduct defines model for AdminProduct.
 type AdminProduct struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
-	// Plans With include=plans.
+	// Plans Plans of the product. Present with include=plans.
 	Plans *[]AdminPlan `json:"plans,omitempty"`
 
-	// PlansCount With include=plansCount.
+	// PlansCount Number of plans. Present with include=plansCount.
 	PlansCount *int64 `json:"plans_count,omitempty"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// Translations The texts by language.
+	// Translations Texts by language.
 	Translations map[string]Translation `json:"translations"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -1077,13 +1096,13 @@ type AdminProduct struct {
 type AdminProductAnswer struct {
 	Data AdminProduct `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminProductPage defines model for AdminProductPage.
 type AdminProductPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AdminProduct `json:"data"`
 	Links PageLinks      `json:"links"`
 	Meta  PageMeta       `json:"meta"`
@@ -1091,76 +1110,91 @@ type AdminProductPage struct {
 
 // AdminReplaceEntitlementsRequest defines model for AdminReplaceEntitlementsRequest.
 type AdminReplaceEntitlementsRequest struct {
-	// Entitlements What the plan gives.
+	// Entitlements Entitlements of the plan.
 	Entitlements []EntitlementInput `json:"entitlements"`
 }
 
 // AdminReplacePricesRequest defines model for AdminReplacePricesRequest.
 type AdminReplacePricesRequest struct {
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []PriceInput `json:"prices"`
+}
+
+// AdminSetLimitRequest defines model for AdminSetLimitRequest.
+type AdminSetLimitRequest struct {
+	// ExpiresAt In the future; null for never.
+	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// Reason Reason for the cancellation.
+	Reason string `json:"reason"`
+
+	// Type Type of a limit: access without a limit, a quota, or no access.
+	Type LimitType `json:"type"`
+
+	// Value The limit in whole units; null is unlimited. Required for a quota, otherwise null or absent.
+	Value nullable.Nullable[int64] `json:"value,omitempty"`
 }
 
 // AdminTenant defines model for AdminTenant.
 type AdminTenant struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// DeletedAt Only of a tenant that is deleted. Until its data is purged it can be restored.
+	// DeletedAt Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
-	// MemberCount How many members the tenant has.
+	// MemberCount Number of members.
 	MemberCount int64 `json:"member_count"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// OnboardingCompletedAt When the onboarding was completed, in UTC; null where it was not.
+	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// Owner The owner; null where there is none.
+	// Owner Owner of the tenant. Null if not set.
 	Owner nullable.Nullable[Person] `json:"owner"`
 
-	// PlanName The name of the plan; null without one.
+	// PlanName Name of the plan. Null without a subscription.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
-	// Roles The roles.
+	// Roles Roles that members can have.
 	Roles []RoleName `json:"roles"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// SubscriptionStatus The status of the subscription; null without one.
+	// SubscriptionStatus Status of the subscription. Null without a subscription.
 	SubscriptionStatus nullable.Nullable[SubscriptionStatus] `json:"subscription_status"`
 
-	// VatName The registered name while the VAT number is valid.
+	// VatName Registered name of the business. Null unless the VAT number is valid.
 	VatName nullable.Nullable[string] `json:"vat_name"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number"`
 
-	// VatStatus The registry's answer about a VAT number.
+	// VatStatus Result of the VAT number check.
 	VatStatus VATStatus `json:"vat_status"`
 }
 
@@ -1168,13 +1202,13 @@ type AdminTenant struct {
 type AdminTenantAnswer struct {
 	Data AdminTenant `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // AdminTenantPage defines model for AdminTenantPage.
 type AdminTenantPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AdminTenant `json:"data"`
 	Links PageLinks     `json:"links"`
 	Meta  PageMeta      `json:"meta"`
@@ -1182,237 +1216,281 @@ type AdminTenantPage struct {
 
 // AdminUpdateCurrencyRequest defines model for AdminUpdateCurrencyRequest.
 type AdminUpdateCurrencyRequest struct {
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// MinorUnits Stays while amounts are kept in the currency.
+	// MinorUnits Number of decimal places. Cannot be changed while amounts in the currency exist.
 	MinorUnits *AdminUpdateCurrencyRequestMinorUnits `json:"minor_units,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// Symbol The sign of the currency.
+	// Symbol Currency symbol.
 	Symbol *string `json:"symbol,omitempty"`
 }
 
-// AdminUpdateCurrencyRequestMinorUnits Stays while amounts are kept in the currency.
+// AdminUpdateCurrencyRequestMinorUnits Number of decimal places. Cannot be changed while amounts in the currency exist.
 type AdminUpdateCurrencyRequestMinorUnits int
 
 // AdminUpdateFeatureRequest defines model for AdminUpdateFeatureRequest.
 type AdminUpdateFeatureRequest struct {
-	// Code The code of a system feature cannot be changed.
+	// Code Stable identifier for use in code. The code of a system feature cannot be changed.
 	Code *string `json:"code,omitempty"`
 
-	// Description Same form as name; null removes the description.
+	// Description Description by language, in the same form as the name. Null removes the description.
 	Description nullable.Nullable[TranslatedTextChange] `json:"description,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name *TranslatedNameChange `json:"name,omitempty"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder *int `json:"sort_order,omitempty"`
 }
 
 // AdminUpdateMemberRequest defines model for AdminUpdateMemberRequest.
 type AdminUpdateMemberRequest struct {
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password *string `json:"password,omitempty"`
 }
 
 // AdminUpdateMeterRequest defines model for AdminUpdateMeterRequest.
 type AdminUpdateMeterRequest struct {
-	// AggregationType How one figure is made of the events of a period.
+	// AggregationType How the events of a period are combined into one value.
 	AggregationType *Aggregation `json:"aggregation_type,omitempty"`
 
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code *string `json:"code,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// Prices Replaces the whole set.
+	// Prices Prices. Replaces all existing prices.
 	Prices *[]MeterPriceInput `json:"prices,omitempty"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement *QuotaEnforcement `json:"quota_enforcement,omitempty"`
 
-	// ResetInterval How long a meter counts; monthly follows the billing period.
+	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval *ResetInterval `json:"reset_interval,omitempty"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label,omitempty"`
 }
 
 // AdminUpdatePlanRequest defines model for AdminUpdatePlanRequest.
 type AdminUpdatePlanRequest struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle *BillingCycle `json:"billing_cycle,omitempty"`
 
-	// Description Same form as name; null removes the description.
+	// Description Description by language, in the same form as the name. Null removes the description.
 	Description nullable.Nullable[TranslatedTextChange] `json:"description,omitempty"`
 
-	// Entitlements Replaces the whole set.
+	// Entitlements Entitlements. Replaces all existing entitlements.
 	Entitlements *[]EntitlementInput `json:"entitlements,omitempty"`
 
-	// IntervalCount An interval is at most three years long.
+	// IntervalCount Number of interval units per billing interval. An interval can be at most three years.
 	IntervalCount *int `json:"interval_count,omitempty"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit *IntervalUnit `json:"interval_unit,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name *TranslatedNameChange `json:"name,omitempty"`
 
-	// Prices Replaces the whole set.
+	// Prices Prices. Replaces all existing prices.
 	Prices *[]PriceInput `json:"prices,omitempty"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType *PricingType `json:"pricing_type,omitempty"`
 
-	// ProductID The product that the plan belongs to.
+	// ProductID ID of the product.
 	ProductID *string `json:"product_id,omitempty"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug *string `json:"slug,omitempty"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder *int `json:"sort_order,omitempty"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminUpdateProductRequest defines model for AdminUpdateProductRequest.
 type AdminUpdateProductRequest struct {
-	// Description Same form as name; null removes the description.
+	// Description Description by language, in the same form as the name. Null removes the description.
 	Description nullable.Nullable[TranslatedTextChange] `json:"description,omitempty"`
 
-	// IsActive Whether it is offered.
+	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name A text for each language; what is null or empty has none.
+	// Name Text by language. Null or empty if a language does not have a text.
 	Name *TranslatedNameChange `json:"name,omitempty"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug *string `json:"slug,omitempty"`
 }
 
-// Aggregation How one figure is made of the events of a period.
+// Aggregation How the events of a period are combined into one value.
 type Aggregation string
 
 // AuditEntry defines model for AuditEntry.
 type AuditEntry struct {
-	// Action What was done, such as `plan.updated`.
+	// Action Type of the change, such as `plan.updated`.
 	Action string `json:"action"`
 
-	// ActorID Who made the change; null for the command line and the service itself.
+	// ActorID ID of the user who made the change. Null for changes by API keys, the command line or the service itself.
 	ActorID nullable.Nullable[int64] `json:"actor_id"`
 
-	// After The values that differ, after the change; null where there is nothing.
+	// After Changed values after the change. Null if the object was deleted.
 	After nullable.Nullable[map[string]interface{}] `json:"after"`
 
-	// APIKeyID The API key that made the change, in place of a person.
+	// APIKeyID ID of the API key that made the change. Null if it was not made with an API key.
 	APIKeyID nullable.Nullable[string] `json:"api_key_id"`
 
-	// Before The values that differ, before the change; null where there was nothing.
+	// Before Changed values before the change. Null if the object was created.
 	Before nullable.Nullable[map[string]interface{}] `json:"before"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// IP The address that the request came from.
+	// IP IP address of the client.
 	IP string `json:"ip"`
 
-	// Resource The kind of thing that was changed.
+	// Resource Type of the changed object, such as `plan`.
 	Resource string `json:"resource"`
 
-	// ResourceID The id of what was changed.
+	// ResourceID ID of the changed object.
 	ResourceID string `json:"resource_id"`
 
-	// SubjectID The impersonated user, while impersonating.
+	// SubjectID ID of the impersonated user. Null if the actor was not impersonating.
 	SubjectID nullable.Nullable[int64] `json:"subject_id"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant. Null for changes to the platform.
 	TenantID nullable.Nullable[string] `json:"tenant_id"`
 
-	// UserAgent The program that the request came from; null where it did not say.
+	// UserAgent User agent of the client.
 	UserAgent string `json:"user_agent"`
 }
 
 // AuditEntryPage defines model for AuditEntryPage.
 type AuditEntryPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []AuditEntry `json:"data"`
 	Links PageLinks    `json:"links"`
 	Meta  PageMeta     `json:"meta"`
 }
 
+// Author defines model for Author.
+type Author struct {
+	// ID The integer of a user, or the UUID of an API key.
+	ID Author_ID `json:"id"`
+
+	// Name The name when the change was made.
+	Name string `json:"name"`
+
+	// Type Type.
+	Type AuthorType `json:"type"`
+}
+
+// AuthorID0 defines model for Author.ID.0.
+type AuthorID0 = int
+
+// AuthorID1 defines model for Author.ID.1.
+type AuthorID1 = string
+
+// Author_ID The integer of a user, or the UUID of an API key.
+type Author_ID struct {
+	union json.RawMessage
+}
+
+// AuthorType Type.
+type AuthorType string
+
 // BatchResult defines model for BatchResult.
 type BatchResult struct {
-	// Code Every code of an error. docs/errors.md says what to do about each.
+	// Code Error code. See docs/errors.md for the recommended action.
 	Code *ErrorCode `json:"code,omitempty"`
 
-	// Errors The broken fields of an invalid event.
+	// CurrentUsage The usage of the window without the event.
+	CurrentUsage *json.Number `json:"current_usage,omitempty"`
+
+	// Errors Error messages by field, for an invalid event.
 	Errors *map[string][]string `json:"errors,omitempty"`
 
-	// ID Set only for stored events.
+	// GrantsRemaining The remaining units of the grants that are valid now.
+	GrantsRemaining *json.Number `json:"grants_remaining,omitempty"`
+
+	// ID ID of the event. Absent if the event was not stored.
 	ID *string `json:"id,omitempty"`
 
-	// Index The event's place in the batch, from 0.
+	// Index Position of the event in the batch, starting at 0.
 	Index int64 `json:"index"`
 
-	// Message Why the event was refused, for people; absent where it was taken.
+	// Limit The limit in whole units.
+	Limit *int64 `json:"limit,omitempty"`
+
+	// LimitedBy The limit that rejected the event: the effective limit or the cap.
+	LimitedBy *BatchResultLimitedBy `json:"limited_by,omitempty"`
+
+	// Message Localized error message. Absent if the event was stored.
 	Message *string `json:"message,omitempty"`
 
-	// Status The status that the event would have had alone: 201 where it was taken.
+	// MeterCode Set only if a usage limit rejected the event.
+	MeterCode *string `json:"meter_code,omitempty"`
+
+	// Status HTTP status that the event would have received on its own. 201 if it was stored.
 	Status int64 `json:"status"`
 }
 
+// BatchResultLimitedBy The limit that rejected the event: the effective limit or the cap.
+type BatchResultLimitedBy string
+
 // BatchResultList defines model for BatchResultList.
 type BatchResultList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []BatchResult `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// BillingCycle An interval by its older name.
+// BillingCycle Legacy name of a billing interval.
 type BillingCycle string
 
 // BillingPortal defines model for BillingPortal.
 type BillingPortal struct {
-	// URL The URL.
+	// URL URL of the hosted billing portal.
 	URL string `json:"url"`
 }
 
@@ -1420,61 +1498,61 @@ type BillingPortal struct {
 type BillingPortalAnswer struct {
 	Data BillingPortal `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // CancelSubscriptionRequest defines model for CancelSubscriptionRequest.
 type CancelSubscriptionRequest struct {
-	// Immediately End at once instead of at the end of the period.
+	// Immediately Whether to cancel immediately instead of at the end of the period.
 	Immediately *bool `json:"immediately,omitempty"`
 
-	// Reason Why, for people; null without.
+	// Reason Reason for the cancellation.
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
 }
 
 // ChangeFacts defines model for ChangeFacts.
 type ChangeFacts struct {
-	// After The values that differ, after the change; null where there is nothing.
+	// After Changed values after the change. Null if the object was deleted.
 	After nullable.Nullable[map[string]interface{}] `json:"after"`
 
-	// Before The values that differ, before the change; null where there was nothing.
+	// Before Changed values before the change. Null if the object was created.
 	Before nullable.Nullable[map[string]interface{}] `json:"before"`
 
-	// Resource The kind of thing that was changed.
+	// Resource Type of the changed object, such as `plan`.
 	Resource string `json:"resource"`
 
-	// ResourceID The id of what was changed.
+	// ResourceID ID of the changed object.
 	ResourceID string `json:"resource_id"`
 
-	// ResourceName The present name of a user, a tenant or an API key; null for anything else and for what is gone.
+	// ResourceName Current name of a changed user, tenant or API key. Null for other or deleted objects.
 	ResourceName nullable.Nullable[string] `json:"resource_name"`
 }
 
 // ChangePasswordRequest defines model for ChangePasswordRequest.
 type ChangePasswordRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password string `json:"password"`
 
-	// PasswordConfirmation The password once more.
+	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
 }
 
 // ChangePlanRequest defines model for ChangePlanRequest.
 type ChangePlanRequest struct {
-	// CancelURL Required from a free plan to a paid one.
+	// CancelURL URL to redirect to if the customer leaves the checkout. Required for a change from a free to a paid plan.
 	CancelURL nullable.Nullable[string] `json:"cancel_url,omitempty"`
 
-	// NewPlanID The plan to change to.
+	// NewPlanID ID of the new plan.
 	NewPlanID string `json:"new_plan_id"`
 
-	// Quantity Seats of a seat plan; default as many as now, but not fewer than the members.
+	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
 	Quantity *int64 `json:"quantity,omitempty"`
 
-	// SuccessURL Required from a free plan to a paid one.
+	// SuccessURL URL to redirect to after payment. Required for a change from a free to a paid plan.
 	SuccessURL nullable.Nullable[string] `json:"success_url,omitempty"`
 }
 
@@ -1488,7 +1566,7 @@ type ChangePreview struct {
 	Net            PreviewAmount      `json:"net"`
 	NextAmount     PreviewAmount      `json:"next_amount"`
 
-	// NextBillingAt When the next regular bill is due after the change: the end of its period or trial. Null if the subscription is scheduled to end.
+	// NextBillingAt Time of the next regular bill after the change, in UTC: the end of the period or trial. Null if a cancellation is scheduled.
 	NextBillingAt nullable.Nullable[time.Time] `json:"next_billing_at"`
 	NextDue       PreviewAmount                `json:"next_due"`
 }
@@ -1497,16 +1575,16 @@ type ChangePreview struct {
 type ChangePreviewAnswer struct {
 	Data ChangePreview `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // Checkout defines model for Checkout.
 type Checkout struct {
-	// SessionID The id of the checkout at the payment provider.
+	// SessionID ID of the checkout session at the payment provider.
 	SessionID string `json:"session_id"`
 
-	// URL The URL.
+	// URL URL of the hosted checkout page.
 	URL string `json:"url"`
 }
 
@@ -1514,55 +1592,55 @@ type Checkout struct {
 type CheckoutAnswer struct {
 	Data Checkout `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // CompleteOnboardingRequest defines model for CompleteOnboardingRequest.
 type CompleteOnboardingRequest struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // CostEstimate defines model for CostEstimate.
 type CostEstimate struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
 	// IsEstimate Always true.
 	IsEstimate bool `json:"is_estimate"`
 
-	// Lines What it consists of.
+	// Lines Line items.
 	Lines []CostEstimateLine `json:"lines"`
 
-	// PeriodEnd When the period ends; null where there is none.
+	// PeriodEnd End of the period. Null if no period applies.
 	PeriodEnd time.Time `json:"period_end"`
 
-	// PeriodStart When the period begins; null where there is none.
+	// PeriodStart Start of the period. Null if no period applies.
 	PeriodStart time.Time `json:"period_start"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 
-	// TotalAmountCents What all lines come to, in minor units of the currency.
+	// TotalAmountCents Sum of all lines, in minor units of the currency.
 	TotalAmountCents int64 `json:"total_amount_cents"`
 }
 
@@ -1570,47 +1648,47 @@ type CostEstimate struct {
 type CostEstimateAnswer struct {
 	Data CostEstimate `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // CostEstimateLine defines model for CostEstimateLine.
 type CostEstimateLine struct {
-	// AmountCents The amount in the currency's minor units.
+	// AmountCents Amount in minor units of the currency.
 	AmountCents int64 `json:"amount_cents"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// MeterName The name of the meter.
+	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// Quantity How much, with at most six decimals.
+	// Quantity Quantity, with up to six decimal places.
 	Quantity json.Number `json:"quantity"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UnitPriceCents What one unit costs, in minor units with at most twelve decimals.
+	// UnitPriceCents Price per unit, in minor units of the currency with up to 12 decimal places.
 	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
 // CreateAPIKeyRequest defines model for CreateAPIKeyRequest.
 type CreateAPIKeyRequest struct {
-	// ExpiresInDays Null, or absent, for a key that does not expire.
+	// ExpiresInDays Number of days until the key expires. Null or absent if it does not expire.
 	//
 	// Examples: 365
 	ExpiresInDays nullable.Nullable[int64] `json:"expires_in_days,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name string `json:"name"`
 
-	// Scopes What the key opens. Routes say which scope opens them (x-api-key-scope).
+	// Scopes Scopes of the key. Each operation states the scope that it requires (x-api-key-scope).
 	//
 	// Examples: ["usage.read","usage.write"]
 	Scopes []APIKeyScope `json:"scopes"`
@@ -1618,35 +1696,35 @@ type CreateAPIKeyRequest struct {
 
 // CreateCheckoutRequest defines model for CreateCheckoutRequest.
 type CreateCheckoutRequest struct {
-	// CancelURL Where the provider's page leads who gives up: absolute, http or https.
+	// CancelURL URL to redirect to if the customer leaves the checkout. Must be absolute, with http or https.
 	CancelURL string `json:"cancel_url"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// PlanID The plan; null where it is for none.
+	// PlanID ID of the plan.
 	PlanID string `json:"plan_id"`
 
-	// Quantity Seats of a seat plan; default 1.
+	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
-	// SuccessURL Where the provider's page leads who has paid: absolute, http or https.
+	// SuccessURL URL to redirect to after payment. Must be absolute, with http or https.
 	SuccessURL string `json:"success_url"`
 }
 
 // CreatePlatformAPIKeyRequest defines model for CreatePlatformAPIKeyRequest.
 type CreatePlatformAPIKeyRequest struct {
-	// ExpiresInDays Null, or absent, for a key that does not expire.
+	// ExpiresInDays Number of days until the key expires. Null or absent if it does not expire.
 	//
 	// Examples: 365
 	ExpiresInDays nullable.Nullable[int64] `json:"expires_in_days,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name string `json:"name"`
 
-	// Scopes What the key opens. Routes say which scope opens them (x-api-key-scope).
+	// Scopes Scopes of the key. Each operation states the scope that it requires (x-api-key-scope).
 	//
 	// Examples: ["usage.read","usage.write"]
 	Scopes []APIKeyScope `json:"scopes"`
@@ -1654,15 +1732,15 @@ type CreatePlatformAPIKeyRequest struct {
 
 // CreatePlatformWebhookEndpointRequest defines model for CreatePlatformWebhookEndpointRequest.
 type CreatePlatformWebhookEndpointRequest struct {
-	// Description A note for people, at most 255 characters; null for none.
+	// Description Note about the endpoint, at most 255 characters.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
 
-	// Events Types of events, or a star for all.
+	// Events Event types to send, or * for all types.
 	//
 	// Examples: ["invoice.paid","subscription.updated"]
 	Events []string `json:"events"`
 
-	// URL https, with a public address; in the sandbox also http, and this machine.
+	// URL HTTPS URL with a public address. The sandbox also accepts HTTP and the local machine.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -1670,37 +1748,37 @@ type CreatePlatformWebhookEndpointRequest struct {
 
 // CreatePushSubscriptionRequest defines model for CreatePushSubscriptionRequest.
 type CreatePushSubscriptionRequest struct {
-	// Endpoint The URL that the browser's push service gave out.
+	// Endpoint URL of the browser's push endpoint.
 	Endpoint string   `json:"endpoint"`
 	Keys     PushKeys `json:"keys"`
 }
 
 // CreateRoleRequest defines model for CreateRoleRequest.
 type CreateRoleRequest struct {
-	// Name Unique in the tenant without regard to case, and none of a built-in role.
+	// Name Name of the role. Unique in the tenant, not case-sensitive. Names of built-in roles are not allowed.
 	Name string `json:"name"`
 
-	// Permissions The permissions, by their names.
+	// Permissions Names of the permissions.
 	Permissions []string `json:"permissions"`
 }
 
 // CreateTenantRequest defines model for CreateTenantRequest.
 type CreateTenantRequest struct {
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // CreateWebhookEndpointRequest defines model for CreateWebhookEndpointRequest.
 type CreateWebhookEndpointRequest struct {
-	// Description A note for people, at most 255 characters; null for none.
+	// Description Note about the endpoint, at most 255 characters.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
 
-	// Events Types of events, or a star for all.
+	// Events Event types to send, or * for all types.
 	//
 	// Examples: ["invoice.paid","subscription.updated"]
 	Events []string `json:"events"`
 
-	// URL https, with a public address; in the sandbox also http, and this machine.
+	// URL HTTPS URL with a public address. The sandbox also accepts HTTP and the local machine.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -1710,94 +1788,94 @@ type CreateWebhookEndpointRequest struct {
 type CreditEntry struct {
 	Amount Money `json:"amount"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 }
 
 // Currency defines model for Currency.
 type Currency struct {
-	// Code The ISO 4217 code.
+	// Code ISO 4217 code.
 	Code string `json:"code"`
 
-	// MinorUnits How many decimals the currency has: 0, 2 or 3.
+	// MinorUnits Number of decimal places of the currency: 0, 2 or 3.
 	MinorUnits int `json:"minor_units"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Symbol The sign of the currency.
+	// Symbol Currency symbol.
 	Symbol string `json:"symbol"`
 }
 
 // CurrencyAmount defines model for CurrencyAmount.
 type CurrencyAmount struct {
-	// Amount In minor units of the currency.
+	// Amount Amount in minor units of the currency.
 	Amount int64 `json:"amount"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 }
 
 // CurrencyList defines model for CurrencyList.
 type CurrencyList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []Currency `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // CurrencyRevenue defines model for CurrencyRevenue.
 type CurrencyRevenue struct {
-	// Amount What recurs in a month, now: amount_30_days_ago and the four figures of what has changed since.
+	// Amount Current monthly recurring revenue: amount_30_days_ago plus new, expansion, contraction and ended.
 	Amount int64 `json:"amount"`
 
-	// Amount30DaysAgo The same at the end of the day 30 days ago.
+	// Amount30DaysAgo Monthly recurring revenue at the end of the day 30 days ago.
 	Amount30DaysAgo int64 `json:"amount_30_days_ago"`
 
-	// Contraction What they pay less since; negative.
+	// Contraction Revenue lost from reduced subscriptions since then. Negative.
 	Contraction int64 `json:"contraction"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Ended What ended since; negative.
+	// Ended Revenue lost from ended subscriptions since then. Negative.
 	Ended int64 `json:"ended"`
 
-	// Expansion What subscriptions pay more since.
+	// Expansion Revenue from increased subscriptions since then.
 	Expansion int64 `json:"expansion"`
 
-	// New What began since.
+	// New Revenue from new subscriptions since then.
 	New int64 `json:"new"`
 }
 
 // CurrencySum defines model for CurrencySum.
 type CurrencySum struct {
-	// Amount The sum, in minor units of the currency.
+	// Amount Sum, in minor units of the currency.
 	Amount int64 `json:"amount"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 }
 
 // CurrentTenant defines model for CurrentTenant.
 type CurrentTenant struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // CursorMeta defines model for CursorMeta.
 type CursorMeta struct {
-	// NextCursor The cursor of the next page; null on the last.
+	// NextCursor Cursor of the next page. Null on the last page.
 	NextCursor nullable.Nullable[string] `json:"next_cursor"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage int `json:"per_page"`
 }
 
@@ -1805,7 +1883,7 @@ type CursorMeta struct {
 type CustomerCredit struct {
 	Balance Money `json:"balance"`
 
-	// Entries The amounts that the platform gave or took back, newest first; at most 100. Invoices change the balance, too: see their balance_applied.
+	// Entries Amounts that the platform added or removed, newest first. At most 100. Invoices also change the balance; see their balance_applied.
 	Entries []CreditEntry `json:"entries"`
 }
 
@@ -1813,302 +1891,302 @@ type CustomerCredit struct {
 type CustomerCreditAnswer struct {
 	Data CustomerCredit `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // DelegatedLogin defines model for DelegatedLogin.
 type DelegatedLogin struct {
-	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// IsNewUser Whether the login has made the account.
+	// IsNewUser Whether the login created the account.
 	IsNewUser bool `json:"isNewUser"`
 
-	// RefreshToken Exchanged once for a new pair. Absent in cookie mode.
+	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
 	RefreshToken *string   `json:"refreshToken,omitempty"`
 	User         LoginUser `json:"user"`
 }
 
 // DeleteAccountRequest defines model for DeleteAccountRequest.
 type DeleteAccountRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 }
 
 // DeletePushSubscriptionRequest defines model for DeletePushSubscriptionRequest.
 type DeletePushSubscriptionRequest struct {
-	// Endpoint The URL that the browser's push service gave out.
+	// Endpoint URL of the browser's push endpoint.
 	Endpoint string `json:"endpoint"`
 }
 
 // DeleteTenantRequest defines model for DeleteTenantRequest.
 type DeleteTenantRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 }
 
-// DeliveryError Why an attempt got no answer.
+// DeliveryError Reason why an attempt did not get a response.
 type DeliveryError string
 
-// DeliveryStatus The state of a delivery.
+// DeliveryStatus Status of a webhook delivery.
 type DeliveryStatus string
 
-// DisabledReason Why an endpoint was disabled: it answered 410, or failed for too long.
+// DisabledReason Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).
 type DisabledReason string
 
 // Eligibility defines model for Eligibility.
 type Eligibility struct {
-	// MeterCode The meter whose price keeps it from being sold, unless it is the plan's own.
+	// MeterCode Code of the meter whose price makes the plan unavailable. Absent for the price of the plan.
 	MeterCode *string `json:"meter_code,omitempty"`
 
-	// PriceStatus The status of the price that keeps it from being sold.
+	// PriceStatus Status of the price that makes the plan unavailable.
 	PriceStatus *string `json:"price_status,omitempty"`
 
-	// Reason Why nobody can buy the plan in this currency at the moment.
+	// Reason Reason why the plan is currently not available in this currency.
 	Reason *EligibilityReason `json:"reason,omitempty"`
 
 	// Selectable Whether the tenant can select the plan.
 	Selectable bool `json:"selectable"`
 
-	// Violations The features that are used more than the plan allows.
+	// Violations Features whose limit would be exceeded.
 	Violations []Violation `json:"violations"`
 }
 
-// EligibilityReason Why nobody can buy the plan in this currency at the moment.
+// EligibilityReason Reason why the plan is currently not available in this currency.
 type EligibilityReason string
 
 // Entitlement defines model for Entitlement.
 type Entitlement struct {
-	// Enabled Whether it is on.
+	// Enabled Whether it is enabled.
 	Enabled bool `json:"enabled"`
 
-	// Key The code of the feature.
+	// Key Code of the feature.
 	Key string `json:"key"`
 
-	// Limit The quota of the feature in the current period; null for unlimited.
+	// Limit Quota for the current period. Null if unlimited.
 	Limit nullable.Nullable[int64] `json:"limit"`
 
-	// Remaining Reserved; always null.
+	// Remaining Reserved. Always null.
 	Remaining nullable.Nullable[int64] `json:"remaining"`
 
-	// Type A feature without a limit, or up to one.
+	// Type Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 	Type EntitlementType `json:"type"`
 
-	// Used Reserved; always null.
+	// Used Reserved. Always null.
 	Used nullable.Nullable[int64] `json:"used"`
 }
 
 // EntitlementInput defines model for EntitlementInput.
 type EntitlementInput struct {
-	// FeatureID An existing one, at most once per set.
+	// FeatureID ID of an existing feature. Unique in the list.
 	FeatureID string `json:"feature_id"`
 
-	// Type A feature without a limit, or up to one.
+	// Type Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 	Type EntitlementType `json:"type"`
 
-	// Value Required for a quota, omitted for a boolean.
+	// Value Quota per period. Required for a quota, omitted for a boolean.
 	Value nullable.Nullable[int64] `json:"value,omitempty"`
 }
 
 // EntitlementList defines model for EntitlementList.
 type EntitlementList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []Entitlement `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// EntitlementType A feature without a limit, or up to one.
+// EntitlementType Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 type EntitlementType string
 
-// Error A message, and nothing more for programs than the status.
+// Error Error without a code.
 type Error struct {
-	// Message What happened, for people, in the language of Accept-Language.
+	// Message Error message in the language of Accept-Language.
 	Message string `json:"message"`
 }
 
-// ErrorCode Every code of an error. docs/errors.md says what to do about each.
+// ErrorCode Error code. See docs/errors.md for the recommended action.
 type ErrorCode string
 
 // ExchangeLoginCodeRequest defines model for ExchangeLoginCodeRequest.
 type ExchangeLoginCodeRequest struct {
-	// Code The one-time code, a UUID, from the frontend's callback page.
+	// Code One-time code (UUID) that the frontend's callback page received.
 	Code string `json:"code"`
 }
 
 // FailedPayment defines model for FailedPayment.
 type FailedPayment struct {
-	// Amount What is left to pay of the invoice, in minor units of the currency.
+	// Amount Amount due on the invoice, in minor units of the currency.
 	Amount int64 `json:"amount"`
 
-	// At When it failed, in UTC.
+	// At Time of the failure, in UTC.
 	At time.Time `json:"at"`
 
-	// Attempts How often it was tried to collect the invoice.
+	// Attempts Number of attempts to collect the invoice.
 	Attempts int `json:"attempts"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// DeclineCode The payment provider's code of the reason, such as insufficient_funds; null where nobody gave one. New codes may appear. Tenants read generic_decline in place of a code that only the bank may explain.
+	// DeclineCode Decline code of the payment provider, such as insufficient_funds. Null if not given. New codes can be added. Tenants get generic_decline instead of codes that only the bank should explain.
 	DeclineCode nullable.Nullable[string] `json:"decline_code"`
 
-	// DeclineMessage What the code means and what to do, in the caller's language.
+	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language.
 	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
 
-	// Invoice The id of the invoice.
+	// Invoice ID of the invoice.
 	Invoice nullable.Nullable[string] `json:"invoice"`
 
-	// NextAttemptAt When the provider tries next, in UTC; null when it does not.
+	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
 	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
 
-	// Number The number of the invoice.
+	// Number Invoice number.
 	Number nullable.Nullable[string] `json:"number"`
 }
 
 // FailedPaymentAnswer defines model for FailedPaymentAnswer.
 type FailedPaymentAnswer struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data nullable.Nullable[FailedPayment] `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // FailedPaymentFigures defines model for FailedPaymentFigures.
 type FailedPaymentFigures struct {
-	// Amounts What is left to pay of them, by currency, the largest first.
+	// Amounts Amount due on these invoices, by currency, largest first.
 	Amounts []CurrencyAmount `json:"amounts"`
 
-	// Last7Days How many payments failed in the last seven days.
+	// Last7Days Number of failed payments in the last seven days.
 	Last7Days int64 `json:"last_7_days"`
 
-	// Open How many invoices are open whose last payment failed.
+	// Open Number of open invoices whose last payment failed.
 	Open int64 `json:"open"`
 
-	// Previous7Days How many failed in the seven days before.
+	// Previous7Days Number of failed payments in the seven days before.
 	Previous7Days int64 `json:"previous_7_days"`
 }
 
 // Feature defines model for Feature.
 type Feature struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // FeatureList defines model for FeatureList.
 type FeatureList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []Feature `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // FeatureName defines model for FeatureName.
 type FeatureName struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // Health defines model for Health.
 type Health struct {
-	// DatabaseMs How many milliseconds the database took to answer; null where it did not within a second.
+	// DatabaseMs Response time of the database, in milliseconds. Null if it did not respond within one second.
 	DatabaseMs nullable.Nullable[float64] `json:"database_ms"`
 	Jobs       JobHealth                  `json:"jobs"`
 	Mail       MailHealth                 `json:"mail"`
 
-	// Ok Whether nothing needs attention: the database and the payment provider answer, nothing is late, and no job has failed for good.
+	// Ok Whether the service is healthy: the database and payment provider are reachable, processing is on time, and jobs have not failed permanently.
 	Ok       bool           `json:"ok"`
 	Provider ProviderHealth `json:"provider"`
 	Webhooks WebhookHealth  `json:"webhooks"`
 }
 
-// ImpersonationAction Whether an impersonation began or ended.
+// ImpersonationAction Whether an impersonation started or ended.
 type ImpersonationAction string
 
 // ImpersonationRecord defines model for ImpersonationRecord.
 type ImpersonationRecord struct {
-	// Action Whether an impersonation began or ended.
+	// Action Whether an impersonation started or ended.
 	Action ImpersonationAction `json:"action"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// ImpersonatedID The user who is acted for.
+	// ImpersonatedID ID of the impersonated user.
 	ImpersonatedID int64 `json:"impersonated_id"`
 
-	// ImpersonatorID The administrator who acts.
+	// ImpersonatorID ID of the admin who is impersonating.
 	ImpersonatorID int64 `json:"impersonator_id"`
 
-	// IPAddress Empty where no request ended it.
+	// IPAddress IP address of the client. Empty if the impersonation was not ended by a request.
 	IPAddress string `json:"ip_address"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 
-	// UserAgent The program that the request came from; null where it did not say.
+	// UserAgent User agent of the client. Null if unknown.
 	UserAgent nullable.Nullable[string] `json:"user_agent"`
 }
 
 // ImpersonationRecordPage defines model for ImpersonationRecordPage.
 type ImpersonationRecordPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []ImpersonationRecord `json:"data"`
 	Links PageLinks             `json:"links"`
 	Meta  PageMeta              `json:"meta"`
 }
 
-// IntervalUnit The unit of an interval.
+// IntervalUnit Unit of a billing interval.
 type IntervalUnit string
 
 // InvitationInput defines model for InvitationInput.
 type InvitationInput struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ExpiresInDays After how many days it ends.
+	// ExpiresInDays Number of days until it expires.
 	ExpiresInDays *int64 `json:"expires_in_days,omitempty"`
 
-	// Role The name of an assignable role.
+	// Role Name of an assignable role.
 	Role string `json:"role"`
 }
 
 // InvitationInviter defines model for InvitationInviter.
 type InvitationInviter struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
-// InvitationStatus The state of an invitation.
+// InvitationStatus Status of an invitation.
 type InvitationStatus string
 
 // InvitationTenant defines model for InvitationTenant.
 type InvitationTenant struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
@@ -2127,25 +2205,25 @@ type InvitedRegistration struct {
 
 // InvitedTokens defines model for InvitedTokens.
 type InvitedTokens struct {
-	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"access_token,omitempty"`
 
-	// RefreshToken Exchanged once for a new pair.
+	// RefreshToken Token to exchange for a new token pair. Can be used once.
 	RefreshToken *string `json:"refresh_token,omitempty"`
 
-	// TokenType Always Bearer.
+	// TokenType Token type. Always Bearer.
 	TokenType *string `json:"token_type,omitempty"`
 }
 
 // InvitedUser defines model for InvitedUser.
 type InvitedUser struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
@@ -2154,73 +2232,73 @@ type Invoice struct {
 	BalanceApplied Money        `json:"balance_applied"`
 	BillingInfo    InvoiceParty `json:"billing_info"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// DueDate Until when it is to be paid, as a date; null where nothing is said.
+	// DueDate Due date. Null if not set.
 	DueDate nullable.Nullable[Date] `json:"due_date"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IssueDate The date of the invoice.
+	// IssueDate Issue date.
 	IssueDate Date `json:"issue_date"`
 
-	// Lines What it consists of.
+	// Lines Line items.
 	Lines []InvoiceLine `json:"lines"`
 
-	// Number The number of the invoice.
+	// Number Invoice number.
 	Number string `json:"number"`
 
-	// PaidAt When it was paid, in UTC; null where it is not.
+	// PaidAt Time of payment, in UTC. Null if the invoice is not paid.
 	PaidAt nullable.Nullable[time.Time] `json:"paid_at"`
 
-	// PaymentAction What a person can do to pay or to confirm a payment; null for nothing.
+	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
-	// PdfURL Where the document is downloaded; null while there is none.
+	// PdfURL Relative URL of the PDF. Null if the PDF is not available.
 	PdfURL nullable.Nullable[string] `json:"pdf_url"`
 
-	// PspInvoiceID The id of the invoice at the payment provider; null where it is not known.
+	// PspInvoiceID ID of the invoice at the payment provider. Null if unknown.
 	PspInvoiceID nullable.Nullable[string] `json:"psp_invoice_id"`
 
-	// PspPaymentIntentID The id of the payment at the payment provider; null where there is none.
+	// PspPaymentIntentID ID of the payment at the payment provider. Null if not available.
 	PspPaymentIntentID nullable.Nullable[string] `json:"psp_payment_intent_id"`
 
-	// Status The state of an invoice. Paid, void and uncollectible are final.
+	// Status Status of an invoice. Paid, void and uncollectible are final.
 	Status InvoiceStatus `json:"status"`
 
-	// SubscriptionID The subscription that is billed; null for none.
+	// SubscriptionID ID of the subscription. Null if the invoice does not belong to a subscription.
 	SubscriptionID nullable.Nullable[string] `json:"subscription_id"`
 	Subtotal       Money                     `json:"subtotal"`
 	Tax            Money                     `json:"tax"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 	Total    Money  `json:"total"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // InvoiceAddress defines model for InvoiceAddress.
 type InvoiceAddress struct {
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// Line1 The first line of the address.
+	// Line1 First line of the address.
 	Line1 nullable.Nullable[string] `json:"line1"`
 
-	// Line2 The second line of the address.
+	// Line2 Second line of the address.
 	Line2 nullable.Nullable[string] `json:"line2"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
-	// State The state or region; null for none.
+	// State State or region. Null if not set.
 	State nullable.Nullable[string] `json:"state"`
 }
 
@@ -2228,7 +2306,7 @@ type InvoiceAddress struct {
 type InvoiceAnswer struct {
 	Data Invoice `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -2236,71 +2314,71 @@ type InvoiceAnswer struct {
 type InvoiceLine struct {
 	Amount Money `json:"amount"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description What the line is for, in the tenant's language.
+	// Description Description of the line, in the tenant's language.
 	Description string `json:"description"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// InvoiceID The invoice.
+	// InvoiceID ID of the invoice.
 	InvoiceID string `json:"invoice_id"`
 
-	// MeterID The meter; null where it is for none.
+	// MeterID ID of the meter. Null if the line is not for usage.
 	MeterID nullable.Nullable[string] `json:"meter_id"`
 
-	// PeriodEnd When the period ends; null where there is none.
+	// PeriodEnd End of the period. Null if no period applies.
 	PeriodEnd nullable.Nullable[time.Time] `json:"period_end"`
 
-	// PeriodStart When the period begins; null where there is none.
+	// PeriodStart Start of the period. Null if no period applies.
 	PeriodStart nullable.Nullable[time.Time] `json:"period_start"`
 
-	// PlanID The plan; null where it is for none.
+	// PlanID ID of the plan. Null if the line is not for a plan.
 	PlanID nullable.Nullable[string] `json:"plan_id"`
 
-	// Quantity How many units are billed.
+	// Quantity Number of units.
 	Quantity int64 `json:"quantity"`
 
-	// Type A period of a plan or usage, a part of a period, or anything else.
+	// Type Type of an invoice line: a billing period of a plan or usage, a proration, or another adjustment.
 	Type      InvoiceLineType `json:"type"`
 	UnitPrice Money           `json:"unit_price"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// InvoiceLineType A period of a plan or usage, a part of a period, or anything else.
+// InvoiceLineType Type of an invoice line: a billing period of a plan or usage, a proration, or another adjustment.
 type InvoiceLineType string
 
 // InvoiceMeta defines model for InvoiceMeta.
 type InvoiceMeta struct {
-	// CurrentPage Which page this is, from 1 on.
+	// CurrentPage Number of this page, starting at 1.
 	CurrentPage int64 `json:"current_page"`
 
-	// From The position of the first entry of the page in the list; null for an empty page.
+	// From Position of the first item on this page. Null if the page is empty.
 	From nullable.Nullable[int64] `json:"from"`
 
-	// LastPage The number of the last page, at least 1.
+	// LastPage Number of the last page. At least 1.
 	LastPage int64 `json:"last_page"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage int64 `json:"per_page"`
 
-	// To The position of the last entry of the page in the list; null for an empty page.
+	// To Position of the last item on this page. Null if the page is empty.
 	To nullable.Nullable[int64] `json:"to"`
 
-	// Total How many entries the whole list has.
+	// Total Total number of items.
 	Total int64 `json:"total"`
 }
 
-// InvoiceMode Who issues invoices: the payment provider, or this service.
+// InvoiceMode Issuer of invoices: the payment provider or this service.
 type InvoiceMode string
 
 // InvoicePage defines model for InvoicePage.
 type InvoicePage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []Invoice   `json:"data"`
 	Links PageLinks   `json:"links"`
 	Meta  InvoiceMeta `json:"meta"`
@@ -2310,25 +2388,25 @@ type InvoicePage struct {
 type InvoiceParty struct {
 	Address InvoiceAddress `json:"address"`
 
-	// Email The email address.
+	// Email Email address. Null if not set.
 	Email nullable.Nullable[string] `json:"email"`
 
-	// Name The name.
+	// Name Name of the customer. Null if not set.
 	Name nullable.Nullable[string] `json:"name"`
 }
 
-// InvoiceStatus The state of an invoice. Paid, void and uncollectible are final.
+// InvoiceStatus Status of an invoice. Paid, void and uncollectible are final.
 type InvoiceStatus string
 
 // InvoiceSummary defines model for InvoiceSummary.
 type InvoiceSummary struct {
-	// Totals By currency; empty for a year without invoices.
+	// Totals Totals by currency. Empty for a year without invoices.
 	Totals []InvoiceTotals `json:"totals"`
 
-	// Year The year of the issue dates, in UTC.
+	// Year Year of the issue dates, in UTC.
 	Year int `json:"year"`
 
-	// Years The years that have invoices, the newest first.
+	// Years Years with invoices, newest first.
 	Years []int `json:"years"`
 }
 
@@ -2336,134 +2414,166 @@ type InvoiceSummary struct {
 type InvoiceSummaryAnswer struct {
 	Data InvoiceSummary `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // InvoiceTotals defines model for InvoiceTotals.
 type InvoiceTotals struct {
-	// Count How many invoices there are; drafts are not counted.
+	// Count Number of invoices, without drafts.
 	Count int64 `json:"count"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Open What is left to pay, in minor units. An invoice that a bank debit is paying does not count.
+	// Open Amount due, in minor units of the currency. Excludes invoices with a bank debit in progress.
 	Open int64 `json:"open"`
 
-	// Paid What was paid, in minor units; credit that was used up is not in it.
+	// Paid Paid amount, in minor units of the currency. Excludes payments with credit.
 	Paid int64 `json:"paid"`
 
-	// Refunded What was given back of what was paid, in minor units.
+	// Refunded Refunded amount, in minor units of the currency.
 	Refunded int64 `json:"refunded"`
 }
 
 // JobHealth defines model for JobHealth.
 type JobHealth struct {
-	// Dead How many failed for good and need attention, up to 10,000.
+	// Dead Number of jobs that have failed permanently, up to 10,000.
 	Dead int64 `json:"dead"`
 
-	// Late How many have been due for five minutes, up to 10,000.
+	// Late Number of jobs that are more than five minutes late, up to 10,000.
 	Late int64 `json:"late"`
 
-	// Waiting How many jobs are due now or later, up to 10,000.
+	// Waiting Number of queued jobs, up to 10,000.
 	Waiting int64 `json:"waiting"`
 }
 
-// Locale A language.
+// LimitOverride defines model for LimitOverride.
+type LimitOverride struct {
+	By Author `json:"by"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ExpiresAt Null if the override does not expire.
+	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
+
+	// Reason Reason for the cancellation.
+	Reason string `json:"reason"`
+
+	// Type Type of a limit: access without a limit, a quota, or no access.
+	Type LimitType `json:"type"`
+
+	// Value The limit of a quota in whole units; null if unlimited, and for the other types.
+	Value nullable.Nullable[int64] `json:"value"`
+}
+
+// LimitType Type of a limit: access without a limit, a quota, or no access.
+type LimitType string
+
+// LimitValue defines model for LimitValue.
+type LimitValue struct {
+	// Type Type of a limit: access without a limit, a quota, or no access.
+	Type LimitType `json:"type"`
+
+	// Value The limit of a quota in whole units; null if unlimited, and for the other types.
+	Value nullable.Nullable[int64] `json:"value"`
+}
+
+// Locale Language.
 type Locale string
 
 // Login defines model for Login.
 type Login struct {
-	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// RefreshToken Exchanged once for a new pair. Absent in cookie mode.
+	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
 	RefreshToken *string   `json:"refreshToken,omitempty"`
 	User         LoginUser `json:"user"`
 }
 
-// LoginKind A session of a browser, or a pair of tokens.
+// LoginKind Type of a session: a cookie session or a token pair.
 type LoginKind string
 
 // LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// Password The password.
+	// Password Password.
 	Password string `json:"password"`
 
-	// Remember In cookie mode: stay logged in for 30 days without use.
+	// Remember Whether to keep the cookie session for 30 days without use. Only in cookie mode.
 	Remember *bool `json:"remember,omitempty"`
 
-	// RevokePrevious End every other login of the user first.
+	// RevokePrevious Whether to revoke all other sessions of the user.
 	RevokePrevious *bool `json:"revoke_previous,omitempty"`
 }
 
 // LoginSession defines model for LoginSession.
 type LoginSession struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Current The request was made with it.
+	// Current Whether this is the session of the request.
 	Current bool `json:"current"`
 
-	// ExpiresAt If it is not used any more.
+	// ExpiresAt Time at which the session expires if it is not used again, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IP The address that the request came from.
+	// IP IP address of the client.
 	IP string `json:"ip"`
 
-	// Kind A session of a browser, or a pair of tokens.
+	// Kind Type of a session: a cookie session or a token pair.
 	Kind LoginKind `json:"kind"`
 
-	// LastUsedAt To the minute.
+	// LastUsedAt Time of last use, in UTC, to the minute.
 	LastUsedAt time.Time `json:"last_used_at"`
 
-	// UserAgent The program that the request came from; null where it did not say.
+	// UserAgent User agent of the client.
 	UserAgent string `json:"user_agent"`
 }
 
 // LoginSessionList defines model for LoginSessionList.
 type LoginSessionList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []LoginSession `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // LoginTenant defines model for LoginTenant.
 type LoginTenant struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 }
 
 // LoginUser defines model for LoginUser.
 type LoginUser struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// IsPlatformAdmin Whether the user administrates the platform.
+	// IsPlatformAdmin Whether the user is a platform admin.
 	IsPlatformAdmin bool `json:"is_platform_admin"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Tenants The tenants that the user is in: one or none.
+	// Tenants Tenants of the user. At most one.
 	Tenants []LoginTenant `json:"tenants"`
 }
 
@@ -2471,67 +2581,67 @@ type LoginUser struct {
 type LoginUserAnswer struct {
 	Data LoginUser `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // MailHealth defines model for MailHealth.
 type MailHealth struct {
-	// Failing How many of them failed at their last attempt, up to 10,000.
+	// Failing Number of queued emails whose last attempt failed, up to 10,000.
 	Failing int64 `json:"failing"`
 
-	// Sent Whether the mail server took the last mail of this instance; null before the first.
+	// Sent Whether the mail server accepted the last email of this instance. Null before the first.
 	Sent nullable.Nullable[bool] `json:"sent"`
 
-	// Waiting How many mails are to be sent, up to 10,000.
+	// Waiting Number of queued emails, up to 10,000.
 	Waiting int64 `json:"waiting"`
 }
 
 // MemberRoleInput defines model for MemberRoleInput.
 type MemberRoleInput struct {
-	// RoleID The id of the role.
+	// RoleID ID of the role.
 	RoleID int64 `json:"role_id"`
 }
 
 // MeterDetail defines model for MeterDetail.
 type MeterDetail struct {
-	// AggregationType How one figure is made of the events of a period.
+	// AggregationType How the events of a period are combined into one value.
 	AggregationType Aggregation `json:"aggregation_type"`
 
-	// CurrentUsage What the meter comes to in the current period, in its unit.
+	// CurrentUsage Usage in the current period, in the unit of the meter.
 	CurrentUsage json.Number `json:"current_usage"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// MeterID The meter; null where it is for none.
+	// MeterID ID of the meter.
 	MeterID string `json:"meter_id"`
 
-	// MeterName The name of the meter.
+	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// PeriodEnd When the period ends; null where there is none.
+	// PeriodEnd End of the period. Null if no period applies.
 	PeriodEnd nullable.Nullable[time.Time] `json:"period_end"`
 
-	// PeriodStart When the period begins; null where there is none.
+	// PeriodStart Start of the period. Null if no period applies.
 	PeriodStart nullable.Nullable[time.Time] `json:"period_start"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement QuotaEnforcement `json:"quota_enforcement"`
 
-	// QuotaLimit The quota of the plan in one period; null for unlimited.
+	// QuotaLimit Quota of the plan per period. Null if unlimited.
 	QuotaLimit nullable.Nullable[int64] `json:"quota_limit"`
 
-	// RecentEvents The newest events of the period, at most 20.
+	// RecentEvents Most recent events of the period, at most 20.
 	RecentEvents []RecentEvent `json:"recent_events"`
 
-	// ResetInterval How long a meter counts; monthly follows the billing period.
+	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UsagePercent How much of the quota is used, in percent with two decimals; null for unlimited.
+	// UsagePercent Usage in percent of the quota, with two decimal places. Null if unlimited.
 	UsagePercent nullable.Nullable[float64] `json:"usage_percent"`
 }
 
@@ -2539,163 +2649,177 @@ type MeterDetail struct {
 type MeterDetailAnswer struct {
 	Data MeterDetail `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // MeterPriceInput defines model for MeterPriceInput.
 type MeterPriceInput struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// PspPriceID Absent, the price keeps its link for as long as its amount stays.
+	// PspPriceID ID of the price at the payment provider. If omitted, the link is kept as long as the amount does not change. Null removes the link.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id,omitempty"`
 
-	// UnitPriceCents What one unit costs, in minor units with at most twelve decimals.
+	// UnitPriceCents Price per unit, in minor units of the currency with up to 12 decimal places.
 	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
 // MeterQuota defines model for MeterQuota.
 type MeterQuota struct {
-	// CurrentUsage What the meter comes to in the current period, in its unit.
+	// Cap The organization's own limit in whole units; null without one.
+	Cap nullable.Nullable[int64] `json:"cap"`
+
+	// CurrentUsage Usage in the current period, in the unit of the meter.
 	CurrentUsage json.Number `json:"current_usage"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// MeterID The meter; null where it is for none.
+	// MeterID ID of the meter.
 	MeterID string `json:"meter_id"`
 
-	// MeterName The name of the meter.
+	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement QuotaEnforcement `json:"quota_enforcement"`
 
-	// QuotaLimit The quota of the plan in one period; null for unlimited.
+	// QuotaLimit Quota of the plan per period. Null if unlimited.
 	QuotaLimit nullable.Nullable[int64] `json:"quota_limit"`
 
-	// Status Below 80 percent of the quota, from 80, from 100.
+	// ResetsAt The end of the meter's window; null if it never resets.
+	ResetsAt nullable.Nullable[time.Time] `json:"resets_at"`
+
+	// Status Usage relative to the quota: ok below 80 percent, warning from 80 percent, exceeded from 100 percent.
 	Status QuotaStatus `json:"status"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UsagePercent How much of the quota is used, in percent with two decimals; null for unlimited.
+	// UsagePercent Usage in percent of the quota, with two decimal places. Null if unlimited.
 	UsagePercent nullable.Nullable[float64] `json:"usage_percent"`
+}
+
+// MeterQuotaAnswer defines model for MeterQuotaAnswer.
+type MeterQuotaAnswer struct {
+	Data MeterQuota `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // MeterSummary defines model for MeterSummary.
 type MeterSummary struct {
-	// AggregationType How one figure is made of the events of a period.
+	// AggregationType How the events of a period are combined into one value.
 	AggregationType Aggregation `json:"aggregation_type"`
 
-	// CurrentUsage What the meter comes to in the current period, in its unit.
+	// CurrentUsage Usage in the current period, in the unit of the meter.
 	CurrentUsage json.Number `json:"current_usage"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// MeterID The meter; null where it is for none.
+	// MeterID ID of the meter.
 	MeterID string `json:"meter_id"`
 
-	// MeterName The name of the meter.
+	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+	// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 	QuotaEnforcement QuotaEnforcement `json:"quota_enforcement"`
 
-	// QuotaLimit The quota of the plan in one period; null for unlimited.
+	// QuotaLimit Quota of the plan per period. Null if unlimited.
 	QuotaLimit nullable.Nullable[int64] `json:"quota_limit"`
 
-	// ResetInterval How long a meter counts; monthly follows the billing period.
+	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UsagePercent How much of the quota is used, in percent with two decimals; null for unlimited.
+	// UsagePercent Usage in percent of the quota, with two decimal places. Null if unlimited.
 	UsagePercent nullable.Nullable[float64] `json:"usage_percent"`
 }
 
 // MeterSwitch defines model for MeterSwitch.
 type MeterSwitch struct {
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// NextSwitchAt When the next of them is switched, in the background; null where none is to be.
+	// NextSwitchAt Time of the next of these changes, in UTC. Null if no change is pending.
 	NextSwitchAt nullable.Nullable[time.Time] `json:"next_switch_at"`
 
-	// PendingSubscriptions How many subscriptions to the plan are billed at another price, or not, until their next period.
+	// PendingSubscriptions Number of subscriptions that change to the current price in their next period.
 	PendingSubscriptions int64 `json:"pending_subscriptions"`
 
-	// PspPriceID The price that is sold; null for a meter that is not billed any more.
+	// PspPriceID ID of the meter's current price at the payment provider. Null if the meter is not billed.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id"`
 }
 
 // Money defines model for Money.
 type Money struct {
-	// AmountCents The amount in the currency's minor units.
+	// AmountCents Amount in minor units of the currency.
 	AmountCents int64 `json:"amount_cents"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 }
 
 // NamedRecord defines model for NamedRecord.
 type NamedRecord struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // NamedUser defines model for NamedUser.
 type NamedUser struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // NewAPIKey defines model for NewAPIKey.
 type NewAPIKey struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// CreatedBy Null for a key of the command line, or whose maker is gone.
+	// CreatedBy User who created the key. Null if the key was created with the command line or the user was deleted.
 	CreatedBy nullable.Nullable[APIKeyMaker] `json:"created_by"`
 
-	// ExpiresAt When it ends by itself, in UTC; null where it does not.
+	// ExpiresAt Time at which it expires, in UTC. Null if it does not expire.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt To the minute.
+	// LastUsedAt Time of last use, in UTC, to the minute.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name string `json:"name"`
 
-	// Prefix The first 12 characters of the secret.
+	// Prefix First 12 characters of the secret.
 	//
 	// Examples: tnk_4fK9sQ2x
 	Prefix string `json:"prefix"`
 
-	// RevokedAt When it was ended by hand, in UTC; null where it was not.
+	// RevokedAt Time at which the key was revoked, in UTC. Null if it was not revoked.
 	RevokedAt nullable.Nullable[time.Time] `json:"revoked_at"`
 
-	// Scopes Sorted.
+	// Scopes Scopes of the key, sorted.
 	//
 	// Examples: ["usage.read","usage.write"]
 	Scopes []APIKeyScope `json:"scopes"`
 
-	// Secret Shown here and never again.
+	// Secret Secret. Returned only in this response.
 	//
 	// Examples: tnk_4fK9sQ2xV7mB1nC8zL5pR3tY6wA0dG2hJ4kE9uXoSf1aWq
 	Secret string `json:"secret"`
@@ -2705,41 +2829,41 @@ type NewAPIKey struct {
 type NewAPIKeyAnswer struct {
 	Data NewAPIKey `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // NewWebhookEndpoint defines model for NewWebhookEndpoint.
 type NewWebhookEndpoint struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description A note for people; null for none.
+	// Description Note about the endpoint. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// DisabledReason gone: it answered 410. failing: nothing was delivered for 5 days. Null where it is enabled, or was disabled by hand.
+	// DisabledReason Reason why the endpoint was disabled automatically: it returned 410 (gone), or deliveries failed for five days (failing). Null if it is enabled or was disabled by a user.
 	DisabledReason nullable.Nullable[DisabledReason] `json:"disabled_reason"`
 
-	// Enabled Whether it is on.
+	// Enabled Whether it is enabled.
 	Enabled bool `json:"enabled"`
 
-	// Events Types of events, or a star for all.
+	// Events Event types to send, or * for all types.
 	//
 	// Examples: ["invoice.paid","subscription.updated"]
 	Events []string `json:"events"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastDeliveryAt The last success.
+	// LastDeliveryAt Time of the last successful delivery, in UTC. Null before the first.
 	LastDeliveryAt nullable.Nullable[time.Time] `json:"last_delivery_at"`
 
-	// Secret Shown here and never again.
+	// Secret Secret. Returned only in this response.
 	//
 	// Examples: whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
 	Secret string `json:"secret"`
 
-	// URL The URL.
+	// URL URL.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -2749,104 +2873,104 @@ type NewWebhookEndpoint struct {
 type NewWebhookEndpointAnswer struct {
 	Data NewWebhookEndpoint `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // Note defines model for Note.
 type Note struct {
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message string `json:"message"`
 }
 
 // OAuthProviders defines model for OAuthProviders.
 type OAuthProviders struct {
-	// Providers The names of the identity providers.
+	// Providers Names of the identity providers.
 	Providers []string `json:"providers"`
 }
 
 // OfferedPlan defines model for OfferedPlan.
 type OfferedPlan struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle BillingCycle `json:"billing_cycle"`
 
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 	Eligibility Eligibility               `json:"eligibility"`
 
-	// Features What the plan gives.
+	// Features Features of the plan.
 	Features []PlanFeature `json:"features"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []PlanPrice `json:"prices"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType PricingType `json:"pricing_type"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder int `json:"sort_order"`
 
-	// TrialDays The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product.
+	// TrialDays Length of the free trial for this tenant, in days. 0 if the tenant cannot get a trial, for example after an earlier trial of the product.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // OfferedPlanList defines model for OfferedPlanList.
 type OfferedPlanList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []OfferedPlan `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // OnboardingBilling defines model for OnboardingBilling.
 type OnboardingBilling struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number"`
 }
 
 // OnboardingCheckout defines model for OnboardingCheckout.
 type OnboardingCheckout struct {
-	// CheckoutURL Null for the default plan, which needs no checkout.
+	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 }
 
@@ -2854,7 +2978,7 @@ type OnboardingCheckout struct {
 type OnboardingCheckoutAnswer struct {
 	Data OnboardingCheckout `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -2862,28 +2986,28 @@ type OnboardingCheckoutAnswer struct {
 type OnboardingStatus struct {
 	BillingDetails OnboardingBilling `json:"billing_details"`
 
-	// HasBillingDetails Whether everything that a bill needs is known.
+	// HasBillingDetails Whether the billing details required for invoices are complete.
 	HasBillingDetails bool `json:"has_billing_details"`
 
-	// HasSubscription Whether there is a subscription that is not over.
+	// HasSubscription Whether the tenant has a subscription that has not ended.
 	HasSubscription bool `json:"has_subscription"`
 
-	// OnboardingCompleted Whether the onboarding is complete.
+	// OnboardingCompleted Whether onboarding is complete.
 	OnboardingCompleted bool `json:"onboarding_completed"`
 
-	// PlanName The name of the plan; null without one.
+	// PlanName Name of the plan. Null without a subscription.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// SubscriptionStatus The status of the subscription; null without one.
+	// SubscriptionStatus Status of the subscription. Null without a subscription.
 	SubscriptionStatus nullable.Nullable[SubscriptionStatus] `json:"subscription_status"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 }
 
 // OpenBillingPortalRequest defines model for OpenBillingPortalRequest.
 type OpenBillingPortalRequest struct {
-	// ReturnURL On the frontend's domain; default its billing settings.
+	// ReturnURL URL to return to from the billing portal, on the frontend's domain. Default: the billing page of the frontend.
 	ReturnURL nullable.Nullable[string] `json:"return_url,omitempty"`
 }
 
@@ -2896,228 +3020,228 @@ type Ownership struct {
 type OwnershipAnswer struct {
 	Data Ownership `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PageLinks defines model for PageLinks.
 type PageLinks struct {
-	// First The first page.
+	// First First page.
 	First string `json:"first"`
 
-	// Last The last page.
+	// Last Last page.
 	Last string `json:"last"`
 
-	// Next The page after; null on the last.
+	// Next Next page. Null on the last page.
 	Next nullable.Nullable[string] `json:"next"`
 
-	// Prev The page before; null on the first.
+	// Prev Previous page. Null on the first page.
 	Prev nullable.Nullable[string] `json:"prev"`
 }
 
 // PageMeta defines model for PageMeta.
 type PageMeta struct {
-	// CurrentPage Which page this is, from 1 on.
+	// CurrentPage Number of this page, starting at 1.
 	CurrentPage int64 `json:"current_page"`
 
-	// LastPage The number of the last page, at least 1.
+	// LastPage Number of the last page. At least 1.
 	LastPage int64 `json:"last_page"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage int64 `json:"per_page"`
 
-	// Total How many entries the whole list has.
+	// Total Total number of items.
 	Total int64 `json:"total"`
 }
 
 // PaymentAction defines model for PaymentAction.
 type PaymentAction struct {
-	// Type What a person is asked for: to confirm the payment with the bank, or to pay.
+	// Type Required action: confirm the payment with the bank, or pay the invoice.
 	Type PaymentActionType `json:"type"`
 
-	// URL The provider's page. Whoever has the link can see and pay the invoice.
+	// URL URL of the hosted payment page. Keep it private: the link gives access to the invoice.
 	URL string `json:"url"`
 }
 
-// PaymentActionType What a person is asked for: to confirm the payment with the bank, or to pay.
+// PaymentActionType Required action: confirm the payment with the bank, or pay the invoice.
 type PaymentActionType string
 
 // PaymentFacts defines model for PaymentFacts.
 type PaymentFacts struct {
-	// Amount What it was about, in minor units of the currency.
+	// Amount Amount, in minor units of the currency.
 	Amount int64 `json:"amount"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// DeclineCode Of a failed payment the payment provider's code of the reason; null where nobody gave one. Tenants read generic_decline in place of a code that only the bank may explain.
+	// DeclineCode Decline code of a failed payment. Null if not given. Tenants get generic_decline instead of codes that only the bank should explain.
 	DeclineCode nullable.Nullable[string] `json:"decline_code"`
 
-	// DeclineMessage What the code means and what to do, in the caller's language.
+	// DeclineMessage Explanation of the decline code with a recommended action, in the caller's language.
 	DeclineMessage nullable.Nullable[string] `json:"decline_message"`
 
-	// Invoice The id of the invoice; null for one that is not there any more.
+	// Invoice ID of the invoice. Null if it no longer exists.
 	Invoice nullable.Nullable[string] `json:"invoice"`
 
-	// NextAttemptAt Of a failed payment when the provider tries next, as of then; null when it did not.
+	// NextAttemptAt Time of the next attempt as scheduled when the payment failed, in UTC. Null if no attempt was scheduled.
 	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
 
-	// Number The number of the invoice.
+	// Number Invoice number.
 	Number nullable.Nullable[string] `json:"number"`
 }
 
 // PaymentMethod defines model for PaymentMethod.
 type PaymentMethod struct {
-	// Brand The brand of a card, such as visa; null for anything else.
+	// Brand Brand of the card, such as visa. Null for other types.
 	Brand nullable.Nullable[string] `json:"brand"`
 
-	// ExpMonth The month until whose end a card is valid; null for anything else.
+	// ExpMonth Month in which the card expires. Null for other types.
 	ExpMonth nullable.Nullable[int64] `json:"exp_month"`
 
-	// ExpYear The year of that month.
+	// ExpYear Year in which the card expires. Null for other types.
 	ExpYear nullable.Nullable[int64] `json:"exp_year"`
 
-	// Holder The name of who it belongs to; null where nobody said.
+	// Holder Name of the holder. Null if unknown.
 	Holder nullable.Nullable[string] `json:"holder"`
 
-	// Last4 The last four characters of its number; null where it has none.
+	// Last4 Last four characters of the card or account number. Null if not available.
 	Last4 nullable.Nullable[string] `json:"last4"`
 
-	// Type The payment provider's name of its type, such as card or sepa_debit.
+	// Type Type of the payment method at the payment provider, such as card or sepa_debit.
 	Type string `json:"type"`
 }
 
 // PaymentMethodAnswer defines model for PaymentMethodAnswer.
 type PaymentMethodAnswer struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data nullable.Nullable[PaymentMethod] `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PendingChange defines model for PendingChange.
 type PendingChange struct {
-	// ExpiresAt When it ends by itself, in UTC; null where it does not.
+	// ExpiresAt Time until which the change can be confirmed, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// PaymentAction What a person can do to pay or to confirm a payment; null for nothing.
+	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 	Plan          PendingPlan                      `json:"plan"`
 }
 
 // PendingPlan defines model for PendingPlan.
 type PendingPlan struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // Person defines model for Person.
 type Person struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // Plan defines model for Plan.
 type Plan struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle BillingCycle `json:"billing_cycle"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// Entitlements What the plan gives.
+	// Entitlements Entitlements of the plan.
 	Entitlements []PlanEntitlement `json:"entitlements"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
-	// Meters What usage costs besides the price, on plans billed by usage: one entry for each meter and currency.
+	// Meters Usage prices of a usage-based plan, one per meter and currency.
 	Meters []PublicMeter `json:"meters"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []Price `json:"prices"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType PricingType `json:"pricing_type"`
 
-	// ProductID The product that the plan belongs to.
+	// ProductID ID of the product.
 	ProductID string `json:"product_id"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// SortOrder Plans are listed by this, the lowest first.
+	// SortOrder Position in lists, lowest first.
 	SortOrder int `json:"sort_order"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // PlanChange defines model for PlanChange.
 type PlanChange struct {
-	// Action What came of a change of plan.
+	// Action Result of a plan change.
 	Action PlanChangeAction `json:"action"`
 
-	// CheckoutURL The provider's page on which the purchase is paid.
+	// CheckoutURL URL of the hosted checkout page.
 	CheckoutURL   *string        `json:"checkout_url,omitempty"`
 	PaymentAction *PaymentAction `json:"payment_action,omitempty"`
 
-	// SessionID The id of the checkout at the payment provider.
+	// SessionID ID of the checkout session at the payment provider.
 	SessionID    *string       `json:"session_id,omitempty"`
 	Subscription *Subscription `json:"subscription,omitempty"`
 }
 
-// PlanChangeAction What came of a change of plan.
+// PlanChangeAction Result of a plan change.
 type PlanChangeAction string
 
 // PlanChangeAnswer defines model for PlanChangeAnswer.
 type PlanChangeAnswer struct {
 	Data PlanChange `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PlanCustomers defines model for PlanCustomers.
 type PlanCustomers struct {
-	// ByPrice The same by the price that they pay, the most first.
+	// ByPrice Number of tenants by price, largest number first.
 	ByPrice []PriceCustomers `json:"by_price"`
 
-	// Tenants How many tenants there are.
+	// Tenants Number of tenants.
 	Tenants int64 `json:"tenants"`
 }
 
@@ -3125,7 +3249,7 @@ type PlanCustomers struct {
 type PlanCustomersAnswer struct {
 	Data PlanCustomers `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -3133,60 +3257,60 @@ type PlanCustomersAnswer struct {
 type PlanEntitlement struct {
 	Feature FeatureName `json:"feature"`
 
-	// FeatureID The feature that is given.
+	// FeatureID ID of the feature.
 	FeatureID string `json:"feature_id"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Type A feature without a limit, or up to one.
+	// Type Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 	Type EntitlementType `json:"type"`
 
-	// Value The quota in one period; null for a feature without one.
+	// Value Quota per period. Null for a feature without a quota.
 	Value nullable.Nullable[int64] `json:"value"`
 }
 
 // PlanFeature defines model for PlanFeature.
 type PlanFeature struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Type A feature without a limit, or up to one.
+	// Type Type of an entitlement: a feature without a limit (boolean), or with a limit (quota).
 	Type EntitlementType `json:"type"`
 
-	// Value The quota in one period; null for a feature without one.
+	// Value Quota per period. Null for a feature without a quota.
 	Value nullable.Nullable[int64] `json:"value"`
 }
 
 // PlanList defines model for PlanList.
 type PlanList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []Plan `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PlanPrice defines model for PlanPrice.
 type PlanPrice struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 }
 
 // PlatformStats defines model for PlatformStats.
 type PlatformStats struct {
-	// At When the figures were read.
+	// At Time of the statistics, in UTC.
 	At             time.Time            `json:"at"`
 	FailedPayments FailedPaymentFigures `json:"failed_payments"`
 	Health         Health               `json:"health"`
 
-	// Mrr What recurs in a month, of each currency in which something does or did 30 days ago, the largest first.
+	// Mrr Monthly recurring revenue, by currency, largest first. Includes currencies with revenue now or 30 days ago.
 	Mrr           []CurrencyRevenue   `json:"mrr"`
 	QuotaRefusals QuotaRefusalFigures `json:"quota_refusals"`
 	Subscriptions SubscriptionFigures `json:"subscriptions"`
@@ -3197,100 +3321,100 @@ type PlatformStats struct {
 type PlatformStatsAnswer struct {
 	Data PlatformStats `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PreviewAmount defines model for PreviewAmount.
 type PreviewAmount struct {
-	// Cents The amount in the currency's minor units.
+	// Cents Amount in minor units of the currency.
 	Cents int64 `json:"cents"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 }
 
-// PreviewMethod By whom a preview was counted: the provider, or here by days.
+// PreviewMethod How a preview was calculated: by the payment provider, or by this service per day.
 type PreviewMethod string
 
 // Price defines model for Price.
 type Price struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 }
 
 // PriceCustomers defines model for PriceCustomers.
 type PriceCustomers struct {
-	// Amount The price of a unit, in minor units of the currency.
+	// Amount Price per unit, in minor units of the currency.
 	Amount int64 `json:"amount"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// Price The id of the plan's price; null for one that the plan does not have any more.
+	// Price ID of the plan's price. Null if the plan no longer has this price.
 	Price nullable.Nullable[string] `json:"price"`
 
-	// Tenants How many tenants pay it.
+	// Tenants Number of tenants that pay this price.
 	Tenants int64 `json:"tenants"`
 }
 
 // PriceInput defines model for PriceInput.
 type PriceInput struct {
-	// Currency An existing one, at most once per set.
+	// Currency ISO 4217 code of an existing currency. Unique in the list.
 	Currency string `json:"currency"`
 
-	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
-	// PspPriceID Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay.
+	// PspPriceID ID of the price at the payment provider. Unique in the list. If omitted, the link is kept as long as the amount, the plan's interval and its pricing type do not change.
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id,omitempty"`
 }
 
-// PriceStatus How a price compares with the payment provider's.
+// PriceStatus Result of the comparison of a price with the payment provider's price.
 type PriceStatus string
 
-// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 type PricingType string
 
 // Product defines model for Product.
 type Product struct {
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 }
 
 // ProductList defines model for ProductList.
 type ProductList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []Product `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // Profile defines model for Profile.
 type Profile struct {
-	// CurrentTenant The tenant that the caller is in; null for none.
+	// CurrentTenant Tenant of the caller. Null if the caller is not a member of a tenant.
 	CurrentTenant nullable.Nullable[CurrentTenant] `json:"currentTenant"`
 	Impersonation *ProfileImpersonation            `json:"impersonation,omitempty"`
 	User          ProfileUser                      `json:"user"`
@@ -3298,13 +3422,13 @@ type Profile struct {
 
 // ProfileImpersonation defines model for ProfileImpersonation.
 type ProfileImpersonation struct {
-	// ImpersonatorID The administrator who acts.
+	// ImpersonatorID ID of the admin who is impersonating.
 	ImpersonatorID int64 `json:"impersonator_id"`
 
-	// ImpersonatorName The name of the administrator who acts.
+	// ImpersonatorName Name of the admin who is impersonating.
 	ImpersonatorName nullable.Nullable[string] `json:"impersonator_name"`
 
-	// IsImpersonating Whether the caller acts for somebody else.
+	// IsImpersonating Whether the caller is impersonating another user.
 	IsImpersonating bool `json:"is_impersonating"`
 }
 
@@ -3312,67 +3436,67 @@ type ProfileImpersonation struct {
 type ProfileImpersonationAnswer struct {
 	Data ProfileImpersonation `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // ProfileTenant defines model for ProfileTenant.
 type ProfileTenant struct {
-	// HasActiveSubscription Whether there is a subscription that grants features.
+	// HasActiveSubscription Whether the tenant has a subscription that grants features.
 	HasActiveSubscription bool `json:"has_active_subscription"`
 
-	// HasBillingDetails Whether everything that a bill needs is known.
+	// HasBillingDetails Whether the billing details required for invoices are complete.
 	HasBillingDetails bool `json:"has_billing_details"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// OnboardingCompletedAt When the onboarding was completed, in UTC; null where it was not.
+	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// PlanName The plan of the subscription, or the default plan.
+	// PlanName Name of the plan of the subscription, or of the default plan.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// SubscriptionStatus Null without a subscription.
+	// SubscriptionStatus Status of the subscription. Null without a subscription.
 	SubscriptionStatus nullable.Nullable[string] `json:"subscription_status"`
 
-	// UserRole The role of the caller in the tenant.
+	// UserRole Role of the caller in the tenant.
 	UserRole string `json:"user_role"`
 }
 
 // ProfileUser defines model for ProfileUser.
 type ProfileUser struct {
-	// Avatar The URL of the picture; null for none.
+	// Avatar URL of the picture. Null if not set.
 	Avatar nullable.Nullable[string] `json:"avatar"`
 
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// EmailVerified Whether somebody has proved that the address is theirs.
+	// EmailVerified Whether the email address is verified.
 	EmailVerified bool `json:"email_verified"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// IsPlatformAdmin Whether the user administrates the platform.
+	// IsPlatformAdmin Whether the user is a platform admin.
 	IsPlatformAdmin bool `json:"is_platform_admin"`
 
-	// Locale The language of mails to the user; null where none was chosen.
+	// Locale Language of emails to the user. Null if not set.
 	Locale nullable.Nullable[Locale] `json:"locale"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Permissions The permissions, by their names.
+	// Permissions Names of the permissions.
 	Permissions []string `json:"permissions"`
 
-	// Roles The roles.
+	// Roles Names of the user's roles.
 	Roles []string `json:"roles"`
 
-	// Tenants The tenants that the user is in: one or none.
+	// Tenants Tenants of the user. At most one.
 	Tenants []ProfileTenant `json:"tenants"`
 }
 
@@ -3380,93 +3504,93 @@ type ProfileUser struct {
 type ProfileUserAnswer struct {
 	Data ProfileUser `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // ProrationBreakdown defines model for ProrationBreakdown.
 type ProrationBreakdown struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// DaysRemaining The days that are left of the billing period.
+	// DaysRemaining Days left in the billing period.
 	DaysRemaining int64 `json:"days_remaining"`
 
-	// Method By whom a preview was counted: the provider, or here by days.
+	// Method How a preview was calculated: by the payment provider, or by this service per day.
 	Method  PreviewMethod `json:"method"`
 	Pending PreviewAmount `json:"pending"`
 
-	// PeriodEnd When the period ends; null where there is none.
+	// PeriodEnd End of the period. Null if no period applies.
 	PeriodEnd Date `json:"period_end"`
 
-	// PeriodStart When the period begins; null where there is none.
+	// PeriodStart Start of the period. Null if no period applies.
 	PeriodStart Date `json:"period_start"`
 
-	// TotalDays How many days the billing period has.
+	// TotalDays Number of days in the billing period.
 	TotalDays int64         `json:"total_days"`
 	Usage     PreviewAmount `json:"usage"`
 }
 
 // ProviderHealth defines model for ProviderHealth.
 type ProviderHealth struct {
-	// DelaySeconds For how long the oldest of them has been waiting.
+	// DelaySeconds Age of the oldest unprocessed notification, in seconds.
 	DelaySeconds int64 `json:"delay_seconds"`
 
-	// LastNotificationAt When its last notification was stored; null before the first.
+	// LastNotificationAt Time of the last received notification, in UTC. Null before the first.
 	LastNotificationAt nullable.Nullable[time.Time] `json:"last_notification_at"`
 
-	// LatencyMs How many milliseconds its last answer took; null before the first.
+	// LatencyMs Response time of the last call, in milliseconds. Null before the first call.
 	LatencyMs nullable.Nullable[float64] `json:"latency_ms"`
 
-	// Reachable Whether it answered the last call of this instance; true before the first.
+	// Reachable Whether the last call of this instance succeeded. True before the first call.
 	Reachable bool `json:"reachable"`
 
-	// Waiting How many notifications are stored and not handled, up to 10,000.
+	// Waiting Number of unprocessed notifications, up to 10,000.
 	Waiting int64 `json:"waiting"`
 }
 
 // ProviderPriceInput defines model for ProviderPriceInput.
 type ProviderPriceInput struct {
-	// PspPriceID The id of the price at the payment provider; null where it is not linked.
+	// PspPriceID ID of the price at the payment provider.
 	PspPriceID string `json:"psp_price_id"`
 }
 
 // PublicMeter defines model for PublicMeter.
 type PublicMeter struct {
-	// Code The code by which programs know it.
+	// Code Stable identifier for use in code.
 	Code string `json:"code"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 
-	// UnitPriceCents Minor units of the currency, exact to 12 decimals.
+	// UnitPriceCents Price per unit, in minor units of the currency with up to 12 decimal places.
 	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
 // PushKeys defines model for PushKeys.
 type PushKeys struct {
-	// Auth 16 bytes in base64url.
+	// Auth Authentication secret of the browser: 16 bytes in base64url.
 	Auth string `json:"auth"`
 
-	// P256Dh The browser's public key: a point on P-256, uncompressed, in base64url.
+	// P256Dh Public key of the browser: an uncompressed P-256 point in base64url.
 	P256Dh string `json:"p256dh"`
 }
 
 // PushSubscription defines model for PushSubscription.
 type PushSubscription struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Endpoint The URL that the browser's push service gave out.
+	// Endpoint URL of the browser's push endpoint.
 	Endpoint string `json:"endpoint"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 }
 
@@ -3474,109 +3598,109 @@ type PushSubscription struct {
 type PushSubscriptionAnswer struct {
 	Data PushSubscription `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // PushSubscriptionList defines model for PushSubscriptionList.
 type PushSubscriptionList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []PushSubscription `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// QuotaEnforcement What happens at a quota: usage is refused, alerts are sent, or nothing.
+// QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
 type QuotaEnforcement string
 
 // QuotaRefusalFigures defines model for QuotaRefusalFigures.
 type QuotaRefusalFigures struct {
-	// Last24Hours How many events were refused in this hour of UTC and the 23 before it.
+	// Last24Hours Number of rejected events in the current hour and the 23 hours before, in UTC.
 	Last24Hours int64 `json:"last_24_hours"`
 
-	// Previous24Hours How many in the 24 hours before.
+	// Previous24Hours Number of rejected events in the 24 hours before.
 	Previous24Hours int64 `json:"previous_24_hours"`
 
-	// Tenants Of how many tenants events were refused in the last 24 hours.
+	// Tenants Number of tenants with rejected events in the last 24 hours.
 	Tenants int64 `json:"tenants"`
 }
 
-// QuotaStatus Below 80 percent of the quota, from 80, from 100.
+// QuotaStatus Usage relative to the quota: ok below 80 percent, warning from 80 percent, exceeded from 100 percent.
 type QuotaStatus string
 
 // RecentEvent defines model for RecentEvent.
 type RecentEvent struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
-	// Quantity How much, with at most six decimals.
+	// Quantity Quantity, with up to six decimal places.
 	Quantity json.Number `json:"quantity"`
 
-	// RecordedAt When it happened, in UTC; decides the period that it counts in.
+	// RecordedAt Time at which the usage occurred, in UTC. Determines the period in which it counts.
 	RecordedAt time.Time `json:"recorded_at"`
 }
 
 // RecordUsageBatchRequest defines model for RecordUsageBatchRequest.
 type RecordUsageBatchRequest struct {
-	// Events The events, at most 1,000.
+	// Events Usage events, at most 1,000.
 	Events []UsageEventInput `json:"events"`
 }
 
 // RefreshTokensRequest defines model for RefreshTokensRequest.
 type RefreshTokensRequest struct {
-	// RefreshToken Exchanged once for a new pair.
+	// RefreshToken Token to exchange for a new token pair. Can be used once.
 	RefreshToken string `json:"refresh_token"`
 }
 
 // RegisterRequest defines model for RegisterRequest.
 type RegisterRequest struct {
-	// CreateTenant Default true; false for a user who is going to accept an invitation.
+	// CreateTenant Whether to create a tenant. Use false for a user who is going to accept an invitation. Default: true.
 	CreateTenant *bool `json:"create_tenant,omitempty"`
 
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password string `json:"password"`
 
-	// PasswordConfirmation The password once more.
+	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
 
-	// TenantName What the new tenant is called.
+	// TenantName Name of the new tenant.
 	TenantName *string `json:"tenant_name,omitempty"`
 }
 
 // RegisterWithInvitationRequest defines model for RegisterWithInvitationRequest.
 type RegisterWithInvitationRequest struct {
-	// Email The address that was invited.
+	// Email Invited email address.
 	Email string `json:"email"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password string `json:"password"`
 
-	// PasswordConfirmation The password once more.
+	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
 }
 
 // RemoveIdentityRequest defines model for RemoveIdentityRequest.
 type RemoveIdentityRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 }
 
 // RenameAPIKeyRequest defines model for RenameAPIKeyRequest.
 type RenameAPIKeyRequest struct {
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name *string `json:"name,omitempty"`
@@ -3584,7 +3708,7 @@ type RenameAPIKeyRequest struct {
 
 // RenamePlatformAPIKeyRequest defines model for RenamePlatformAPIKeyRequest.
 type RenamePlatformAPIKeyRequest struct {
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Metering
 	Name *string `json:"name,omitempty"`
@@ -3592,22 +3716,22 @@ type RenamePlatformAPIKeyRequest struct {
 
 // ReplayPlatformWebhookDeliveriesRequest defines model for ReplayPlatformWebhookDeliveriesRequest.
 type ReplayPlatformWebhookDeliveriesRequest struct {
-	// Since At most 30 days ago.
+	// Since Earliest creation time of the deliveries to send again. At most 30 days ago.
 	Since time.Time `json:"since"`
 }
 
 // ReplayWebhookDeliveriesRequest defines model for ReplayWebhookDeliveriesRequest.
 type ReplayWebhookDeliveriesRequest struct {
-	// Since At most 30 days ago.
+	// Since Earliest creation time of the deliveries to send again. At most 30 days ago.
 	Since time.Time `json:"since"`
 }
 
 // RequestEmailChangeRequest defines model for RequestEmailChangeRequest.
 type RequestEmailChangeRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 
-	// Email The email address.
+	// Email Email address.
 	//
 	// Examples: ada@example.com
 	Email string `json:"email"`
@@ -3615,55 +3739,55 @@ type RequestEmailChangeRequest struct {
 
 // RequestPasswordResetRequest defines model for RequestPasswordResetRequest.
 type RequestPasswordResetRequest struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 }
 
-// ResetInterval How long a meter counts; monthly follows the billing period.
+// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 type ResetInterval string
 
 // ResetPasswordRequest defines model for ResetPasswordRequest.
 type ResetPasswordRequest struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// KeepTenant True says that the organization of an account whose email was never verified is the caller's own. Default false: it may be of somebody else who registered the email.
+	// KeepTenant Whether to keep the organization of an account whose email was never verified. Use true only if the caller created the organization; otherwise it can belong to a stranger who registered the email. Default: false.
 	KeepTenant *bool `json:"keep_tenant,omitempty"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password string `json:"password"`
 
-	// PasswordConfirmation The password once more.
+	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
 
-	// Token The token of the mail.
+	// Token Token from the email.
 	Token string `json:"token"`
 }
 
 // RetryCheckoutRequest defines model for RetryCheckoutRequest.
 type RetryCheckoutRequest struct {
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// PlanSlug The slug of the plan to buy.
+	// PlanSlug Slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
 
-	// Quantity Seats of a seat plan; default 1.
+	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 }
 
 // RoleName defines model for RoleName.
 type RoleName struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // RotateAPIKeyRequest defines model for RotateAPIKeyRequest.
 type RotateAPIKeyRequest struct {
-	// OverlapMinutes How long the old key lives on.
+	// OverlapMinutes Number of minutes for which the old key remains valid.
 	//
 	// Examples: 60
 	OverlapMinutes *int64 `json:"overlap_minutes,omitempty"`
@@ -3671,66 +3795,72 @@ type RotateAPIKeyRequest struct {
 
 // RotatePlatformAPIKeyRequest defines model for RotatePlatformAPIKeyRequest.
 type RotatePlatformAPIKeyRequest struct {
-	// OverlapMinutes How long the old key lives on.
+	// OverlapMinutes Number of minutes for which the old key remains valid.
 	//
 	// Examples: 60
 	OverlapMinutes *int64 `json:"overlap_minutes,omitempty"`
 }
 
-// SeriesInterval How long a point of a series is.
+// SeriesInterval Length of a data point.
 type SeriesInterval string
 
 // SeriesPoint defines model for SeriesPoint.
 type SeriesPoint struct {
-	// At When the period begins.
+	// At Start of the period, in UTC.
 	At time.Time `json:"at"`
 
-	// Value 0 in a period without events; of a last_value meter the value that holds then.
+	// Value Usage in the period. 0 without events; for a last_value meter, the most recent value.
 	Value json.Number `json:"value"`
+}
+
+// SetUsageCapRequest defines model for SetUsageCapRequest.
+type SetUsageCapRequest struct {
+	// Limit The highest usage of a window in whole units; null removes the cap.
+	Limit nullable.Nullable[int64] `json:"limit"`
 }
 
 // Settings defines model for Settings.
 type Settings struct {
-	// Accent Color of buttons and links as #rrggbb, on which white text can be read; null where the operator has chosen none.
+	// Accent Color of buttons and links as #rrggbb, dark enough for white text. Null if not set.
 	Accent nullable.Nullable[string] `json:"accent"`
 
-	// AppName What this installation is called.
+	// AppName Product name of this installation.
 	AppName string `json:"app_name"`
 
-	// DefaultCurrency The ISO 4217 code of the currency of new tenants.
+	// DefaultCurrency Currency of new tenants, as an ISO 4217 code.
 	DefaultCurrency string `json:"default_currency"`
 
-	// DefaultLocale A language.
+	// DefaultLocale Language.
 	DefaultLocale Locale `json:"default_locale"`
 
-	// FrontendURL Where the frontend is, to which mails and hosted pages lead.
+	// FrontendURL URL of the frontend, used for links in emails and on hosted pages.
 	FrontendURL string `json:"frontend_url"`
 
-	// InvoiceMode Who issues invoices: the payment provider, or this service.
+	// InvoiceMode Issuer of invoices: the payment provider or this service.
 	InvoiceMode InvoiceMode `json:"invoice_mode"`
 
-	// Locales The languages of texts.
+	// Locales Supported languages.
 	Locales []Locale `json:"locales"`
 
-	// LogoURL Where the logo is; null for none.
+	// LogoURL URL of the logo. Null if not set.
 	LogoURL nullable.Nullable[string] `json:"logo_url"`
 
-	// OauthProviders Names of the identity providers that delegated login offers.
+	// OauthProviders Names of the identity providers for delegated login.
 	OauthProviders []string `json:"oauth_providers"`
 
-	// PrivacyURL Page with the privacy policy; null for none.
+	// PrivacyURL URL of the privacy policy. Null if not set.
 	PrivacyURL nullable.Nullable[string] `json:"privacy_url"`
 
-	// PushPublicKey The key with which browsers subscribe to push notifications, in base64url.
+	// PushPublicKey Public key for subscribing browsers to push notifications, in base64url.
 	PushPublicKey string `json:"push_public_key"`
 
-	// RegistrationEnabled Whether anybody can register.
+	// RegistrationEnabled Whether new users can register.
 	RegistrationEnabled bool `json:"registration_enabled"`
 
-	// SupportEmail Address for questions; null for none.
+	// SupportEmail Email address for support. Null if not set.
 	SupportEmail nullable.Nullable[string] `json:"support_email"`
 
-	// TermsURL Page with the terms of service; null for none.
+	// TermsURL URL of the terms of service. Null if not set.
 	TermsURL nullable.Nullable[string] `json:"terms_url"`
 }
 
@@ -3738,142 +3868,142 @@ type Settings struct {
 type SettingsAnswer struct {
 	Data Settings `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // StartImpersonationRequest defines model for StartImpersonationRequest.
 type StartImpersonationRequest struct {
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 
-	// UserID The id of the user.
+	// UserID ID of the user.
 	UserID int64 `json:"user_id"`
 }
 
 // StartOnboardingRequest defines model for StartOnboardingRequest.
 type StartOnboardingRequest struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Password 8 characters or more, at most 1,024 bytes, and none of the most common ones.
+	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
 	Password string `json:"password"`
 
-	// PasswordConfirmation The password once more.
+	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
 
-	// PlanSlug The slug of the plan to buy.
+	// PlanSlug Slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Quantity Seats of a seat plan; default 1.
+	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
-	// TenantName Default: the user's name.
+	// TenantName Name of the new tenant. Default: the user's name.
 	TenantName *string `json:"tenant_name,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // StartedOnboarding defines model for StartedOnboarding.
 type StartedOnboarding struct {
-	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// CheckoutURL Null for the default plan, which needs no checkout.
+	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 
-	// RefreshToken Exchanged once for a new pair. Absent in cookie mode.
+	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
 	RefreshToken *string   `json:"refreshToken,omitempty"`
 	Tenant       Tenant    `json:"tenant"`
 	User         LoginUser `json:"user"`
 }
 
-// StatsFigure A figure of the platform that there is a series of.
+// StatsFigure Statistic of the platform that is available as a series.
 type StatsFigure string
 
-// StatsInterval The length of the periods of a series of the platform.
+// StatsInterval Length of the periods of a platform statistic.
 type StatsInterval string
 
 // StatsLine defines model for StatsLine.
 type StatsLine struct {
-	// Currency The currency of revenue; null for other figures.
+	// Currency Currency of the revenue, as an ISO 4217 code. Null for other statistics.
 	Currency nullable.Nullable[string] `json:"currency"`
 
-	// Points One for each period, the oldest first.
+	// Points Data points, one per period, oldest first.
 	Points []StatsPoint `json:"points"`
 }
 
 // StatsPoint defines model for StatsPoint.
 type StatsPoint struct {
-	// At The day on which the period begins.
+	// At First day of the period.
 	At Date `json:"at"`
 
-	// Value A number; of revenue minor units a month.
+	// Value Value. Monthly recurring revenue is in minor units of the currency.
 	Value int64 `json:"value"`
 }
 
 // StatsSeries defines model for StatsSeries.
 type StatsSeries struct {
-	// Data One for each currency, the one that is largest at the end first; for figures without a currency one.
+	// Data One series per currency, sorted by the last value, largest first. One series for statistics without a currency.
 	Data []StatsLine     `json:"data"`
 	Meta StatsSeriesMeta `json:"meta"`
 }
 
 // StatsSeriesMeta defines model for StatsSeriesMeta.
 type StatsSeriesMeta struct {
-	// Figure A figure of the platform that there is a series of.
+	// Figure Statistic of the platform that is available as a series.
 	Figure StatsFigure `json:"figure"`
 
-	// From The first day that counts.
+	// From First day of the series.
 	From Date `json:"from"`
 
-	// Interval The length of the periods of a series of the platform.
+	// Interval Length of the periods of a platform statistic.
 	Interval StatsInterval `json:"interval"`
 
-	// To The last day that counts.
+	// To Last day of the series.
 	To Date `json:"to"`
 }
 
 // StringList defines model for StringList.
 type StringList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []string `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // StudioAccess defines model for StudioAccess.
 type StudioAccess struct {
-	// Allowed Whether it may.
+	// Allowed Whether the tenant can use the studio.
 	Allowed bool `json:"allowed"`
 
-	// Reason Why not; null where it may.
+	// Reason Reason why access is denied. Null if access is allowed.
 	Reason nullable.Nullable[StudioReason] `json:"reason"`
 }
 
@@ -3881,131 +4011,131 @@ type StudioAccess struct {
 type StudioAccessAnswer struct {
 	Data StudioAccess `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// StudioReason Why a tenant may not use the studio.
+// StudioReason Reason why a tenant cannot use the studio.
 type StudioReason string
 
 // SubscribedPlan defines model for SubscribedPlan.
 type SubscribedPlan struct {
-	// BillingCycle An interval by its older name.
+	// BillingCycle Legacy name of a billing interval.
 	BillingCycle BillingCycle `json:"billing_cycle"`
 
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// Features What the plan gives.
+	// Features Features of the plan.
 	Features []PlanFeature `json:"features"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Prices The prices, one for each currency.
+	// Prices Prices, one per currency.
 	Prices []PlanPrice `json:"prices"`
 
-	// PricingType What a plan's price is multiplied by: nothing, seats, or nothing, with metered usage beside it.
+	// PricingType How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.
 	PricingType PricingType `json:"pricing_type"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether the trial collects a card when it begins.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // Subscription defines model for Subscription.
 type Subscription struct {
-	// CancelAt When the subscription ends, if that is scheduled; else null.
+	// CancelAt Time at which the subscription ends, in UTC. Null if no cancellation is scheduled.
 	CancelAt nullable.Nullable[time.Time] `json:"cancel_at"`
 
-	// CancelAtPeriodEnd An end is scheduled; cancel_at is its date.
+	// CancelAtPeriodEnd Whether a cancellation is scheduled. See cancel_at for the time.
 	CancelAtPeriodEnd bool `json:"cancel_at_period_end"`
 
-	// CanceledAt When it was canceled; null if it was not.
+	// CanceledAt Time of the cancellation, in UTC. Null if the subscription was not canceled.
 	CanceledAt nullable.Nullable[time.Time] `json:"canceled_at"`
 
-	// CancellationReason Why it was canceled, in the words of whoever did; null without.
+	// CancellationReason Reason given for the cancellation. Null if not given.
 	CancellationReason nullable.Nullable[string] `json:"cancellation_reason"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Currency The ISO 4217 code of the currency.
+	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// CurrentPeriodEnd When the billing period ends, in UTC.
+	// CurrentPeriodEnd End of the current billing period, in UTC.
 	CurrentPeriodEnd time.Time `json:"current_period_end"`
 
-	// CurrentPeriodStart When the billing period began, in UTC.
+	// CurrentPeriodStart Start of the current billing period, in UTC.
 	CurrentPeriodStart time.Time `json:"current_period_start"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// IntervalCount How many units of time an interval has.
+	// IntervalCount Number of interval units per billing interval.
 	IntervalCount int `json:"interval_count"`
 
-	// IntervalUnit The unit of an interval.
+	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// PaymentAction What the latest invoice asks of a person, while it is open.
+	// PaymentAction Action that the customer has to take for the latest open invoice. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
-	// PendingChange A change of plan that waits for a confirmation; null for none.
+	// PendingChange Plan change that waits for confirmation. Null if no change is pending.
 	PendingChange nullable.Nullable[PendingChange] `json:"pending_change"`
 	Plan          SubscribedPlan                   `json:"plan"`
 
-	// PriceCents The price of one interval, in minor units of its currency; of a seat plan for one seat.
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
-	// Quantity The seats that are bought; 1 for a plan without seats.
+	// Quantity Number of seats. 1 for plans that are not billed per seat.
 	Quantity int64 `json:"quantity"`
 
-	// Status The provider's status of a subscription. It grants features while active or trialing; it is over when canceled or incomplete_expired.
+	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
 	Status SubscriptionStatus `json:"status"`
 
-	// TrialEndsAt When the trial ends, in UTC; null without one.
+	// TrialEndsAt End of the trial, in UTC. Null without a trial.
 	TrialEndsAt nullable.Nullable[time.Time] `json:"trial_ends_at"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // SubscriptionAnswer defines model for SubscriptionAnswer.
 type SubscriptionAnswer struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data nullable.Nullable[Subscription] `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // SubscriptionFigures defines model for SubscriptionFigures.
 type SubscriptionFigures struct {
-	// Active How many are active or past due.
+	// Active Number of active and past due subscriptions.
 	Active int64 `json:"active"`
 
-	// Active30DaysAgo How many were at the end of the day 30 days ago.
+	// Active30DaysAgo Number at the end of the day 30 days ago.
 	Active30DaysAgo int64 `json:"active_30_days_ago"`
 }
 
 // SubscriptionList defines model for SubscriptionList.
 type SubscriptionList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []Subscription `json:"data"`
 	Links *PageLinks     `json:"links,omitempty"`
 	Meta  *PageMeta      `json:"meta,omitempty"`
@@ -4013,23 +4143,23 @@ type SubscriptionList struct {
 
 // SubscriptionSeats defines model for SubscriptionSeats.
 type SubscriptionSeats struct {
-	// AvailableSeats The seats of the plan that are free; null for unlimited.
+	// AvailableSeats Number of free seats. Null if unlimited.
 	AvailableSeats nullable.Nullable[int64] `json:"available_seats"`
 
-	// CurrentSeats The members that the tenant has.
+	// CurrentSeats Number of members of the tenant.
 	CurrentSeats int64 `json:"current_seats"`
 
-	// IsSeatBased Whether the plan is paid by the seat.
+	// IsSeatBased Whether the plan is billed per seat.
 	IsSeatBased bool `json:"is_seat_based"`
 
-	// IsSynced Whether the provider's quantity has caught up with the team.
+	// IsSynced Whether the quantity at the payment provider matches the number of members.
 	IsSynced     bool  `json:"is_synced"`
 	PricePerSeat Money `json:"price_per_seat"`
 
-	// SeatLimit How many members the plan allows; null for unlimited.
+	// SeatLimit Number of members that the plan allows. Null if unlimited.
 	SeatLimit nullable.Nullable[int64] `json:"seat_limit"`
 
-	// SubscriptionQuantity The seats that are bought.
+	// SubscriptionQuantity Number of purchased seats.
 	SubscriptionQuantity int64 `json:"subscription_quantity"`
 	TotalSeatCost        Money `json:"total_seat_cost"`
 }
@@ -4038,42 +4168,42 @@ type SubscriptionSeats struct {
 type SubscriptionSeatsAnswer struct {
 	Data SubscriptionSeats `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// SubscriptionStatus The provider's status of a subscription. It grants features while active or trialing; it is over when canceled or incomplete_expired.
+// SubscriptionStatus Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
 type SubscriptionStatus string
 
 // TeamInvitation defines model for TeamInvitation.
 type TeamInvitation struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ExpiresAt When it ends by itself, in UTC; null where it does not.
+	// ExpiresAt Time at which the invitation expires, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID      string            `json:"id"`
 	Inviter InvitationInviter `json:"inviter"`
 
-	// IsExpired The expiry date has passed.
+	// IsExpired Whether the expiry time has passed.
 	IsExpired bool `json:"is_expired"`
 
-	// IsValid It is pending and has not expired.
+	// IsValid Whether the invitation is pending and has not expired.
 	IsValid bool `json:"is_valid"`
 
-	// Role The role.
+	// Role Name of the role assigned when the invitation is accepted.
 	Role string `json:"role"`
 
-	// Status The state of an invitation.
+	// Status Status of an invitation.
 	Status InvitationStatus `json:"status"`
 	Tenant InvitationTenant `json:"tenant"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -4081,13 +4211,13 @@ type TeamInvitation struct {
 type TeamInvitationAnswer struct {
 	Data TeamInvitation `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TeamInvitationList defines model for TeamInvitationList.
 type TeamInvitationList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []TeamInvitation `json:"data"`
 	Links *PageLinks       `json:"links,omitempty"`
 	Meta  *PageMeta        `json:"meta,omitempty"`
@@ -4095,19 +4225,19 @@ type TeamInvitationList struct {
 
 // TeamMember defines model for TeamMember.
 type TeamMember struct {
-	// Avatar The URL of the picture; null for none.
+	// Avatar URL of the picture. Null if not set.
 	Avatar nullable.Nullable[string] `json:"avatar"`
 
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// JoinedAt When the user became a member, in UTC; null where that is not known.
+	// JoinedAt Time at which the user joined the tenant, in UTC. Null if unknown.
 	JoinedAt nullable.Nullable[time.Time] `json:"joined_at"`
 
-	// Name The name.
+	// Name Display name.
 	Name string   `json:"name"`
 	Role TeamRole `json:"role"`
 }
@@ -4116,13 +4246,13 @@ type TeamMember struct {
 type TeamMemberAnswer struct {
 	Data TeamMember `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TeamMemberList defines model for TeamMemberList.
 type TeamMemberList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []TeamMember `json:"data"`
 	Links *PageLinks   `json:"links,omitempty"`
 	Meta  *PageMeta    `json:"meta,omitempty"`
@@ -4130,37 +4260,37 @@ type TeamMemberList struct {
 
 // TeamRole defines model for TeamRole.
 type TeamRole struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
 // TeamRoleList defines model for TeamRoleList.
 type TeamRoleList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []TeamRole `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TeamStats defines model for TeamStats.
 type TeamStats struct {
-	// Available Negative where the plan has become smaller than the team.
+	// Available Number of free seats. Negative if the team is larger than the plan allows. Null if unlimited.
 	Available nullable.Nullable[int64] `json:"available"`
 
-	// Limit The plan's quota of team-members; null is unlimited.
+	// Limit Quota of the feature team-members. Null if unlimited.
 	Limit nullable.Nullable[int64] `json:"limit"`
 
-	// Members How many members the tenant has.
+	// Members Number of members.
 	Members int64 `json:"members"`
 
-	// PendingInvitations How many invitations are pending.
+	// PendingInvitations Number of pending invitations.
 	PendingInvitations int64 `json:"pending_invitations"`
 
-	// Total Members and pending invitations together.
+	// Total Number of members and pending invitations.
 	Total int64 `json:"total"`
 }
 
@@ -4168,82 +4298,82 @@ type TeamStats struct {
 type TeamStatsAnswer struct {
 	Data TeamStats `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // Tenant defines model for Tenant.
 type Tenant struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// HasActiveSubscription Whether there is a subscription that grants features.
+	// HasActiveSubscription Whether the tenant has a subscription that grants features.
 	HasActiveSubscription bool `json:"has_active_subscription"`
 
-	// HasBillingDetails Whether everything that a bill needs is known.
+	// HasBillingDetails Whether the billing details required for invoices are complete.
 	HasBillingDetails bool `json:"has_billing_details"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// OnboardingCompletedAt When the onboarding was completed, in UTC; null where it was not.
+	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// Owner The owner; null where there is none.
+	// Owner Owner of the tenant. Null if not set.
 	Owner nullable.Nullable[Person] `json:"owner"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code"`
 
-	// PreferredCurrency The ISO 4217 code of the currency in which prices are shown to the tenant.
+	// PreferredCurrency Currency of the prices shown to the tenant, as an ISO 4217 code.
 	PreferredCurrency string `json:"preferred_currency"`
 
-	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// UserJoinedAt When the caller became a member, in UTC.
+	// UserJoinedAt Time at which the caller joined the tenant, in UTC. Null if unknown.
 	UserJoinedAt nullable.Nullable[time.Time] `json:"user_joined_at"`
 
-	// UserPermissions The permissions of the caller in the tenant.
+	// UserPermissions Permissions of the caller in the tenant.
 	UserPermissions []TenantPermission `json:"user_permissions"`
 
-	// UserRole The role of the caller in the tenant.
+	// UserRole Role of the caller in the tenant.
 	UserRole nullable.Nullable[string] `json:"user_role"`
 
-	// Users The members, in the order in which they joined, at most 1,000. Where there are more, the header X-Users-Total says how many; the list of members has all of them.
+	// Users Members in the order in which they joined, at most 1,000. If there are more, the `X-Users-Total` header contains the total; list the team members to get all.
 	Users []Person `json:"users"`
 
-	// VatName The registered name while the VAT number is valid.
+	// VatName Registered name of the business. Null unless the VAT number is valid.
 	VatName nullable.Nullable[string] `json:"vat_name"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number"`
 
-	// VatStatus The registry's answer about a VAT number.
+	// VatStatus Result of the VAT number check.
 	VatStatus VATStatus `json:"vat_status"`
 }
 
@@ -4251,28 +4381,28 @@ type Tenant struct {
 type TenantAnswer struct {
 	Data Tenant `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TenantBilling defines model for TenantBilling.
 type TenantBilling struct {
-	// Customer The tenant's customer at the payment provider; null before its first purchase.
+	// Customer ID of the customer at the payment provider. Null before the first purchase.
 	Customer nullable.Nullable[string] `json:"customer"`
 
-	// FailedPayment The last failed payment of an invoice that is still open; null for none.
+	// FailedPayment Most recent failed payment of an open invoice. Null without a failed payment.
 	FailedPayment nullable.Nullable[FailedPayment] `json:"failed_payment"`
 
-	// Open What is left to pay of open invoices, by currency. An invoice that a bank debit is paying does not count.
+	// Open Amount due on open invoices, by currency. Excludes invoices with a bank debit in progress.
 	Open []CurrencySum `json:"open"`
 
-	// PaidInAll What the tenant has ever paid, refunds not taken off, by currency.
+	// PaidInAll Total amount paid, by currency. Refunds are not subtracted.
 	PaidInAll []CurrencySum `json:"paid_in_all"`
 
-	// PaymentMethod What the next invoice is paid with; null for nothing.
+	// PaymentMethod Payment method for the next invoice. Null if not set.
 	PaymentMethod nullable.Nullable[PaymentMethod] `json:"payment_method"`
 
-	// ProviderURL The provider's page about the customer, for the operator; null without a customer.
+	// ProviderURL URL of the customer in the payment provider's dashboard. Null without a customer.
 	ProviderURL nullable.Nullable[string] `json:"provider_url"`
 }
 
@@ -4280,80 +4410,115 @@ type TenantBilling struct {
 type TenantBillingAnswer struct {
 	Data TenantBilling `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TenantFigures defines model for TenantFigures.
 type TenantFigures struct {
-	// Added30Days How many of them were made in the last 30 days.
+	// Added30Days Number of tenants created in the last 30 days.
 	Added30Days    int64                 `json:"added_30_days"`
 	BySubscription TenantsBySubscription `json:"by_subscription"`
 
-	// Total How many there are.
+	// Total Number of tenants.
 	Total int64 `json:"total"`
 }
 
 // TenantInput defines model for TenantInput.
 type TenantInput struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
-// TenantPermission What a role of a tenant may allow.
+// TenantLimit defines model for TenantLimit.
+type TenantLimit struct {
+	// Effective The override, otherwise the entitlement of the plan; null with neither.
+	Effective nullable.Nullable[LimitValue] `json:"effective"`
+
+	// FeatureCode Code of the feature whose limit is exceeded.
+	FeatureCode string `json:"feature_code"`
+
+	// GrantsRemaining The remaining units of the grants that are valid now.
+	GrantsRemaining json.Number `json:"grants_remaining"`
+
+	// Override Null without an override.
+	Override nullable.Nullable[LimitOverride] `json:"override"`
+
+	// Plan The entitlement of the plan; null without one.
+	Plan nullable.Nullable[LimitValue] `json:"plan"`
+}
+
+// TenantLimitAnswer defines model for TenantLimitAnswer.
+type TenantLimitAnswer struct {
+	Data TenantLimit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantLimitList defines model for TenantLimitList.
+type TenantLimitList struct {
+	// Data The requested object or list of objects.
+	Data []TenantLimit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantPermission Permission that a tenant role can grant.
 type TenantPermission string
 
 // TenantRole defines model for TenantRole.
 type TenantRole struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// GuardName Always web.
+	// GuardName Reserved. Always web.
 	GuardName string `json:"guard_name"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// IsBuiltin Whether every tenant has the role and nobody can change it.
+	// IsBuiltin Whether the role is built in. Built-in roles exist in every tenant and cannot be changed.
 	IsBuiltin bool `json:"is_builtin"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Permissions Sorted.
+	// Permissions Names of the permissions, sorted.
 	Permissions []TenantPermission `json:"permissions"`
 
-	// TenantID Null for a built-in role.
+	// TenantID ID of the tenant. Null for a built-in role.
 	TenantID nullable.Nullable[string] `json:"tenant_id"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 
-	// UsersCount Members of the tenant who hold the role.
+	// UsersCount Number of members with the role.
 	UsersCount int64 `json:"users_count"`
 }
 
@@ -4361,215 +4526,215 @@ type TenantRole struct {
 type TenantRoleAnswer struct {
 	Data TenantRole `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TenantRoleList defines model for TenantRoleList.
 type TenantRoleList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []TenantRole `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TenantRoles defines model for TenantRoles.
 type TenantRoles struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
-	// Roles The roles.
+	// Roles Roles that members can have.
 	Roles []RoleName `json:"roles"`
 }
 
 // TenantRolesList defines model for TenantRolesList.
 type TenantRolesList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []TenantRoles `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // TenantUpdate defines model for TenantUpdate.
 type TenantUpdate struct {
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message string `json:"message"`
 	Tenant  Tenant `json:"tenant"`
 }
 
 // TenantsBySubscription defines model for TenantsBySubscription.
 type TenantsBySubscription struct {
-	// Active Whose subscription is active.
+	// Active Tenants with an active subscription.
 	Active int64 `json:"active"`
 
-	// None Who have no subscription, or one that is over.
+	// None Tenants without a subscription, or with an ended one.
 	None int64 `json:"none"`
 
-	// Other Whose subscription is unpaid, paused or incomplete.
+	// Other Tenants with an unpaid, paused or incomplete subscription.
 	Other int64 `json:"other"`
 
-	// PastDue Whose last payment failed and is tried again.
+	// PastDue Tenants whose last payment failed and is being retried.
 	PastDue int64 `json:"past_due"`
 
-	// Trialing Who are in a trial.
+	// Trialing Tenants in a trial.
 	Trialing int64 `json:"trialing"`
 }
 
 // TimelineEntry defines model for TimelineEntry.
 type TimelineEntry struct {
-	// ActingAs Whom the actor impersonated; null for nobody.
+	// ActingAs User impersonated by the actor. Null if the actor was not impersonating.
 	ActingAs nullable.Nullable[NamedUser] `json:"acting_as"`
 
-	// Actor Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account.
+	// Actor User who made the change. Null if the actor is not an existing user.
 	Actor nullable.Nullable[NamedUser] `json:"actor"`
 
-	// APIKey The API key that did it, in place of a person; null for none.
+	// APIKey API key that made the change. Null if the actor is not an API key.
 	APIKey nullable.Nullable[NamedRecord] `json:"api_key"`
 
-	// At When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends.
+	// At Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour.
 	At time.Time `json:"at"`
 
-	// By What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service.
+	// By Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service.
 	By TimelineEntryBy `json:"by"`
 
-	// Facts What is known of it, by the kind.
+	// Facts Details of the entry. The form depends on the kind.
 	Facts TimelineEntry_Facts `json:"facts"`
 
-	// ID An id among all entries of all kinds.
+	// ID Unique identifier among entries of all kinds.
 	ID string `json:"id"`
 
-	// Kind A group of entries of a time line.
+	// Kind Category of a timeline entry.
 	Kind TimelineKind `json:"kind"`
 
-	// Tenant The tenant that it concerns; null for none, and for one that was purged.
+	// Tenant Tenant of the entry. Null for the platform or a purged tenant.
 	Tenant nullable.Nullable[NamedRecord] `json:"tenant"`
 
-	// Type What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear.
+	// Type Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; or webhook.failed. New types can be added.
 	Type string `json:"type"`
 }
 
-// TimelineEntryBy What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service.
+// TimelineEntryBy Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service.
 type TimelineEntryBy string
 
-// TimelineEntry_Facts What is known of it, by the kind.
+// TimelineEntry_Facts Details of the entry. The form depends on the kind.
 type TimelineEntry_Facts struct {
 	union json.RawMessage
 }
 
-// TimelineKind A group of entries of a time line.
+// TimelineKind Category of a timeline entry.
 type TimelineKind string
 
 // TimelinePage defines model for TimelinePage.
 type TimelinePage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []TimelineEntry `json:"data"`
 	Meta CursorMeta      `json:"meta"`
 }
 
 // TransferOwnershipRequest defines model for TransferOwnershipRequest.
 type TransferOwnershipRequest struct {
-	// CurrentPassword Needed by an account that has one.
+	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 
-	// UserID Another member.
+	// UserID User ID of the new owner, who must be a member.
 	UserID int64 `json:"user_id"`
 }
 
-// TranslatedName A text for each language; what is null or empty has none.
+// TranslatedName Text by language. Null or empty if a language does not have a text.
 type TranslatedName struct {
-	// En The text in this language.
+	// En Text in this language.
 	En string `json:"en"`
 
-	// Es The text in this language.
+	// Es Text in this language.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr The text in this language.
+	// Fr Text in this language.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It The text in this language.
+	// It Text in this language.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
-// TranslatedNameChange A text for each language; what is null or empty has none.
+// TranslatedNameChange Text by language. Null or empty if a language does not have a text.
 type TranslatedNameChange struct {
-	// En The text in this language.
+	// En Text in this language.
 	En *string `json:"en,omitempty"`
 
-	// Es The text in this language.
+	// Es Text in this language.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr The text in this language.
+	// Fr Text in this language.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It The text in this language.
+	// It Text in this language.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
-// TranslatedText A text for each language; what is null or empty has none.
+// TranslatedText Text by language. Null or empty if a language does not have a text.
 type TranslatedText struct {
-	// En The text in this language.
+	// En Text in this language.
 	En string `json:"en"`
 
-	// Es The text in this language.
+	// Es Text in this language.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr The text in this language.
+	// Fr Text in this language.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It The text in this language.
+	// It Text in this language.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
-// TranslatedTextChange A text for each language; what is null or empty has none.
+// TranslatedTextChange Text by language. Null or empty if a language does not have a text.
 type TranslatedTextChange struct {
-	// En The text in this language.
+	// En Text in this language.
 	En *string `json:"en,omitempty"`
 
-	// Es The text in this language.
+	// Es Text in this language.
 	Es nullable.Nullable[string] `json:"es,omitempty"`
 
-	// Fr The text in this language.
+	// Fr Text in this language.
 	Fr nullable.Nullable[string] `json:"fr,omitempty"`
 
-	// It The text in this language.
+	// It Text in this language.
 	It nullable.Nullable[string] `json:"it,omitempty"`
 }
 
 // Translation defines model for Translation.
 type Translation struct {
-	// Description A longer text.
+	// Description Description. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// Name The name.
+	// Name Display name.
 	Name nullable.Nullable[string] `json:"name"`
 }
 
 // UpdatePlatformWebhookEndpointRequest defines model for UpdatePlatformWebhookEndpointRequest.
 type UpdatePlatformWebhookEndpointRequest struct {
-	// Description A note for people, at most 255 characters; null for none.
+	// Description Note about the endpoint, at most 255 characters. Null removes it.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
 
-	// Enabled Enabling sends nothing by itself: what has failed can be replayed.
+	// Enabled Whether events are sent to the endpoint. Failed deliveries are not sent when the endpoint is enabled; use replay.
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// Events The types of events that are sent, or a star alone for all.
+	// Events Event types to send, or `*` for all types.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL The URL.
+	// URL URL.
 	URL *string `json:"url,omitempty"`
 }
 
 // UpdateProfileRequest defines model for UpdateProfileRequest.
 type UpdateProfileRequest struct {
-	// Locale The language of mails; null for none.
+	// Locale Language of emails to the user. Null resets it.
 	Locale nullable.Nullable[Locale] `json:"locale,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	//
 	// Examples: Ada Lovelace
 	Name *string `json:"name,omitempty"`
@@ -4577,58 +4742,58 @@ type UpdateProfileRequest struct {
 
 // UpdateRoleRequest defines model for UpdateRoleRequest.
 type UpdateRoleRequest struct {
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// Permissions The permissions, by their names.
+	// Permissions Names of the permissions.
 	Permissions *[]string `json:"permissions,omitempty"`
 }
 
 // UpdateTenantRequest defines model for UpdateTenantRequest.
 type UpdateTenantRequest struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name *string `json:"name,omitempty"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
 
-	// Slug A name for URLs: letters, digits, dashes and underscores.
+	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug *string `json:"slug,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // UpdateWebhookEndpointRequest defines model for UpdateWebhookEndpointRequest.
 type UpdateWebhookEndpointRequest struct {
-	// Description A note for people, at most 255 characters; null for none.
+	// Description Note about the endpoint, at most 255 characters. Null removes it.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
 
-	// Enabled Enabling sends nothing by itself: what has failed can be replayed.
+	// Enabled Whether events are sent to the endpoint. Failed deliveries are not sent when the endpoint is enabled; use replay.
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// Events The types of events that are sent, or a star alone for all.
+	// Events Event types to send, or `*` for all types.
 	Events *[]string `json:"events,omitempty"`
 
-	// URL The URL.
+	// URL URL.
 	URL *string `json:"url,omitempty"`
 }
 
@@ -4642,22 +4807,22 @@ type UploadedAvatar struct {
 type UploadedAvatarAnswer struct {
 	Data UploadedAvatar `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // UsageEvent defines model for UsageEvent.
 type UsageEvent struct {
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// Quantity How much, with at most six decimals.
+	// Quantity Quantity, with up to six decimal places.
 	Quantity json.Number `json:"quantity"`
 
-	// RecordedAt When it happened, in UTC; decides the period that it counts in.
+	// RecordedAt Time at which the usage occurred, in UTC. Determines the period in which it counts.
 	RecordedAt time.Time `json:"recorded_at"`
 }
 
@@ -4665,55 +4830,55 @@ type UsageEvent struct {
 type UsageEventAnswer struct {
 	Data UsageEvent `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // UsageEventInput defines model for UsageEventInput.
 type UsageEventInput struct {
-	// IdempotencyKey What is the same when the same event is sent again: it counts once.
+	// IdempotencyKey Key that identifies the event. Events with the same key are counted once.
 	IdempotencyKey nullable.Nullable[string] `json:"idempotency_key,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// Quantity How much, with at most six decimals.
+	// Quantity Quantity, with up to six decimal places.
 	Quantity *json.Number `json:"quantity,omitempty"`
 
-	// RecordedAt When it happened, in UTC; decides the period that it counts in.
+	// RecordedAt Time at which the usage occurred, in UTC. Determines the period in which it counts.
 	RecordedAt *time.Time `json:"recorded_at,omitempty"`
 }
 
 // UsageFacts defines model for UsageFacts.
 type UsageFacts struct {
-	// Limit The limit, as decimal text; null where it is not known.
+	// Limit Limit, as a decimal string. Null if unknown.
 	Limit nullable.Nullable[string] `json:"limit"`
 
-	// Meter The code of the meter.
+	// Meter Code of the meter.
 	Meter string `json:"meter"`
 
-	// MeterName The name of the meter.
+	// MeterName Name of the meter.
 	MeterName string `json:"meter_name"`
 
-	// Refused How many events were refused for the quota in the hour that begins at the time of the entry; null for an alert.
+	// Refused Number of events rejected in the hour that starts at the time of the entry. Null for an alert.
 	Refused nullable.Nullable[int64] `json:"refused"`
 
-	// Threshold The share of the limit that was reached, in percent; null for what was refused.
+	// Threshold Reached percentage of the limit. Null for rejected usage.
 	Threshold nullable.Nullable[int] `json:"threshold"`
 
-	// Used What was used of it, as decimal text; null where it is not known.
+	// Used Usage, as a decimal string. Null if unknown.
 	Used nullable.Nullable[string] `json:"used"`
 }
 
 // UsageQuotas defines model for UsageQuotas.
 type UsageQuotas struct {
-	// Meters The meters, by their codes.
+	// Meters Active meters, sorted by code.
 	Meters []MeterQuota `json:"meters"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 }
 
@@ -4721,22 +4886,22 @@ type UsageQuotas struct {
 type UsageQuotasAnswer struct {
 	Data UsageQuotas `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // UsageSeries defines model for UsageSeries.
 type UsageSeries struct {
-	// Interval How long a point of a series is.
+	// Interval Length of a data point.
 	Interval SeriesInterval `json:"interval"`
 
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
 
-	// Points The points, the oldest first.
+	// Points Data points, oldest first.
 	Points []SeriesPoint `json:"points"`
 
-	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
 }
 
@@ -4744,22 +4909,22 @@ type UsageSeries struct {
 type UsageSeriesAnswer struct {
 	Data UsageSeries `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // UsageSummary defines model for UsageSummary.
 type UsageSummary struct {
-	// Meters The meters, by their codes.
+	// Meters Active meters, sorted by code.
 	Meters []MeterSummary `json:"meters"`
 
-	// PeriodEnd When the period ends; null where there is none.
+	// PeriodEnd End of the period. Null if no period applies.
 	PeriodEnd time.Time `json:"period_end"`
 
-	// PeriodStart When the period begins; null where there is none.
+	// PeriodStart Start of the period. Null if no period applies.
 	PeriodStart time.Time `json:"period_start"`
 
-	// TenantID The tenant; null for the platform.
+	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 }
 
@@ -4767,97 +4932,97 @@ type UsageSummary struct {
 type UsageSummaryAnswer struct {
 	Data UsageSummary `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // UserIdentity defines model for UserIdentity.
 type UserIdentity struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Email The address at the provider.
+	// Email Email address at the identity provider.
 	Email string `json:"email"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastUsedAt The last login with it.
+	// LastUsedAt Time of the last login with the identity, in UTC.
 	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
 
-	// Provider The name of the identity provider.
+	// Provider Name of the identity provider.
 	Provider string `json:"provider"`
 }
 
 // UserIdentityList defines model for UserIdentityList.
 type UserIdentityList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []UserIdentity `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// VATStatus The registry's answer about a VAT number.
+// VATStatus Result of the VAT number check.
 type VATStatus string
 
 // VerifyEmailRequest defines model for VerifyEmailRequest.
 type VerifyEmailRequest struct {
-	// CurrentPassword For a change of the email without a login of the account: its password.
+	// CurrentPassword Password of the account. Required for an email change if the request is not authenticated.
 	CurrentPassword *string `json:"current_password,omitempty"`
 
-	// Token The token of the mail.
+	// Token Token from the email.
 	Token string `json:"token"`
 }
 
 // Violation defines model for Violation.
 type Violation struct {
-	// CurrentUsage How much of the feature the tenant uses.
+	// CurrentUsage Current usage of the feature.
 	CurrentUsage int64 `json:"current_usage"`
 
-	// FeatureCode The feature that is used more than the plan allows.
+	// FeatureCode Code of the feature whose limit is exceeded.
 	FeatureCode string `json:"feature_code"`
 
-	// PlanLimit How much of the feature the plan allows.
+	// PlanLimit Limit of the plan for the feature.
 	PlanLimit int64 `json:"plan_limit"`
 }
 
 // WebhookAttempt defines model for WebhookAttempt.
 type WebhookAttempt struct {
-	// At When, in UTC.
+	// At Time of the attempt, in UTC.
 	At time.Time `json:"at"`
 
-	// DurationMs How long the attempt took, in milliseconds.
+	// DurationMs Duration of the attempt, in milliseconds.
 	DurationMs int64 `json:"duration_ms"`
 
-	// Error Why there was no answer; null where there was one. address_not_allowed: the name of the host is unknown, or its address is not public.
+	// Error Reason why the endpoint did not respond. Null if it responded. address_not_allowed: the host is unknown or its address is not public.
 	Error nullable.Nullable[DeliveryError] `json:"error"`
 
-	// StatusCode Null without an answer.
+	// StatusCode HTTP status of the response. Null without a response.
 	StatusCode nullable.Nullable[int64] `json:"status_code"`
 }
 
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
-	// Attempts The attempts to deliver it, the oldest first.
+	// Attempts Delivery attempts, oldest first.
 	Attempts []WebhookAttempt `json:"attempts"`
 
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// EventID What the header webhook-id has, the same at every attempt and every endpoint.
+	// EventID ID of the event, sent in the webhook-id header. The same for all endpoints and attempts.
 	EventID string `json:"event_id"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// NextAttemptAt When the next attempt is made, in UTC; null where none will be.
+	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
 	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
 
-	// Status The state of a delivery.
+	// Status Status of a webhook delivery.
 	Status DeliveryStatus `json:"status"`
 
-	// Type What endpoints are sent.
+	// Type Type of a webhook event.
 	Type WebhookEventType `json:"type"`
 }
 
@@ -4865,13 +5030,13 @@ type WebhookDelivery struct {
 type WebhookDeliveryAnswer struct {
 	Data WebhookDelivery `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // WebhookDeliveryPage defines model for WebhookDeliveryPage.
 type WebhookDeliveryPage struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data  []WebhookDelivery `json:"data"`
 	Links PageLinks         `json:"links"`
 	Meta  PageMeta          `json:"meta"`
@@ -4879,30 +5044,30 @@ type WebhookDeliveryPage struct {
 
 // WebhookEndpoint defines model for WebhookEndpoint.
 type WebhookEndpoint struct {
-	// CreatedAt When it was made, in UTC.
+	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description A note for people; null for none.
+	// Description Note about the endpoint. Null if not set.
 	Description nullable.Nullable[string] `json:"description"`
 
-	// DisabledReason gone: it answered 410. failing: nothing was delivered for 5 days. Null where it is enabled, or was disabled by hand.
+	// DisabledReason Reason why the endpoint was disabled automatically: it returned 410 (gone), or deliveries failed for five days (failing). Null if it is enabled or was disabled by a user.
 	DisabledReason nullable.Nullable[DisabledReason] `json:"disabled_reason"`
 
-	// Enabled Whether it is on.
+	// Enabled Whether it is enabled.
 	Enabled bool `json:"enabled"`
 
-	// Events Types of events, or a star for all.
+	// Events Event types to send, or * for all types.
 	//
 	// Examples: ["invoice.paid","subscription.updated"]
 	Events []string `json:"events"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// LastDeliveryAt The last success.
+	// LastDeliveryAt Time of the last successful delivery, in UTC. Null before the first.
 	LastDeliveryAt nullable.Nullable[time.Time] `json:"last_delivery_at"`
 
-	// URL The URL.
+	// URL URL.
 	//
 	// Examples: https://example.com/hooks
 	URL string `json:"url"`
@@ -4912,52 +5077,52 @@ type WebhookEndpoint struct {
 type WebhookEndpointAnswer struct {
 	Data WebhookEndpoint `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
 // WebhookEndpointList defines model for WebhookEndpointList.
 type WebhookEndpointList struct {
-	// Data The resource, or the list of them.
+	// Data The requested object or list of objects.
 	Data []WebhookEndpoint `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
-// WebhookEventType What endpoints are sent.
+// WebhookEventType Type of a webhook event.
 type WebhookEventType string
 
 // WebhookFacts defines model for WebhookFacts.
 type WebhookFacts struct {
-	// Attempts How often it was tried.
+	// Attempts Number of attempts.
 	Attempts int `json:"attempts"`
 
-	// Endpoint The id of the endpoint.
+	// Endpoint ID of the webhook endpoint.
 	Endpoint string `json:"endpoint"`
 
-	// EventType The type of the event that was not delivered.
+	// EventType Type of the event that was not delivered.
 	EventType string `json:"event_type"`
 
-	// Status The HTTP status of the last answer; null without one.
+	// Status HTTP status of the last response. Null without a response.
 	Status nullable.Nullable[int] `json:"status"`
 
-	// URL Where it sends to now: scheme, host and a digest of the URL.
+	// URL Current URL of the endpoint: scheme, host and a digest of the full URL.
 	URL string `json:"url"`
 }
 
 // WebhookHealth defines model for WebhookHealth.
 type WebhookHealth struct {
-	// Delivered How many were taken by their endpoint, up to 10,000.
+	// Delivered Number of successful deliveries, up to 10,000.
 	Delivered int64 `json:"delivered"`
 
-	// Failed How many failed at their last attempt, up to 10,000.
+	// Failed Number of deliveries whose last attempt failed, up to 10,000.
 	Failed int64 `json:"failed"`
 }
 
 // WebhookReplay defines model for WebhookReplay.
 type WebhookReplay struct {
-	// Deliveries How many deliveries are sent again.
+	// Deliveries Number of deliveries to be sent again.
 	Deliveries int64 `json:"deliveries"`
 }
 
@@ -4965,7 +5130,7 @@ type WebhookReplay struct {
 type WebhookReplayAnswer struct {
 	Data WebhookReplay `json:"data"`
 
-	// Message What was done, as a translation key such as `team.role_changed`.
+	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
 
@@ -4983,25 +5148,25 @@ type PerPage = int
 
 // ListActivityParams defines parameters for ListActivity.
 type ListActivityParams struct {
-	// Kind Only entries of this kind; all when omitted.
+	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor The next_cursor of the page before; the newest entries when omitted.
+	// Cursor Value of next_cursor from the previous page. Default: the newest entries.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListPlatformAPIKeysParams defines parameters for ListPlatformAPIKeys.
 type ListPlatformAPIKeysParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListPlatformAPIKeysParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5010,28 +5175,28 @@ type ListPlatformAPIKeysParamsSort string
 
 // ListAuditLogParams defines parameters for ListAuditLog.
 type ListAuditLogParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterAction Matches exactly.
+	// FilterAction Exact match.
 	FilterAction *string `form:"filter[action],omitempty" json:"filter[action],omitempty"`
 
-	// FilterActor Matches exactly.
+	// FilterActor Exact match.
 	FilterActor *int `form:"filter[actor],omitempty" json:"filter[actor],omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterTenant Matches exactly.
+	// FilterTenant Exact match.
 	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListAuditLogParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5040,31 +5205,31 @@ type ListAuditLogParamsSort string
 
 // AdminListFeaturesParams defines parameters for AdminListFeatures.
 type AdminListFeaturesParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterCode Matches exactly.
+	// FilterCode Exact match.
 	FilterCode *string `form:"filter[code],omitempty" json:"filter[code],omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterIsActive Matches exactly; also 1 and 0.
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
 	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
 
-	// FilterName Matches a part, case-insensitively.
+	// FilterName Partial match. Not case-sensitive.
 	FilterName *string `form:"filter[name],omitempty" json:"filter[name],omitempty"`
 
-	// FilterSearch Matches a part, case-insensitively.
+	// FilterSearch Partial match. Not case-sensitive.
 	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: code.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: code.
 	Sort *[]AdminListFeaturesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5073,13 +5238,13 @@ type AdminListFeaturesParamsSort string
 
 // ListImpersonationsParams defines parameters for ListImpersonations.
 type ListImpersonationsParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListImpersonationsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5088,31 +5253,31 @@ type ListImpersonationsParamsSort string
 
 // AdminListMetersParams defines parameters for AdminListMeters.
 type AdminListMetersParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterCode Matches exactly.
+	// FilterCode Exact match.
 	FilterCode *string `form:"filter[code],omitempty" json:"filter[code],omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterIsActive Matches exactly; also 1 and 0.
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
 	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
 
-	// FilterName Matches a part, case-insensitively.
+	// FilterName Partial match. Not case-sensitive.
 	FilterName *string `form:"filter[name],omitempty" json:"filter[name],omitempty"`
 
-	// FilterSearch Matches a part, case-insensitively.
+	// FilterSearch Partial match. Not case-sensitive.
 	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: code.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: code.
 	Sort *[]AdminListMetersParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5121,40 +5286,40 @@ type AdminListMetersParamsSort string
 
 // AdminListPlansParams defines parameters for AdminListPlans.
 type AdminListPlansParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterBillingCycle Matches exactly.
+	// FilterBillingCycle Exact match.
 	FilterBillingCycle *BillingCycle `form:"filter[billing_cycle],omitempty" json:"filter[billing_cycle],omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterIsActive Matches exactly; also 1 and 0.
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
 	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
 
-	// FilterName Matches a part, case-insensitively.
+	// FilterName Partial match. Not case-sensitive.
 	FilterName *string `form:"filter[name],omitempty" json:"filter[name],omitempty"`
 
-	// FilterPricingType Matches exactly.
+	// FilterPricingType Exact match.
 	FilterPricingType *PricingType `form:"filter[pricing_type],omitempty" json:"filter[pricing_type],omitempty"`
 
-	// FilterProductID Matches exactly.
+	// FilterProductID Exact match.
 	FilterProductID *string `form:"filter[product_id],omitempty" json:"filter[product_id],omitempty"`
 
-	// FilterSearch Matches a part, case-insensitively.
+	// FilterSearch Partial match. Not case-sensitive.
 	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: sort_order.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: sort_order.
 	Sort *[]AdminListPlansParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Include Comma-separated.
+	// Include Comma-separated list of related objects to include.
 	Include *[]AdminListPlansParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 }
 
@@ -5166,31 +5331,31 @@ type AdminListPlansParamsInclude string
 
 // AdminListProductsParams defines parameters for AdminListProducts.
 type AdminListProductsParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterIsActive Matches exactly; also 1 and 0.
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
 	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
 
-	// FilterName Matches a part, case-insensitively.
+	// FilterName Partial match. Not case-sensitive.
 	FilterName *string `form:"filter[name],omitempty" json:"filter[name],omitempty"`
 
-	// FilterSearch Matches a part, case-insensitively.
+	// FilterSearch Partial match. Not case-sensitive.
 	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]AdminListProductsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
-	// Include Comma-separated.
+	// Include Comma-separated list of related objects to include.
 	Include *[]AdminListProductsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 }
 
@@ -5202,37 +5367,37 @@ type AdminListProductsParamsInclude string
 
 // ShowStatsSeriesParams defines parameters for ShowStatsSeries.
 type ShowStatsSeriesParams struct {
-	// Figure What is shown: of the first three the value at the end of each period, of the others the sum over it.
+	// Figure Statistic to return. The first three are values at the end of each period, the others are sums over the period.
 	Figure StatsFigure `form:"figure" json:"figure"`
 
-	// Interval The periods of the points, in UTC.
+	// Interval Length of each data point, in UTC.
 	Interval *StatsInterval `form:"interval,omitempty" json:"interval,omitempty"`
 
-	// From The first day, in UTC. By default 12 months until to, or 30 days.
+	// From First day, in UTC. Default: 12 months before to, or 30 days by day.
 	From *Date `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The last day, in UTC. By default, and at most, today.
+	// To Last day, in UTC. At most today. Default: today.
 	To *Date `form:"to,omitempty" json:"to,omitempty"`
 
-	// Currency Only revenue in this currency; in all when omitted. Other figures have none.
+	// Currency Return only revenue in this currency. Default: all currencies. Ignored for other statistics.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 }
 
 // AdminListTenantsParams defines parameters for AdminListTenants.
 type AdminListTenantsParams struct {
-	// Search Matches a part of the name, case-insensitively.
+	// Search Part of the name. Not case-sensitive.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
-	// Deleted Lists the tenants that are deleted and can be restored, in place of the others.
+	// Deleted Return the deleted tenants that can be restored instead of the active tenants.
 	Deleted *bool `form:"deleted,omitempty" json:"deleted,omitempty"`
 
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]AdminListTenantsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5241,67 +5406,67 @@ type AdminListTenantsParamsSort string
 
 // AdminSearchTenantsParams defines parameters for AdminSearchTenants.
 type AdminSearchTenantsParams struct {
-	// Search Matches a part of the name, case-insensitively.
+	// Search Part of the name. Not case-sensitive.
 	Search string `form:"search" json:"search"`
 }
 
 // AdminListInvitationsParams defines parameters for AdminListInvitations.
 type AdminListInvitationsParams struct {
-	// PendingOnly Only invitations that can be accepted.
+	// PendingOnly Return only invitations that can be accepted.
 	PendingOnly *bool `form:"pending_only,omitempty" json:"pending_only,omitempty"`
 
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // AdminListMembersParams defines parameters for AdminListMembers.
 type AdminListMembersParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // AdminListSubscriptionsParams defines parameters for AdminListSubscriptions.
 type AdminListSubscriptionsParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // ShowTenantTimelineParams defines parameters for ShowTenantTimeline.
 type ShowTenantTimelineParams struct {
-	// Kind Only entries of this kind; all when omitted.
+	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor The next_cursor of the page before; the newest entries when omitted.
+	// Cursor Value of next_cursor from the previous page. Default: the newest entries.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListPlatformWebhookDeliveriesParams defines parameters for ListPlatformWebhookDeliveries.
 type ListPlatformWebhookDeliveriesParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Status Matches exactly.
+	// Status Exact match.
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Type Matches exactly.
+	// Type Exact match.
 	Type *WebhookEventType `form:"type,omitempty" json:"type,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListPlatformWebhookDeliveriesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5310,49 +5475,49 @@ type ListPlatformWebhookDeliveriesParamsSort string
 
 // ExchangeLoginCodeParams defines parameters for ExchangeLoginCode.
 type ExchangeLoginCodeParams struct {
-	// TenantryOauth The browser's key, from an earlier redirect.
+	// TenantryOauth Cookie of the browser that started the login, with http.
 	TenantryOauth *string `form:"tenantry_oauth,omitempty" json:"tenantry_oauth,omitempty"`
 
-	// UnderscoreUnderscoreHostTenantryOauth The same under https.
+	// UnderscoreUnderscoreHostTenantryOauth Cookie of the browser that started the login, with https.
 	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
 }
 
 // ListFeaturesParams defines parameters for ListFeatures.
 type ListFeaturesParams struct {
-	// IfNoneMatch The ETag of the answer that the caller has.
+	// IfNoneMatch ETag of the cached response.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListPlansParams defines parameters for ListPlans.
 type ListPlansParams struct {
-	// Currency Only prices in this currency; all prices when omitted.
+	// Currency Return only prices in this currency. Default: all currencies.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// IfNoneMatch The ETag of the answer that the caller has.
+	// IfNoneMatch ETag of the cached response.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListProductsParams defines parameters for ListProducts.
 type ListProductsParams struct {
-	// IfNoneMatch The ETag of the answer that the caller has.
+	// IfNoneMatch ETag of the cached response.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListCurrenciesParams defines parameters for ListCurrencies.
 type ListCurrenciesParams struct {
-	// IfNoneMatch The ETag of the answer that the caller has.
+	// IfNoneMatch ETag of the cached response.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListAPIKeysParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5361,25 +5526,25 @@ type ListAPIKeysParamsSort string
 
 // ListTenantAuditLogParams defines parameters for ListTenantAuditLog.
 type ListTenantAuditLogParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// From A datetime, or a date: its first moment in UTC.
+	// From Start, inclusive: a datetime, or a date in UTC.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To A datetime, or a date: its last moment in UTC.
+	// To End, inclusive: a datetime, or a date in UTC.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
-	// FilterAction Matches exactly.
+	// FilterAction Exact match.
 	FilterAction *string `form:"filter[action],omitempty" json:"filter[action],omitempty"`
 
-	// FilterActor Matches exactly.
+	// FilterActor Exact match.
 	FilterActor *int `form:"filter[actor],omitempty" json:"filter[actor],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListTenantAuditLogParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5388,16 +5553,16 @@ type ListTenantAuditLogParamsSort string
 
 // ListInvoicesParams defines parameters for ListInvoices.
 type ListInvoicesParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Status Matches exactly.
+	// Status Exact match.
 	Status *InvoiceStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -issue_date.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -issue_date.
 	Sort *[]ListInvoicesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5406,73 +5571,73 @@ type ListInvoicesParamsSort string
 
 // SummarizeInvoicesParams defines parameters for SummarizeInvoices.
 type SummarizeInvoicesParams struct {
-	// Year The year of the issue dates, in UTC; this year when omitted.
+	// Year Year of the issue dates, in UTC. Default: the current year.
 	Year *int `form:"year,omitempty" json:"year,omitempty"`
 }
 
 // ListOfferedPlansParams defines parameters for ListOfferedPlans.
 type ListOfferedPlansParams struct {
-	// Currency Default: the tenant's preferred currency.
+	// Currency Currency of the prices, as an ISO 4217 code. Default: the tenant's preferred currency.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 }
 
 // PreviewChangeParams defines parameters for PreviewChange.
 type PreviewChangeParams struct {
-	// NewPlanID The plan to change to.
+	// NewPlanID ID of the new plan.
 	NewPlanID string `form:"new_plan_id" json:"new_plan_id"`
 
-	// Quantity Seats of a seat plan; default as many as now, but not fewer than the members.
+	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
 	Quantity *int64 `form:"quantity,omitempty" json:"quantity,omitempty"`
 }
 
 // ListInvitationsParams defines parameters for ListInvitations.
 type ListInvitationsParams struct {
-	// PendingOnly Only invitations that can be accepted.
+	// PendingOnly Return only invitations that can be accepted.
 	PendingOnly *bool `form:"pending_only,omitempty" json:"pending_only,omitempty"`
 
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // ListTenantTimelineParams defines parameters for ListTenantTimeline.
 type ListTenantTimelineParams struct {
-	// Kind Only entries of this kind; all when omitted.
+	// Kind Return only entries of this kind. Default: all kinds.
 	Kind *TimelineKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of entries per page.
 	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor The next_cursor of the page before; the newest entries when omitted.
+	// Cursor Value of next_cursor from the previous page. Default: the newest entries.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ExportUsageParams defines parameters for ExportUsage.
 type ExportUsageParams struct {
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `form:"meter_code" json:"meter_code"`
 
-	// Format The form of the file.
+	// Format Format of the file.
 	Format *ExportUsageParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
-	// Bom Whether CSV begins with a byte order mark, which Excel needs to read UTF-8.
+	// Bom Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.
 	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
 
-	// From A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year.
+	// From Start, inclusive: a datetime, or a date in UTC. Default: 30 days before to. For a series, 7 days by hour and one year by month.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To A datetime, or a date in UTC; exclusive. By default now.
+	// To End, exclusive: a datetime, or a date in UTC. Default: now.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
 
@@ -5481,34 +5646,34 @@ type ExportUsageParamsFormat string
 
 // ShowUsageSeriesParams defines parameters for ShowUsageSeries.
 type ShowUsageSeriesParams struct {
-	// MeterCode The code of the meter.
+	// MeterCode Code of the meter.
 	MeterCode string `form:"meter_code" json:"meter_code"`
 
-	// Interval The periods of the points, in UTC.
+	// Interval Length of each data point, in UTC.
 	Interval *SeriesInterval `form:"interval,omitempty" json:"interval,omitempty"`
 
-	// From A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year.
+	// From Start, inclusive: a datetime, or a date in UTC. Default: 30 days before to. For a series, 7 days by hour and one year by month.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To A datetime, or a date in UTC; exclusive. By default now.
+	// To End, exclusive: a datetime, or a date in UTC. Default: now.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Page Which page, from 1 on. One past the end is empty.
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
 	Page *Page `form:"page,omitempty" json:"page,omitempty"`
 
-	// PerPage How many entries a page has.
+	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Status Matches exactly.
+	// Status Exact match.
 	Status *DeliveryStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// Type Matches exactly.
+	// Type Exact match.
 	Type *WebhookEventType `form:"type,omitempty" json:"type,omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]ListWebhookDeliveriesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -5585,6 +5750,9 @@ type AdminUpdateTenantJSONRequestBody = TenantInput
 
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
+
+// AdminSetLimitJSONRequestBody defines body for AdminSetLimit for application/json ContentType.
+type AdminSetLimitJSONRequestBody = AdminSetLimitRequest
 
 // AdminUpdateMemberJSONRequestBody defines body for AdminUpdateMember for application/json ContentType.
 type AdminUpdateMemberJSONRequestBody = AdminUpdateMemberRequest
@@ -5691,6 +5859,9 @@ type RecordUsageJSONRequestBody = UsageEventInput
 // RecordUsageBatchJSONRequestBody defines body for RecordUsageBatch for application/json ContentType.
 type RecordUsageBatchJSONRequestBody = RecordUsageBatchRequest
 
+// SetUsageCapJSONRequestBody defines body for SetUsageCap for application/json ContentType.
+type SetUsageCapJSONRequestBody = SetUsageCapRequest
+
 // CreateWebhookEndpointJSONRequestBody defines body for CreateWebhookEndpoint for application/json ContentType.
 type CreateWebhookEndpointJSONRequestBody = CreateWebhookEndpointRequest
 
@@ -5720,6 +5891,24 @@ type RemoveIdentityJSONRequestBody = RemoveIdentityRequest
 
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
+
+// AsAuthorID0 reads the value as a AuthorID0.
+func (t Author_ID) AsAuthorID0() (value AuthorID0, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// AsAuthorID1 reads the value as a AuthorID1.
+func (t Author_ID) AsAuthorID1() (value AuthorID1, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// MarshalJSON returns the value as it came.
+func (t Author_ID) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() }
+
+// UnmarshalJSON keeps the value, for the methods that read it.
+func (t *Author_ID) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
 
 // AsChangeFacts reads the value as a ChangeFacts.
 func (t TimelineEntry_Facts) AsChangeFacts() (value ChangeFacts, err error) {
@@ -5751,7 +5940,7 @@ func (t TimelineEntry_Facts) MarshalJSON() ([]byte, error) { return t.union.Mars
 // UnmarshalJSON keeps the value, for the methods that read it.
 func (t *TimelineEntry_Facts) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
 
-// ListActivity is GET /api/v1/admin/activity: List what has happened anywhere.
+// ListActivity is GET /api/v1/admin/activity: List activity on the platform.
 func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (*TimelinePage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -5787,31 +5976,31 @@ func (c *Client) ListPlatformAPIKeys(ctx context.Context, params *ListPlatformAP
 	return decode[APIKeyPage](c.send(ctx, r))
 }
 
-// CreatePlatformAPIKey is POST /api/v1/admin/api-keys: Create an API key of the platform.
+// CreatePlatformAPIKey is POST /api/v1/admin/api-keys: Create a platform API key.
 func (c *Client) CreatePlatformAPIKey(ctx context.Context, body CreatePlatformAPIKeyRequest) (*NewAPIKeyAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/api-keys", body: body}
 	return decode[NewAPIKeyAnswer](c.send(ctx, r))
 }
 
-// RevokePlatformAPIKey is DELETE /api/v1/admin/api-keys/{key}: End an API key of the platform at once.
+// RevokePlatformAPIKey is DELETE /api/v1/admin/api-keys/{key}: Revoke a platform API key.
 func (c *Client) RevokePlatformAPIKey(ctx context.Context, key string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/api-keys/%s", segment(key))}
 	return done(c.send(ctx, r))
 }
 
-// RenamePlatformAPIKey is PATCH /api/v1/admin/api-keys/{key}: Rename an API key of the platform.
+// RenamePlatformAPIKey is PATCH /api/v1/admin/api-keys/{key}: Rename a platform API key.
 func (c *Client) RenamePlatformAPIKey(ctx context.Context, key string, body RenamePlatformAPIKeyRequest) (*APIKeyAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/api-keys/%s", segment(key)), body: body}
 	return decode[APIKeyAnswer](c.send(ctx, r))
 }
 
-// RotatePlatformAPIKey is POST /api/v1/admin/api-keys/{key}/rotate: Replace an API key of the platform by a new one.
+// RotatePlatformAPIKey is POST /api/v1/admin/api-keys/{key}/rotate: Rotate a platform API key.
 func (c *Client) RotatePlatformAPIKey(ctx context.Context, key string, body RotatePlatformAPIKeyRequest) (*NewAPIKeyAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/api-keys/%s/rotate", segment(key)), body: body}
 	return decode[NewAPIKeyAnswer](c.send(ctx, r))
 }
 
-// ListAuditLog is GET /api/v1/admin/audit-logs: List the audit trail.
+// ListAuditLog is GET /api/v1/admin/audit-logs: List audit trail entries.
 func (c *Client) ListAuditLog(ctx context.Context, params *ListAuditLogParams) (*AuditEntryPage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -5844,7 +6033,7 @@ func (c *Client) ListAuditLog(ctx context.Context, params *ListAuditLogParams) (
 	return decode[AuditEntryPage](c.send(ctx, r))
 }
 
-// AdminListCurrencies is GET /api/v1/admin/currencies: List currencies, active and inactive.
+// AdminListCurrencies is GET /api/v1/admin/currencies: List currencies.
 func (c *Client) AdminListCurrencies(ctx context.Context) (*AdminCurrencyList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/currencies"}
 	return decode[AdminCurrencyList](c.send(ctx, r))
@@ -5856,31 +6045,31 @@ func (c *Client) AdminCreateCurrency(ctx context.Context, body AdminCreateCurren
 	return decode[AdminCurrencyAnswer](c.send(ctx, r))
 }
 
-// AdminAddCurrencies is POST /api/v1/admin/currencies/bulk: Add currencies of ISO 4217 by their codes.
+// AdminAddCurrencies is POST /api/v1/admin/currencies/bulk: Add ISO 4217 currencies.
 func (c *Client) AdminAddCurrencies(ctx context.Context, body AdminAddCurrenciesRequest) (*AddedCurrencies, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/currencies/bulk", body: body}
 	return decode[AddedCurrencies](c.send(ctx, r))
 }
 
-// AdminListKnownCurrencies is GET /api/v1/admin/currencies/catalog: List the currencies of ISO 4217 that can be added.
+// AdminListKnownCurrencies is GET /api/v1/admin/currencies/catalog: List ISO 4217 currencies.
 func (c *Client) AdminListKnownCurrencies(ctx context.Context) (*CurrencyList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/currencies/catalog"}
 	return decode[CurrencyList](c.send(ctx, r))
 }
 
-// AdminDeleteCurrency is DELETE /api/v1/admin/currencies/{currency}: Delete a currency that nothing uses.
+// AdminDeleteCurrency is DELETE /api/v1/admin/currencies/{currency}: Delete a currency.
 func (c *Client) AdminDeleteCurrency(ctx context.Context, currency string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/currencies/%s", segment(currency))}
 	return done(c.send(ctx, r))
 }
 
-// AdminUpdateCurrency is PATCH /api/v1/admin/currencies/{currency}: Change a currency.
+// AdminUpdateCurrency is PATCH /api/v1/admin/currencies/{currency}: Update a currency.
 func (c *Client) AdminUpdateCurrency(ctx context.Context, currency string, body AdminUpdateCurrencyRequest) (*AdminCurrencyAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/currencies/%s", segment(currency)), body: body}
 	return decode[AdminCurrencyAnswer](c.send(ctx, r))
 }
 
-// AdminDeleteEntitlement is DELETE /api/v1/admin/entitlements/{entitlement}: Remove an entitlement.
+// AdminDeleteEntitlement is DELETE /api/v1/admin/entitlements/{entitlement}: Delete an entitlement.
 func (c *Client) AdminDeleteEntitlement(ctx context.Context, entitlement string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/entitlements/%s", segment(entitlement))}
 	return done(c.send(ctx, r))
@@ -5934,13 +6123,13 @@ func (c *Client) AdminDeleteFeature(ctx context.Context, feature string) error {
 	return done(c.send(ctx, r))
 }
 
-// AdminShowFeature is GET /api/v1/admin/features/{feature}: Show a feature.
+// AdminShowFeature is GET /api/v1/admin/features/{feature}: Retrieve a feature.
 func (c *Client) AdminShowFeature(ctx context.Context, feature string) (*AdminFeatureAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/features/%s", segment(feature))}
 	return decode[AdminFeatureAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateFeature is PATCH /api/v1/admin/features/{feature}: Change a feature.
+// AdminUpdateFeature is PATCH /api/v1/admin/features/{feature}: Update a feature.
 func (c *Client) AdminUpdateFeature(ctx context.Context, feature string, body AdminUpdateFeatureRequest) (*AdminFeatureAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/features/%s", segment(feature)), body: body}
 	return decode[AdminFeatureAnswer](c.send(ctx, r))
@@ -5964,19 +6153,19 @@ func (c *Client) ListImpersonations(ctx context.Context, params *ListImpersonati
 	return decode[ImpersonationRecordPage](c.send(ctx, r))
 }
 
-// StartImpersonation is POST /api/v1/admin/impersonation/start: Act as a member of a tenant.
+// StartImpersonation is POST /api/v1/admin/impersonation/start: Start impersonation.
 func (c *Client) StartImpersonation(ctx context.Context, body StartImpersonationRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/impersonation/start", body: body}
 	return decode[Note](c.send(ctx, r))
 }
 
-// ShowImpersonation is GET /api/v1/admin/impersonation/status: Show the impersonation that is active.
+// ShowImpersonation is GET /api/v1/admin/impersonation/status: Retrieve the active impersonation.
 func (c *Client) ShowImpersonation(ctx context.Context) (*ProfileImpersonationAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/impersonation/status"}
 	return decode[ProfileImpersonationAnswer](c.send(ctx, r))
 }
 
-// StopImpersonation is POST /api/v1/admin/impersonation/stop: Stop impersonating.
+// StopImpersonation is POST /api/v1/admin/impersonation/stop: Stop impersonation.
 func (c *Client) StopImpersonation(ctx context.Context) (*LoginUserAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/impersonation/stop"}
 	return decode[LoginUserAnswer](c.send(ctx, r))
@@ -6024,19 +6213,19 @@ func (c *Client) AdminCreateMeter(ctx context.Context, body AdminCreateMeterRequ
 	return decode[AdminMeterAnswer](c.send(ctx, r))
 }
 
-// AdminDeleteMeter is DELETE /api/v1/admin/meters/{meter}: Delete a meter; its events stay.
+// AdminDeleteMeter is DELETE /api/v1/admin/meters/{meter}: Delete a meter.
 func (c *Client) AdminDeleteMeter(ctx context.Context, meter string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/meters/%s", segment(meter))}
 	return done(c.send(ctx, r))
 }
 
-// AdminShowMeter is GET /api/v1/admin/meters/{meter}: Show a meter.
+// AdminShowMeter is GET /api/v1/admin/meters/{meter}: Retrieve a meter.
 func (c *Client) AdminShowMeter(ctx context.Context, meter string) (*AdminMeterAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/meters/%s", segment(meter))}
 	return decode[AdminMeterAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateMeter is PATCH /api/v1/admin/meters/{meter}: Change a meter.
+// AdminUpdateMeter is PATCH /api/v1/admin/meters/{meter}: Update a meter.
 func (c *Client) AdminUpdateMeter(ctx context.Context, meter string, body AdminUpdateMeterRequest) (*AdminMeterAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/meters/%s", segment(meter)), body: body}
 	return decode[AdminMeterAnswer](c.send(ctx, r))
@@ -6099,25 +6288,25 @@ func (c *Client) AdminDeletePlan(ctx context.Context, plan string) error {
 	return done(c.send(ctx, r))
 }
 
-// AdminShowPlan is GET /api/v1/admin/plans/{plan}: Show a plan.
+// AdminShowPlan is GET /api/v1/admin/plans/{plan}: Retrieve a plan.
 func (c *Client) AdminShowPlan(ctx context.Context, plan string) (*AdminPlanAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/plans/%s", segment(plan))}
 	return decode[AdminPlanAnswer](c.send(ctx, r))
 }
 
-// AdminUpdatePlan is PATCH /api/v1/admin/plans/{plan}: Change a plan.
+// AdminUpdatePlan is PATCH /api/v1/admin/plans/{plan}: Update a plan.
 func (c *Client) AdminUpdatePlan(ctx context.Context, plan string, body AdminUpdatePlanRequest) (*AdminPlanAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/plans/%s", segment(plan)), body: body}
 	return decode[AdminPlanAnswer](c.send(ctx, r))
 }
 
-// AdminCountPlanCustomers is GET /api/v1/admin/plans/{plan}/customers: Count who pays which price of a plan.
+// AdminCountPlanCustomers is GET /api/v1/admin/plans/{plan}/customers: Count customers of a plan.
 func (c *Client) AdminCountPlanCustomers(ctx context.Context, plan string) (*PlanCustomersAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/plans/%s/customers", segment(plan))}
 	return decode[PlanCustomersAnswer](c.send(ctx, r))
 }
 
-// AdminDuplicatePlan is POST /api/v1/admin/plans/{plan}/duplicate: Copy a plan.
+// AdminDuplicatePlan is POST /api/v1/admin/plans/{plan}/duplicate: Duplicate a plan.
 func (c *Client) AdminDuplicatePlan(ctx context.Context, plan string) (*AdminPlanAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/plans/%s/duplicate", segment(plan))}
 	return decode[AdminPlanAnswer](c.send(ctx, r))
@@ -6141,13 +6330,13 @@ func (c *Client) AdminReplacePrices(ctx context.Context, plan string, body Admin
 	return decode[AdminPriceList](c.send(ctx, r))
 }
 
-// AdminImportPrice is POST /api/v1/admin/plans/{plan}/prices/psp-import: Create a price from one at the payment provider.
+// AdminImportPrice is POST /api/v1/admin/plans/{plan}/prices/psp-import: Import a price from the payment provider.
 func (c *Client) AdminImportPrice(ctx context.Context, plan string, body ProviderPriceInput) (*AdminPriceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/plans/%s/prices/psp-import", segment(plan)), body: body}
 	return decode[AdminPriceAnswer](c.send(ctx, r))
 }
 
-// AdminDeletePrice is DELETE /api/v1/admin/plans/{plan}/prices/{price}: Remove a plan's price.
+// AdminDeletePrice is DELETE /api/v1/admin/plans/{plan}/prices/{price}: Delete a price.
 func (c *Client) AdminDeletePrice(ctx context.Context, plan string, price string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/plans/%s/prices/%s", segment(plan), segment(price))}
 	return done(c.send(ctx, r))
@@ -6159,19 +6348,19 @@ func (c *Client) AdminCreateProviderPrice(ctx context.Context, plan string, pric
 	return decode[AdminPriceAnswer](c.send(ctx, r))
 }
 
-// AdminLinkPrice is POST /api/v1/admin/plans/{plan}/prices/{price}/psp-link: Link a price to one at the payment provider.
+// AdminLinkPrice is POST /api/v1/admin/plans/{plan}/prices/{price}/psp-link: Link a price to the payment provider.
 func (c *Client) AdminLinkPrice(ctx context.Context, plan string, price string, body ProviderPriceInput) (*AdminPriceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/plans/%s/prices/%s/psp-link", segment(plan), segment(price)), body: body}
 	return decode[AdminPriceAnswer](c.send(ctx, r))
 }
 
-// AdminUnlinkPrice is POST /api/v1/admin/plans/{plan}/prices/{price}/psp-unlink: Unlink a price from the payment provider's.
+// AdminUnlinkPrice is POST /api/v1/admin/plans/{plan}/prices/{price}/psp-unlink: Unlink a price from the payment provider.
 func (c *Client) AdminUnlinkPrice(ctx context.Context, plan string, price string) (*AdminPriceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/plans/%s/prices/%s/psp-unlink", segment(plan), segment(price))}
 	return decode[AdminPriceAnswer](c.send(ctx, r))
 }
 
-// AdminListPriceStatuses is GET /api/v1/admin/plans/{plan}/psp-price-status: Compare a plan's prices with the payment provider's.
+// AdminListPriceStatuses is GET /api/v1/admin/plans/{plan}/psp-price-status: Compare prices with the payment provider.
 func (c *Client) AdminListPriceStatuses(ctx context.Context, plan string) (*AdminPriceStatusList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/plans/%s/psp-price-status", segment(plan))}
 	return decode[AdminPriceStatusList](c.send(ctx, r))
@@ -6219,31 +6408,31 @@ func (c *Client) AdminCreateProduct(ctx context.Context, body AdminCreateProduct
 	return decode[AdminProductAnswer](c.send(ctx, r))
 }
 
-// AdminDeleteProduct is DELETE /api/v1/admin/products/{product}: Delete a product and its plans.
+// AdminDeleteProduct is DELETE /api/v1/admin/products/{product}: Delete a product.
 func (c *Client) AdminDeleteProduct(ctx context.Context, product string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/products/%s", segment(product))}
 	return done(c.send(ctx, r))
 }
 
-// AdminShowProduct is GET /api/v1/admin/products/{product}: Show a product.
+// AdminShowProduct is GET /api/v1/admin/products/{product}: Retrieve a product.
 func (c *Client) AdminShowProduct(ctx context.Context, product string) (*AdminProductAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/products/%s", segment(product))}
 	return decode[AdminProductAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateProduct is PATCH /api/v1/admin/products/{product}: Change a product.
+// AdminUpdateProduct is PATCH /api/v1/admin/products/{product}: Update a product.
 func (c *Client) AdminUpdateProduct(ctx context.Context, product string, body AdminUpdateProductRequest) (*AdminProductAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/products/%s", segment(product)), body: body}
 	return decode[AdminProductAnswer](c.send(ctx, r))
 }
 
-// ShowStats is GET /api/v1/admin/stats: Show the figures of the platform.
+// ShowStats is GET /api/v1/admin/stats: Retrieve platform statistics.
 func (c *Client) ShowStats(ctx context.Context) (*PlatformStatsAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/stats"}
 	return decode[PlatformStatsAnswer](c.send(ctx, r))
 }
 
-// ShowStatsSeries is GET /api/v1/admin/stats/series: Show a figure of the platform over time.
+// ShowStatsSeries is GET /api/v1/admin/stats/series: Retrieve a platform statistic over time.
 func (c *Client) ShowStatsSeries(ctx context.Context, params *ShowStatsSeriesParams) (*StatsSeries, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6289,7 +6478,7 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 	return decode[AdminTenantPage](c.send(ctx, r))
 }
 
-// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants, with their roles.
+// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants with their roles.
 func (c *Client) AdminSearchTenants(ctx context.Context, params *AdminSearchTenantsParams) (*TenantRolesList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6299,25 +6488,25 @@ func (c *Client) AdminSearchTenants(ctx context.Context, params *AdminSearchTena
 	return decode[TenantRolesList](c.send(ctx, r))
 }
 
-// AdminDissolveTenant is DELETE /api/v1/admin/tenants/{tenant}: Delete a tenant without members.
+// AdminDissolveTenant is DELETE /api/v1/admin/tenants/{tenant}: Delete an empty tenant.
 func (c *Client) AdminDissolveTenant(ctx context.Context, tenant string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant))}
 	return done(c.send(ctx, r))
 }
 
-// AdminShowTenant is GET /api/v1/admin/tenants/{tenant}: Show a tenant.
+// AdminShowTenant is GET /api/v1/admin/tenants/{tenant}: Retrieve a tenant.
 func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant))}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Change a tenant.
+// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Update a tenant.
 func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body TenantInput) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
-// AdminShowBilling is GET /api/v1/admin/tenants/{tenant}/billing: Show how a tenant pays.
+// AdminShowBilling is GET /api/v1/admin/tenants/{tenant}/billing: Retrieve a tenant's billing status.
 func (c *Client) AdminShowBilling(ctx context.Context, tenant string) (*TenantBillingAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/billing", segment(tenant))}
 	return decode[TenantBillingAnswer](c.send(ctx, r))
@@ -6341,7 +6530,7 @@ func (c *Client) AdminListInvitations(ctx context.Context, tenant string, params
 	return decode[TeamInvitationList](c.send(ctx, r))
 }
 
-// AdminInviteMember is POST /api/v1/admin/tenants/{tenant}/invitations: Invite a person to a tenant.
+// AdminInviteMember is POST /api/v1/admin/tenants/{tenant}/invitations: Invite a member to a tenant.
 func (c *Client) AdminInviteMember(ctx context.Context, tenant string, body InvitationInput) (*TeamInvitationAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invitations", segment(tenant)), body: body}
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
@@ -6359,10 +6548,28 @@ func (c *Client) AdminResendInvitation(ctx context.Context, tenant string, invit
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
 }
 
-// AdminVoidInvoice is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/void: Void an invoice that is not final.
+// AdminVoidInvoice is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/void: Void an invoice.
 func (c *Client) AdminVoidInvoice(ctx context.Context, tenant string, invoice string) (*InvoiceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/void", segment(tenant), segment(invoice))}
 	return decode[InvoiceAnswer](c.send(ctx, r))
+}
+
+// AdminListLimits is GET /api/v1/admin/tenants/{tenant}/limits: List a tenant's limits.
+func (c *Client) AdminListLimits(ctx context.Context, tenant string) (*TenantLimitList, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/limits", segment(tenant))}
+	return decode[TenantLimitList](c.send(ctx, r))
+}
+
+// AdminDeleteLimit is DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}: Remove the override of a limit.
+func (c *Client) AdminDeleteLimit(ctx context.Context, tenant string, featureCode string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/limits/%s", segment(tenant), segment(featureCode))}
+	return done(c.send(ctx, r))
+}
+
+// AdminSetLimit is PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}: Override a limit of a tenant.
+func (c *Client) AdminSetLimit(ctx context.Context, tenant string, featureCode string, body AdminSetLimitRequest) (*TenantLimitAnswer, error) {
+	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/admin/tenants/%s/limits/%s", segment(tenant), segment(featureCode)), body: body}
+	return decode[TenantLimitAnswer](c.send(ctx, r))
 }
 
 // AdminListMembers is GET /api/v1/admin/tenants/{tenant}/members: List a tenant's members.
@@ -6386,7 +6593,7 @@ func (c *Client) AdminRemoveMember(ctx context.Context, tenant string, user stri
 	return decode[Note](c.send(ctx, r))
 }
 
-// AdminUpdateMember is PATCH /api/v1/admin/tenants/{tenant}/members/{user}: Change a member's name and password.
+// AdminUpdateMember is PATCH /api/v1/admin/tenants/{tenant}/members/{user}: Update a member.
 func (c *Client) AdminUpdateMember(ctx context.Context, tenant string, user string, body AdminUpdateMemberRequest) (*TeamMemberAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s/members/%s", segment(tenant), segment(user)), body: body}
 	return decode[TeamMemberAnswer](c.send(ctx, r))
@@ -6425,7 +6632,7 @@ func (c *Client) AdminCancelSubscription(ctx context.Context, tenant string, sub
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
-// ShowTenantTimeline is GET /api/v1/admin/tenants/{tenant}/timeline: List what has happened in a tenant.
+// ShowTenantTimeline is GET /api/v1/admin/tenants/{tenant}/timeline: List a tenant's activity.
 func (c *Client) ShowTenantTimeline(ctx context.Context, tenant string, params *ShowTenantTimelineParams) (*TimelinePage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6449,7 +6656,7 @@ func (c *Client) ListPlatformWebhookEndpoints(ctx context.Context) (*WebhookEndp
 	return decode[WebhookEndpointList](c.send(ctx, r))
 }
 
-// CreatePlatformWebhookEndpoint is POST /api/v1/admin/webhook-endpoints: Create a webhook endpoint of the platform; its secret is shown once.
+// CreatePlatformWebhookEndpoint is POST /api/v1/admin/webhook-endpoints: Create a webhook endpoint of the platform.
 func (c *Client) CreatePlatformWebhookEndpoint(ctx context.Context, body CreatePlatformWebhookEndpointRequest) (*NewWebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/webhook-endpoints", body: body}
 	return decode[NewWebhookEndpointAnswer](c.send(ctx, r))
@@ -6461,13 +6668,13 @@ func (c *Client) DeletePlatformWebhookEndpoint(ctx context.Context, endpoint str
 	return done(c.send(ctx, r))
 }
 
-// ShowPlatformWebhookEndpoint is GET /api/v1/admin/webhook-endpoints/{endpoint}: Show a webhook endpoint of the platform.
+// ShowPlatformWebhookEndpoint is GET /api/v1/admin/webhook-endpoints/{endpoint}: Retrieve a webhook endpoint of the platform.
 func (c *Client) ShowPlatformWebhookEndpoint(ctx context.Context, endpoint string) (*WebhookEndpointAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s", segment(endpoint))}
 	return decode[WebhookEndpointAnswer](c.send(ctx, r))
 }
 
-// UpdatePlatformWebhookEndpoint is PATCH /api/v1/admin/webhook-endpoints/{endpoint}: Change a webhook endpoint of the platform.
+// UpdatePlatformWebhookEndpoint is PATCH /api/v1/admin/webhook-endpoints/{endpoint}: Update a webhook endpoint of the platform.
 func (c *Client) UpdatePlatformWebhookEndpoint(ctx context.Context, endpoint string, body UpdatePlatformWebhookEndpointRequest) (*WebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s", segment(endpoint)), body: body}
 	return decode[WebhookEndpointAnswer](c.send(ctx, r))
@@ -6497,31 +6704,31 @@ func (c *Client) ListPlatformWebhookDeliveries(ctx context.Context, endpoint str
 	return decode[WebhookDeliveryPage](c.send(ctx, r))
 }
 
-// ResendPlatformWebhookDelivery is POST /api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Send a delivery again to a webhook endpoint of the platform.
+// ResendPlatformWebhookDelivery is POST /api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Resend a delivery to a webhook endpoint of the platform.
 func (c *Client) ResendPlatformWebhookDelivery(ctx context.Context, endpoint string, delivery string) (*WebhookDeliveryAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/deliveries/%s/resend", segment(endpoint), segment(delivery))}
 	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
-// ReplayPlatformWebhookDeliveries is POST /api/v1/admin/webhook-endpoints/{endpoint}/replay: Send again what was not delivered to a webhook endpoint of the platform.
+// ReplayPlatformWebhookDeliveries is POST /api/v1/admin/webhook-endpoints/{endpoint}/replay: Replay failed deliveries to a webhook endpoint of the platform.
 func (c *Client) ReplayPlatformWebhookDeliveries(ctx context.Context, endpoint string, body ReplayPlatformWebhookDeliveriesRequest) (*WebhookReplayAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/replay", segment(endpoint)), body: body}
 	return decode[WebhookReplayAnswer](c.send(ctx, r))
 }
 
-// RotatePlatformWebhookSecret is POST /api/v1/admin/webhook-endpoints/{endpoint}/rotate-secret: Replace the secret of a webhook endpoint of the platform.
+// RotatePlatformWebhookSecret is POST /api/v1/admin/webhook-endpoints/{endpoint}/rotate-secret: Rotate the secret of a webhook endpoint of the platform.
 func (c *Client) RotatePlatformWebhookSecret(ctx context.Context, endpoint string) (*NewWebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/rotate-secret", segment(endpoint))}
 	return decode[NewWebhookEndpointAnswer](c.send(ctx, r))
 }
 
-// TestPlatformWebhookEndpoint is POST /api/v1/admin/webhook-endpoints/{endpoint}/test: Send an event of type webhook.test to a webhook endpoint of the platform.
+// TestPlatformWebhookEndpoint is POST /api/v1/admin/webhook-endpoints/{endpoint}/test: Test a webhook endpoint of the platform.
 func (c *Client) TestPlatformWebhookEndpoint(ctx context.Context, endpoint string) (*WebhookDeliveryAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/test", segment(endpoint))}
 	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
-// RequestPasswordReset is POST /api/v1/auth/forgot-password: Send a password reset link.
+// RequestPasswordReset is POST /api/v1/auth/forgot-password: Request a password reset.
 func (c *Client) RequestPasswordReset(ctx context.Context, body RequestPasswordResetRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/forgot-password", body: body}
 	return decode[Note](c.send(ctx, r))
@@ -6533,55 +6740,55 @@ func (c *Client) Login(ctx context.Context, body LoginRequest) (*Login, error) {
 	return decode[Login](c.send(ctx, r))
 }
 
-// Logout is POST /api/v1/auth/logout: Log out and revoke all refresh tokens.
+// Logout is POST /api/v1/auth/logout: Log out.
 func (c *Client) Logout(ctx context.Context) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/logout"}
 	return decode[Note](c.send(ctx, r))
 }
 
-// ShowProfile is GET /api/v1/auth/me: Show the caller's profile.
+// ShowProfile is GET /api/v1/auth/me: Retrieve the caller's profile.
 func (c *Client) ShowProfile(ctx context.Context) (*Profile, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/auth/me"}
 	return decode[Profile](c.send(ctx, r))
 }
 
-// ExchangeLoginCode is POST /api/v1/auth/oauth/exchange: Exchange the one-time code of a delegated login for a session or tokens.
+// ExchangeLoginCode is POST /api/v1/auth/oauth/exchange: Exchange a login code.
 func (c *Client) ExchangeLoginCode(ctx context.Context, body ExchangeLoginCodeRequest) (*DelegatedLogin, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/oauth/exchange", body: body}
 	return decode[DelegatedLogin](c.send(ctx, r))
 }
 
-// ListLoginProviders is GET /api/v1/auth/oauth/providers: List the configured identity providers.
+// ListLoginProviders is GET /api/v1/auth/oauth/providers: List identity providers.
 func (c *Client) ListLoginProviders(ctx context.Context) (*OAuthProviders, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/auth/oauth/providers"}
 	return decode[OAuthProviders](c.send(ctx, r))
 }
 
-// RefreshTokens is POST /api/v1/auth/refresh: Exchange a refresh token for a new pair.
+// RefreshTokens is POST /api/v1/auth/refresh: Refresh tokens.
 func (c *Client) RefreshTokens(ctx context.Context, body RefreshTokensRequest) (*Login, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/refresh", body: body}
 	return decode[Login](c.send(ctx, r))
 }
 
-// Register is POST /api/v1/auth/register: Register an account and its first tenant.
+// Register is POST /api/v1/auth/register: Register an account.
 func (c *Client) Register(ctx context.Context, body RegisterRequest) (*Login, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/register", body: body}
 	return decode[Login](c.send(ctx, r))
 }
 
-// ResetPassword is POST /api/v1/auth/reset-password: Set a new password by the token of a mail.
+// ResetPassword is POST /api/v1/auth/reset-password: Reset a password.
 func (c *Client) ResetPassword(ctx context.Context, body ResetPasswordRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/reset-password", body: body}
 	return decode[Note](c.send(ctx, r))
 }
 
-// VerifyEmail is POST /api/v1/auth/verify-email: Confirm an email by the token of a mail.
+// VerifyEmail is POST /api/v1/auth/verify-email: Verify an email address.
 func (c *Client) VerifyEmail(ctx context.Context, body VerifyEmailRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/verify-email", body: body}
 	return decode[Note](c.send(ctx, r))
 }
 
-// ShowAvatar is GET /api/v1/avatars/{hash}: Show a user's picture.
+// ShowAvatar is GET /api/v1/avatars/{hash}: Retrieve a user's picture.
 // The caller closes the body of the answer.
 func (c *Client) ShowAvatar(ctx context.Context, hash string) (*http.Response, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/avatars/%s", segment(hash))}
@@ -6618,7 +6825,7 @@ func (c *Client) ListCurrencies(ctx context.Context) (*CurrencyList, error) {
 	return decode[CurrencyList](c.send(ctx, r))
 }
 
-// ShowInvitation is GET /api/v1/invitations/{token}: Show an invitation by the token of its mail.
+// ShowInvitation is GET /api/v1/invitations/{token}: Retrieve an invitation.
 func (c *Client) ShowInvitation(ctx context.Context, token string) (*TeamInvitationAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/invitations/%s", segment(token))}
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
@@ -6636,73 +6843,73 @@ func (c *Client) RegisterWithInvitation(ctx context.Context, token string, body 
 	return decode[InvitedRegistration](c.send(ctx, r))
 }
 
-// CompleteOnboarding is PATCH /api/v1/onboarding/complete-setup: Save billing details and complete the onboarding.
+// CompleteOnboarding is PATCH /api/v1/onboarding/complete-setup: Complete the onboarding.
 func (c *Client) CompleteOnboarding(ctx context.Context, body CompleteOnboardingRequest) (*TenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: "/api/v1/onboarding/complete-setup", body: body}
 	return decode[TenantAnswer](c.send(ctx, r))
 }
 
-// RetryCheckout is POST /api/v1/onboarding/retry-checkout: Reopen checkout.
+// RetryCheckout is POST /api/v1/onboarding/retry-checkout: Create another checkout.
 func (c *Client) RetryCheckout(ctx context.Context, body RetryCheckoutRequest) (*OnboardingCheckoutAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/onboarding/retry-checkout", body: body}
 	return decode[OnboardingCheckoutAnswer](c.send(ctx, r))
 }
 
-// StartOnboarding is POST /api/v1/onboarding/start: Register and open the checkout of a plan.
+// StartOnboarding is POST /api/v1/onboarding/start: Register and create a checkout.
 func (c *Client) StartOnboarding(ctx context.Context, body StartOnboardingRequest) (*StartedOnboarding, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/onboarding/start", body: body}
 	return decode[StartedOnboarding](c.send(ctx, r))
 }
 
-// ShowOnboarding is GET /api/v1/onboarding/status: Show onboarding progress.
+// ShowOnboarding is GET /api/v1/onboarding/status: Retrieve the onboarding status.
 func (c *Client) ShowOnboarding(ctx context.Context) (*OnboardingStatus, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/onboarding/status"}
 	return decode[OnboardingStatus](c.send(ctx, r))
 }
 
-// DeletePushSubscription is DELETE /api/v1/push-subscriptions: Unsubscribe a browser from push notifications.
+// DeletePushSubscription is DELETE /api/v1/push-subscriptions: Delete a push subscription.
 func (c *Client) DeletePushSubscription(ctx context.Context, body DeletePushSubscriptionRequest) error {
 	r := call{method: http.MethodDelete, path: "/api/v1/push-subscriptions", body: body}
 	return done(c.send(ctx, r))
 }
 
-// ListPushSubscriptions is GET /api/v1/push-subscriptions: List the browsers that get the caller's push notifications.
+// ListPushSubscriptions is GET /api/v1/push-subscriptions: List push subscriptions.
 func (c *Client) ListPushSubscriptions(ctx context.Context) (*PushSubscriptionList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/push-subscriptions"}
 	return decode[PushSubscriptionList](c.send(ctx, r))
 }
 
-// CreatePushSubscription is POST /api/v1/push-subscriptions: Subscribe a browser to push notifications.
+// CreatePushSubscription is POST /api/v1/push-subscriptions: Create a push subscription.
 func (c *Client) CreatePushSubscription(ctx context.Context, body CreatePushSubscriptionRequest) (*PushSubscriptionAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/push-subscriptions", body: body}
 	return decode[PushSubscriptionAnswer](c.send(ctx, r))
 }
 
-// ShowSettings is GET /api/v1/settings: Show the settings that a frontend needs.
+// ShowSettings is GET /api/v1/settings: Retrieve public settings.
 func (c *Client) ShowSettings(ctx context.Context) (*SettingsAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/settings"}
 	return decode[SettingsAnswer](c.send(ctx, r))
 }
 
-// ShowStudioAccess is GET /api/v1/studio/access: Show whether the tenant may use the studio.
+// ShowStudioAccess is GET /api/v1/studio/access: Check access to the studio.
 func (c *Client) ShowStudioAccess(ctx context.Context) (*StudioAccessAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/studio/access"}
 	return decode[StudioAccessAnswer](c.send(ctx, r))
 }
 
-// ShowTenant is GET /api/v1/tenant: Show the caller's tenant.
+// ShowTenant is GET /api/v1/tenant: Retrieve the caller's tenant.
 func (c *Client) ShowTenant(ctx context.Context) (*TenantAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/tenant"}
 	return decode[TenantAnswer](c.send(ctx, r))
 }
 
-// UpdateTenant is PATCH /api/v1/tenant: Change the caller's tenant.
+// UpdateTenant is PATCH /api/v1/tenant: Update the caller's tenant.
 func (c *Client) UpdateTenant(ctx context.Context, body UpdateTenantRequest) (*TenantUpdate, error) {
 	r := call{method: http.MethodPatch, path: "/api/v1/tenant", body: body}
 	return decode[TenantUpdate](c.send(ctx, r))
 }
 
-// DeleteTenant is DELETE /api/v1/tenant/{tenantId}: Delete the tenant; it can be restored for some time.
+// DeleteTenant is DELETE /api/v1/tenant/{tenantId}: Delete the tenant.
 func (c *Client) DeleteTenant(ctx context.Context, tenantID string, body DeleteTenantRequest) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s", segment(tenantID)), body: body}
 	return done(c.send(ctx, r))
@@ -6726,13 +6933,13 @@ func (c *Client) ListAPIKeys(ctx context.Context, tenantID string, params *ListA
 	return decode[APIKeyPage](c.send(ctx, r))
 }
 
-// CreateAPIKey is POST /api/v1/tenant/{tenantId}/api-keys: Create an API key; its secret is shown once.
+// CreateAPIKey is POST /api/v1/tenant/{tenantId}/api-keys: Create an API key.
 func (c *Client) CreateAPIKey(ctx context.Context, tenantID string, body CreateAPIKeyRequest) (*NewAPIKeyAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/api-keys", segment(tenantID)), body: body}
 	return decode[NewAPIKeyAnswer](c.send(ctx, r))
 }
 
-// RevokeAPIKey is DELETE /api/v1/tenant/{tenantId}/api-keys/{key}: End an API key at once.
+// RevokeAPIKey is DELETE /api/v1/tenant/{tenantId}/api-keys/{key}: Revoke an API key.
 func (c *Client) RevokeAPIKey(ctx context.Context, tenantID string, key string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/api-keys/%s", segment(tenantID), segment(key))}
 	return done(c.send(ctx, r))
@@ -6744,13 +6951,13 @@ func (c *Client) RenameAPIKey(ctx context.Context, tenantID string, key string, 
 	return decode[APIKeyAnswer](c.send(ctx, r))
 }
 
-// RotateAPIKey is POST /api/v1/tenant/{tenantId}/api-keys/{key}/rotate: Replace an API key by a new one.
+// RotateAPIKey is POST /api/v1/tenant/{tenantId}/api-keys/{key}/rotate: Rotate an API key.
 func (c *Client) RotateAPIKey(ctx context.Context, tenantID string, key string, body RotateAPIKeyRequest) (*NewAPIKeyAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/api-keys/%s/rotate", segment(tenantID), segment(key)), body: body}
 	return decode[NewAPIKeyAnswer](c.send(ctx, r))
 }
 
-// ListTenantAuditLog is GET /api/v1/tenant/{tenantId}/audit-logs: List the tenant's part of the audit trail.
+// ListTenantAuditLog is GET /api/v1/tenant/{tenantId}/audit-logs: List the tenant's audit trail entries.
 func (c *Client) ListTenantAuditLog(ctx context.Context, tenantID string, params *ListTenantAuditLogParams) (*AuditEntryPage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6780,43 +6987,43 @@ func (c *Client) ListTenantAuditLog(ctx context.Context, tenantID string, params
 	return decode[AuditEntryPage](c.send(ctx, r))
 }
 
-// ShowFailedPayment is GET /api/v1/tenant/{tenantId}/billing/failed-payment: Show the last failed payment.
+// ShowFailedPayment is GET /api/v1/tenant/{tenantId}/billing/failed-payment: Retrieve the last failed payment.
 func (c *Client) ShowFailedPayment(ctx context.Context, tenantID string) (*FailedPaymentAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/billing/failed-payment", segment(tenantID))}
 	return decode[FailedPaymentAnswer](c.send(ctx, r))
 }
 
-// ShowPaymentMethod is GET /api/v1/tenant/{tenantId}/billing/payment-method: Show what the next invoice is paid with.
+// ShowPaymentMethod is GET /api/v1/tenant/{tenantId}/billing/payment-method: Retrieve the payment method.
 func (c *Client) ShowPaymentMethod(ctx context.Context, tenantID string) (*PaymentMethodAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/billing/payment-method", segment(tenantID))}
 	return decode[PaymentMethodAnswer](c.send(ctx, r))
 }
 
-// CreateCheckout is POST /api/v1/tenant/{tenantId}/checkout: Open a hosted checkout.
+// CreateCheckout is POST /api/v1/tenant/{tenantId}/checkout: Create a checkout.
 func (c *Client) CreateCheckout(ctx context.Context, tenantID string, body CreateCheckoutRequest) (*CheckoutAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/checkout", segment(tenantID)), body: body}
 	return decode[CheckoutAnswer](c.send(ctx, r))
 }
 
-// ShowCredit is GET /api/v1/tenant/{tenantId}/credit: Show the credit that the next invoices use.
+// ShowCredit is GET /api/v1/tenant/{tenantId}/credit: Retrieve the credit.
 func (c *Client) ShowCredit(ctx context.Context, tenantID string) (*CustomerCreditAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit", segment(tenantID))}
 	return decode[CustomerCreditAnswer](c.send(ctx, r))
 }
 
-// OpenBillingPortal is POST /api/v1/tenant/{tenantId}/docs/billing/portal: Open the hosted billing portal.
+// OpenBillingPortal is POST /api/v1/tenant/{tenantId}/docs/billing/portal: Open the billing portal.
 func (c *Client) OpenBillingPortal(ctx context.Context, tenantID string, body OpenBillingPortalRequest) (*BillingPortalAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/docs/billing/portal", segment(tenantID)), body: body}
 	return decode[BillingPortalAnswer](c.send(ctx, r))
 }
 
-// ListEntitlements is GET /api/v1/tenant/{tenantId}/entitlements: List the subscription's entitlements.
+// ListEntitlements is GET /api/v1/tenant/{tenantId}/entitlements: List entitlements.
 func (c *Client) ListEntitlements(ctx context.Context, tenantID string) (*EntitlementList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/entitlements", segment(tenantID))}
 	return decode[EntitlementList](c.send(ctx, r))
 }
 
-// ListInvoices is GET /api/v1/tenant/{tenantId}/invoices: List the invoices.
+// ListInvoices is GET /api/v1/tenant/{tenantId}/invoices: List invoices.
 func (c *Client) ListInvoices(ctx context.Context, tenantID string, params *ListInvoicesParams) (*InvoicePage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6837,7 +7044,7 @@ func (c *Client) ListInvoices(ctx context.Context, tenantID string, params *List
 	return decode[InvoicePage](c.send(ctx, r))
 }
 
-// SummarizeInvoices is GET /api/v1/tenant/{tenantId}/invoices/summary: Add up the invoices of a year.
+// SummarizeInvoices is GET /api/v1/tenant/{tenantId}/invoices/summary: Summarize invoices.
 func (c *Client) SummarizeInvoices(ctx context.Context, tenantID string, params *SummarizeInvoicesParams) (*InvoiceSummaryAnswer, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6849,19 +7056,19 @@ func (c *Client) SummarizeInvoices(ctx context.Context, tenantID string, params 
 	return decode[InvoiceSummaryAnswer](c.send(ctx, r))
 }
 
-// ShowInvoice is GET /api/v1/tenant/{tenantId}/invoices/{invoiceId}: Show an invoice.
+// ShowInvoice is GET /api/v1/tenant/{tenantId}/invoices/{invoiceId}: Retrieve an invoice.
 func (c *Client) ShowInvoice(ctx context.Context, tenantID string, invoiceID string) (*InvoiceAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/invoices/%s", segment(tenantID), segment(invoiceID))}
 	return decode[InvoiceAnswer](c.send(ctx, r))
 }
 
-// PayInvoice is POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay: Pay an open invoice now.
+// PayInvoice is POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay: Pay an invoice.
 func (c *Client) PayInvoice(ctx context.Context, tenantID string, invoiceID string) (*InvoiceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/invoices/%s/pay", segment(tenantID), segment(invoiceID))}
 	return decode[InvoiceAnswer](c.send(ctx, r))
 }
 
-// DownloadInvoice is GET /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pdf: Download an invoice's document.
+// DownloadInvoice is GET /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pdf: Download an invoice.
 // The caller closes the body of the answer.
 func (c *Client) DownloadInvoice(ctx context.Context, tenantID string, invoiceID string) (*http.Response, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/invoices/%s/pdf", segment(tenantID), segment(invoiceID))}
@@ -6874,7 +7081,7 @@ func (c *Client) LeaveTenant(ctx context.Context, tenantID string) error {
 	return done(c.send(ctx, r))
 }
 
-// ListOfferedPlans is GET /api/v1/tenant/{tenantId}/plans: List plans with the tenant's eligibility.
+// ListOfferedPlans is GET /api/v1/tenant/{tenantId}/plans: List plans for the tenant.
 func (c *Client) ListOfferedPlans(ctx context.Context, tenantID string, params *ListOfferedPlansParams) (*OfferedPlanList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6886,7 +7093,7 @@ func (c *Client) ListOfferedPlans(ctx context.Context, tenantID string, params *
 	return decode[OfferedPlanList](c.send(ctx, r))
 }
 
-// ListRoles is GET /api/v1/tenant/{tenantId}/roles: List built-in and custom roles.
+// ListRoles is GET /api/v1/tenant/{tenantId}/roles: List roles.
 func (c *Client) ListRoles(ctx context.Context, tenantID string) (*TenantRoleList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/roles", segment(tenantID))}
 	return decode[TenantRoleList](c.send(ctx, r))
@@ -6898,7 +7105,7 @@ func (c *Client) CreateRole(ctx context.Context, tenantID string, body CreateRol
 	return decode[TenantRoleAnswer](c.send(ctx, r))
 }
 
-// ListPermissions is GET /api/v1/tenant/{tenantId}/roles/permissions: List the permissions that a role can hold.
+// ListPermissions is GET /api/v1/tenant/{tenantId}/roles/permissions: List permissions.
 func (c *Client) ListPermissions(ctx context.Context, tenantID string) (*StringList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/roles/permissions", segment(tenantID))}
 	return decode[StringList](c.send(ctx, r))
@@ -6910,13 +7117,13 @@ func (c *Client) DeleteRole(ctx context.Context, tenantID string, role string) (
 	return decode[Note](c.send(ctx, r))
 }
 
-// UpdateRole is PATCH /api/v1/tenant/{tenantId}/roles/{role}: Change a role.
+// UpdateRole is PATCH /api/v1/tenant/{tenantId}/roles/{role}: Update a role.
 func (c *Client) UpdateRole(ctx context.Context, tenantID string, role string, body UpdateRoleRequest) (*TenantRoleAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/tenant/%s/roles/%s", segment(tenantID), segment(role)), body: body}
 	return decode[TenantRoleAnswer](c.send(ctx, r))
 }
 
-// ShowSubscription is GET /api/v1/tenant/{tenantId}/subscription: Show the subscription.
+// ShowSubscription is GET /api/v1/tenant/{tenantId}/subscription: Retrieve the subscription.
 func (c *Client) ShowSubscription(ctx context.Context, tenantID string) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/subscription", segment(tenantID))}
 	return decode[SubscriptionAnswer](c.send(ctx, r))
@@ -6928,19 +7135,19 @@ func (c *Client) CancelSubscription(ctx context.Context, tenantID string, body C
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
-// ChangePlan is POST /api/v1/tenant/{tenantId}/subscription/change-plan: Change to another plan.
+// ChangePlan is POST /api/v1/tenant/{tenantId}/subscription/change-plan: Change the plan.
 func (c *Client) ChangePlan(ctx context.Context, tenantID string, body ChangePlanRequest) (*PlanChangeAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/change-plan", segment(tenantID)), body: body}
 	return decode[PlanChangeAnswer](c.send(ctx, r))
 }
 
-// DropPendingChange is DELETE /api/v1/tenant/{tenantId}/subscription/pending-change: Discard a change that waits for confirmation.
+// DropPendingChange is DELETE /api/v1/tenant/{tenantId}/subscription/pending-change: Discard a pending plan change.
 func (c *Client) DropPendingChange(ctx context.Context, tenantID string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/pending-change", segment(tenantID))}
 	return done(c.send(ctx, r))
 }
 
-// PreviewChange is GET /api/v1/tenant/{tenantId}/subscription/preview-change: Show what another plan would cost now.
+// PreviewChange is GET /api/v1/tenant/{tenantId}/subscription/preview-change: Preview a plan change.
 func (c *Client) PreviewChange(ctx context.Context, tenantID string, params *PreviewChangeParams) (*ChangePreviewAnswer, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6953,19 +7160,19 @@ func (c *Client) PreviewChange(ctx context.Context, tenantID string, params *Pre
 	return decode[ChangePreviewAnswer](c.send(ctx, r))
 }
 
-// ResumeSubscription is POST /api/v1/tenant/{tenantId}/subscription/resume: Resume a subscription that is set to end.
+// ResumeSubscription is POST /api/v1/tenant/{tenantId}/subscription/resume: Resume the subscription.
 func (c *Client) ResumeSubscription(ctx context.Context, tenantID string) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/resume", segment(tenantID))}
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
-// ShowSeats is GET /api/v1/tenant/{tenantId}/subscription/seats: Show seats in use.
+// ShowSeats is GET /api/v1/tenant/{tenantId}/subscription/seats: Retrieve seat usage.
 func (c *Client) ShowSeats(ctx context.Context, tenantID string) (*SubscriptionSeatsAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/seats", segment(tenantID))}
 	return decode[SubscriptionSeatsAnswer](c.send(ctx, r))
 }
 
-// ListInvitations is GET /api/v1/tenant/{tenantId}/team/invitations: List the invitations.
+// ListInvitations is GET /api/v1/tenant/{tenantId}/team/invitations: List invitations.
 func (c *Client) ListInvitations(ctx context.Context, tenantID string, params *ListInvitationsParams) (*TeamInvitationList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6983,7 +7190,7 @@ func (c *Client) ListInvitations(ctx context.Context, tenantID string, params *L
 	return decode[TeamInvitationList](c.send(ctx, r))
 }
 
-// InviteMember is POST /api/v1/tenant/{tenantId}/team/invitations: Invite a person by mail.
+// InviteMember is POST /api/v1/tenant/{tenantId}/team/invitations: Invite a member.
 func (c *Client) InviteMember(ctx context.Context, tenantID string, body InvitationInput) (*TeamInvitationAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/team/invitations", segment(tenantID)), body: body}
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
@@ -7001,7 +7208,7 @@ func (c *Client) ResendInvitation(ctx context.Context, tenantID string, invitati
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
 }
 
-// ListMembers is GET /api/v1/tenant/{tenantId}/team/members: List the team's members.
+// ListMembers is GET /api/v1/tenant/{tenantId}/team/members: List members.
 func (c *Client) ListMembers(ctx context.Context, tenantID string, params *ListMembersParams) (*TeamMemberList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -7028,19 +7235,19 @@ func (c *Client) ChangeMemberRole(ctx context.Context, tenantID string, member s
 	return decode[Note](c.send(ctx, r))
 }
 
-// ListAssignableRoles is GET /api/v1/tenant/{tenantId}/team/roles: List the roles that a member can be given.
+// ListAssignableRoles is GET /api/v1/tenant/{tenantId}/team/roles: List assignable roles.
 func (c *Client) ListAssignableRoles(ctx context.Context, tenantID string) (*TeamRoleList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/team/roles", segment(tenantID))}
 	return decode[TeamRoleList](c.send(ctx, r))
 }
 
-// ShowTeamStats is GET /api/v1/tenant/{tenantId}/team/stats: Show seat counts.
+// ShowTeamStats is GET /api/v1/tenant/{tenantId}/team/stats: Retrieve team statistics.
 func (c *Client) ShowTeamStats(ctx context.Context, tenantID string) (*TeamStatsAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/team/stats", segment(tenantID))}
 	return decode[TeamStatsAnswer](c.send(ctx, r))
 }
 
-// ListTenantTimeline is GET /api/v1/tenant/{tenantId}/timeline: List what has happened in the tenant.
+// ListTenantTimeline is GET /api/v1/tenant/{tenantId}/timeline: List activity in the tenant.
 func (c *Client) ListTenantTimeline(ctx context.Context, tenantID string, params *ListTenantTimelineParams) (*TimelinePage, error) {
 	query := url.Values{}
 	if params != nil {
@@ -7058,19 +7265,19 @@ func (c *Client) ListTenantTimeline(ctx context.Context, tenantID string, params
 	return decode[TimelinePage](c.send(ctx, r))
 }
 
-// TransferOwnership is POST /api/v1/tenant/{tenantId}/transfer-ownership: Make another member the owner.
+// TransferOwnership is POST /api/v1/tenant/{tenantId}/transfer-ownership: Transfer ownership.
 func (c *Client) TransferOwnership(ctx context.Context, tenantID string, body TransferOwnershipRequest) (*OwnershipAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/transfer-ownership", segment(tenantID)), body: body}
 	return decode[OwnershipAnswer](c.send(ctx, r))
 }
 
-// SummarizeUsage is GET /api/v1/tenant/{tenantId}/usage: Summarize the usage of the current period.
+// SummarizeUsage is GET /api/v1/tenant/{tenantId}/usage: Summarize current usage.
 func (c *Client) SummarizeUsage(ctx context.Context, tenantID string) (*UsageSummaryAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/usage", segment(tenantID))}
 	return decode[UsageSummaryAnswer](c.send(ctx, r))
 }
 
-// RecordUsage is POST /api/v1/tenant/{tenantId}/usage: Record usage.
+// RecordUsage is POST /api/v1/tenant/{tenantId}/usage: Record a usage event.
 func (c *Client) RecordUsage(ctx context.Context, tenantID string, body UsageEventInput) (*UsageEventAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/usage", segment(tenantID)), body: body}
 	return decode[UsageEventAnswer](c.send(ctx, r))
@@ -7082,13 +7289,13 @@ func (c *Client) RecordUsageBatch(ctx context.Context, tenantID string, body Rec
 	return decode[BatchResultList](c.send(ctx, r))
 }
 
-// EstimateCosts is GET /api/v1/tenant/{tenantId}/usage/cost-estimate: Estimate what the usage of the current billing period costs.
+// EstimateCosts is GET /api/v1/tenant/{tenantId}/usage/cost-estimate: Estimate usage costs.
 func (c *Client) EstimateCosts(ctx context.Context, tenantID string) (*CostEstimateAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/usage/cost-estimate", segment(tenantID))}
 	return decode[CostEstimateAnswer](c.send(ctx, r))
 }
 
-// ExportUsage is GET /api/v1/tenant/{tenantId}/usage/export: Download the events of a meter.
+// ExportUsage is GET /api/v1/tenant/{tenantId}/usage/export: Export usage events.
 // The caller closes the body of the answer.
 func (c *Client) ExportUsage(ctx context.Context, tenantID string, params *ExportUsageParams) (*http.Response, error) {
 	query := url.Values{}
@@ -7111,13 +7318,13 @@ func (c *Client) ExportUsage(ctx context.Context, tenantID string, params *Expor
 	return c.send(ctx, r)
 }
 
-// ListQuotas is GET /api/v1/tenant/{tenantId}/usage/quotas: Show usage against quotas.
+// ListQuotas is GET /api/v1/tenant/{tenantId}/usage/quotas: List quotas.
 func (c *Client) ListQuotas(ctx context.Context, tenantID string) (*UsageQuotasAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/usage/quotas", segment(tenantID))}
 	return decode[UsageQuotasAnswer](c.send(ctx, r))
 }
 
-// ShowUsageSeries is GET /api/v1/tenant/{tenantId}/usage/series: Show a meter over time.
+// ShowUsageSeries is GET /api/v1/tenant/{tenantId}/usage/series: Retrieve usage over time.
 func (c *Client) ShowUsageSeries(ctx context.Context, tenantID string, params *ShowUsageSeriesParams) (*UsageSeriesAnswer, error) {
 	query := url.Values{}
 	if params != nil {
@@ -7136,10 +7343,16 @@ func (c *Client) ShowUsageSeries(ctx context.Context, tenantID string, params *S
 	return decode[UsageSeriesAnswer](c.send(ctx, r))
 }
 
-// ShowMeterUsage is GET /api/v1/tenant/{tenantId}/usage/{meterCode}: Show one meter with its newest events.
+// ShowMeterUsage is GET /api/v1/tenant/{tenantId}/usage/{meterCode}: Retrieve usage of a meter.
 func (c *Client) ShowMeterUsage(ctx context.Context, tenantID string, meterCode string) (*MeterDetailAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/usage/%s", segment(tenantID), segment(meterCode))}
 	return decode[MeterDetailAnswer](c.send(ctx, r))
+}
+
+// SetUsageCap is PUT /api/v1/tenant/{tenantId}/usage/{meterCode}/cap: Cap the usage of a meter.
+func (c *Client) SetUsageCap(ctx context.Context, tenantID string, meterCode string, body SetUsageCapRequest) (*MeterQuotaAnswer, error) {
+	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/tenant/%s/usage/%s/cap", segment(tenantID), segment(meterCode)), body: body}
+	return decode[MeterQuotaAnswer](c.send(ctx, r))
 }
 
 // ListWebhookEndpoints is GET /api/v1/tenant/{tenantId}/webhook-endpoints: List the webhook endpoints of the tenant.
@@ -7148,7 +7361,7 @@ func (c *Client) ListWebhookEndpoints(ctx context.Context, tenantID string) (*We
 	return decode[WebhookEndpointList](c.send(ctx, r))
 }
 
-// CreateWebhookEndpoint is POST /api/v1/tenant/{tenantId}/webhook-endpoints: Create a webhook endpoint of the tenant; its secret is shown once.
+// CreateWebhookEndpoint is POST /api/v1/tenant/{tenantId}/webhook-endpoints: Create a webhook endpoint of the tenant.
 func (c *Client) CreateWebhookEndpoint(ctx context.Context, tenantID string, body CreateWebhookEndpointRequest) (*NewWebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints", segment(tenantID)), body: body}
 	return decode[NewWebhookEndpointAnswer](c.send(ctx, r))
@@ -7160,13 +7373,13 @@ func (c *Client) DeleteWebhookEndpoint(ctx context.Context, tenantID string, end
 	return done(c.send(ctx, r))
 }
 
-// ShowWebhookEndpoint is GET /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}: Show a webhook endpoint of the tenant.
+// ShowWebhookEndpoint is GET /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}: Retrieve a webhook endpoint of the tenant.
 func (c *Client) ShowWebhookEndpoint(ctx context.Context, tenantID string, endpoint string) (*WebhookEndpointAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s", segment(tenantID), segment(endpoint))}
 	return decode[WebhookEndpointAnswer](c.send(ctx, r))
 }
 
-// UpdateWebhookEndpoint is PATCH /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}: Change a webhook endpoint of the tenant.
+// UpdateWebhookEndpoint is PATCH /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}: Update a webhook endpoint of the tenant.
 func (c *Client) UpdateWebhookEndpoint(ctx context.Context, tenantID string, endpoint string, body UpdateWebhookEndpointRequest) (*WebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s", segment(tenantID), segment(endpoint)), body: body}
 	return decode[WebhookEndpointAnswer](c.send(ctx, r))
@@ -7196,31 +7409,31 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, tenantID string, end
 	return decode[WebhookDeliveryPage](c.send(ctx, r))
 }
 
-// ResendWebhookDelivery is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Send a delivery again to a webhook endpoint of the tenant.
+// ResendWebhookDelivery is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Resend a delivery to a webhook endpoint of the tenant.
 func (c *Client) ResendWebhookDelivery(ctx context.Context, tenantID string, endpoint string, delivery string) (*WebhookDeliveryAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/deliveries/%s/resend", segment(tenantID), segment(endpoint), segment(delivery))}
 	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
-// ReplayWebhookDeliveries is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/replay: Send again what was not delivered to a webhook endpoint of the tenant.
+// ReplayWebhookDeliveries is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/replay: Replay failed deliveries to a webhook endpoint of the tenant.
 func (c *Client) ReplayWebhookDeliveries(ctx context.Context, tenantID string, endpoint string, body ReplayWebhookDeliveriesRequest) (*WebhookReplayAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/replay", segment(tenantID), segment(endpoint)), body: body}
 	return decode[WebhookReplayAnswer](c.send(ctx, r))
 }
 
-// RotateWebhookSecret is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/rotate-secret: Replace the secret of a webhook endpoint of the tenant.
+// RotateWebhookSecret is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/rotate-secret: Rotate the secret of a webhook endpoint of the tenant.
 func (c *Client) RotateWebhookSecret(ctx context.Context, tenantID string, endpoint string) (*NewWebhookEndpointAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/rotate-secret", segment(tenantID), segment(endpoint))}
 	return decode[NewWebhookEndpointAnswer](c.send(ctx, r))
 }
 
-// TestWebhookEndpoint is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/test: Send an event of type webhook.test to a webhook endpoint of the tenant.
+// TestWebhookEndpoint is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/test: Test a webhook endpoint of the tenant.
 func (c *Client) TestWebhookEndpoint(ctx context.Context, tenantID string, endpoint string) (*WebhookDeliveryAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/test", segment(tenantID), segment(endpoint))}
 	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
-// CreateTenant is POST /api/v1/tenants: Create a tenant, for a caller without one.
+// CreateTenant is POST /api/v1/tenants: Create a tenant.
 func (c *Client) CreateTenant(ctx context.Context, body CreateTenantRequest) (*TenantAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/tenants", body: body}
 	return decode[TenantAnswer](c.send(ctx, r))
@@ -7232,7 +7445,7 @@ func (c *Client) DeleteAccount(ctx context.Context, body DeleteAccountRequest) e
 	return done(c.send(ctx, r))
 }
 
-// UpdateProfile is PATCH /api/v1/user: Change the caller's name and language.
+// UpdateProfile is PATCH /api/v1/user: Update the caller's profile.
 func (c *Client) UpdateProfile(ctx context.Context, body UpdateProfileRequest) (*ProfileUserAnswer, error) {
 	r := call{method: http.MethodPatch, path: "/api/v1/user", body: body}
 	return decode[ProfileUserAnswer](c.send(ctx, r))
@@ -7250,67 +7463,67 @@ func (c *Client) UploadAvatar(ctx context.Context, contentType string, body io.R
 	return decode[UploadedAvatarAnswer](c.send(ctx, r))
 }
 
-// RequestEmailChange is POST /api/v1/user/email: Have a link mailed to a new address.
+// RequestEmailChange is POST /api/v1/user/email: Request an email change.
 func (c *Client) RequestEmailChange(ctx context.Context, body RequestEmailChangeRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/user/email", body: body}
 	return decode[Note](c.send(ctx, r))
 }
 
-// RequestEmailVerification is POST /api/v1/user/email/verification: Have a link mailed to the present address.
+// RequestEmailVerification is POST /api/v1/user/email/verification: Request email verification.
 func (c *Client) RequestEmailVerification(ctx context.Context) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/user/email/verification"}
 	return decode[Note](c.send(ctx, r))
 }
 
-// ExportAccount is GET /api/v1/user/export: Download everything that is kept about the caller.
+// ExportAccount is GET /api/v1/user/export: Export the caller's data.
 func (c *Client) ExportAccount(ctx context.Context) (*map[string]interface{}, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/user/export"}
 	return decode[map[string]interface{}](c.send(ctx, r))
 }
 
-// ListIdentities is GET /api/v1/user/identities: List the caller's accounts at identity providers.
+// ListIdentities is GET /api/v1/user/identities: List linked identities.
 func (c *Client) ListIdentities(ctx context.Context) (*UserIdentityList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/user/identities"}
 	return decode[UserIdentityList](c.send(ctx, r))
 }
 
-// RemoveIdentity is DELETE /api/v1/user/identities/{id}: Remove one of the caller's accounts at identity providers.
+// RemoveIdentity is DELETE /api/v1/user/identities/{id}: Remove a linked identity.
 func (c *Client) RemoveIdentity(ctx context.Context, id string, body RemoveIdentityRequest) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/user/identities/%s", segment(id)), body: body}
 	return done(c.send(ctx, r))
 }
 
-// ChangePassword is PUT /api/v1/user/password: Change the caller's password; other logins end.
+// ChangePassword is PUT /api/v1/user/password: Change the caller's password.
 func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordRequest) error {
 	r := call{method: http.MethodPut, path: "/api/v1/user/password", body: body}
 	return done(c.send(ctx, r))
 }
 
-// EndOtherLogins is DELETE /api/v1/user/sessions: End every login but this one.
+// EndOtherLogins is DELETE /api/v1/user/sessions: Revoke all other sessions.
 func (c *Client) EndOtherLogins(ctx context.Context) error {
 	r := call{method: http.MethodDelete, path: "/api/v1/user/sessions"}
 	return done(c.send(ctx, r))
 }
 
-// ListLogins is GET /api/v1/user/sessions: List the caller's logins.
+// ListLogins is GET /api/v1/user/sessions: List the caller's sessions.
 func (c *Client) ListLogins(ctx context.Context) (*LoginSessionList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/user/sessions"}
 	return decode[LoginSessionList](c.send(ctx, r))
 }
 
-// EndLogin is DELETE /api/v1/user/sessions/{id}: End one of the caller's logins.
+// EndLogin is DELETE /api/v1/user/sessions/{id}: Revoke a session.
 func (c *Client) EndLogin(ctx context.Context, id string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/user/sessions/%s", segment(id))}
 	return done(c.send(ctx, r))
 }
 
-// ShowLiveness is GET /healthz: Show whether the process lives.
+// ShowLiveness is GET /healthz: Check liveness.
 func (c *Client) ShowLiveness(ctx context.Context) (*Error, error) {
 	r := call{method: http.MethodGet, path: "/healthz"}
 	return decode[Error](c.send(ctx, r))
 }
 
-// ShowReadiness is GET /readyz: Show whether requests can be served.
+// ShowReadiness is GET /readyz: Check readiness.
 func (c *Client) ShowReadiness(ctx context.Context) (*Error, error) {
 	r := call{method: http.MethodGet, path: "/readyz"}
 	return decode[Error](c.send(ctx, r))

@@ -87,7 +87,7 @@ func TestRefusalsInTheReference(t *testing.T) {
 			"429, 500 InternalError, 503 storage_full",
 		"GET /api/v1/catalog/plans": "200, 304, 400, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
 		"POST /api/v1/tenant/{tenantId}/usage": "201, 400, 401, 403 IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope, 404, 408, 409, 413, 415, 419, " +
-			"422 ValidationError, 429 QUOTA_EXCEEDED, 500 InternalError, 503 storage_full",
+			"422 ValidationError, 429 QuotaExceededError, 500 InternalError, 503 storage_full",
 		"POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay": "200, 400, 401, 403 IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope, 404, " +
 			"409 invoice_not_payable, 419, 422 PaymentFailedError ValidationError, 429, 500 InternalError, 502 psp_error, 503 storage_full",
 		"GET /api/v1/avatars/{hash}": "200, 304, 400, 404, 422 ValidationError, 429, 500 InternalError, 503 storage_full",

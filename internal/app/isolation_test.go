@@ -13,7 +13,7 @@ import (
 )
 
 // platformWide are path parameters that do not identify an object of one tenant.
-var platformWide = []string{"tenantId", "tenant", "meterCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency"}
+var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency"}
 
 // bodies are valid bodies for routes that need one, so that a request fails only because the object
 // belongs to another tenant. The default is {}.

@@ -53,6 +53,10 @@ func story(s *apptest.Server) {
 	s.Call("POST", o.Path("/usage"), ada, event).Want(409)
 	s.Call("POST", o.Path("/usage/batch"), ada, object{"events": []any{object{"meter_code": "api-calls", "quantity": 2}}}).Want(200)
 	get(ada, o.Path("/usage/api-calls"), o.Path("/usage/series?meter_code=api-calls&interval=day"), o.Path("/audit-logs"), o.Path("/timeline"))
+	s.Call("PUT", o.Path("/usage/api-calls/cap"), ada, object{"limit": 5000}).Want(200)
+	limit := "/api/v1/admin/tenants/" + o.Tenant + "/limits"
+	s.Call("PUT", limit+"/api-calls", s.Admin(), object{"type": "quota", "value": 20000, "reason": "Pilot until the contract is signed"}).Want(200)
+	get(s.Admin(), limit)
 	key := s.Call("POST", o.Path("/api-keys"), ada, object{"name": "Metering", "scopes": []any{"usage.write"}}).Want(201).Str("data.id")
 	get(ada, o.Path("/api-keys"))
 	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)

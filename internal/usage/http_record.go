@@ -87,11 +87,11 @@ type batchResult struct {
 
 // exceededLimit says which limit rejected an event; its keys are absent otherwise.
 type exceededLimit struct {
-	MeterCode       string       `json:"meter_code,omitempty"`
-	LimitedBy       string       `json:"limited_by,omitempty" enum:"plan,cap"`
-	Limit           *int64       `json:"limit,omitempty"`
-	CurrentUsage    *shape.Total `json:"current_usage,omitempty"`
-	GrantsRemaining *shape.Total `json:"grants_remaining,omitempty"`
+	MeterCode       string       `json:"meter_code,omitempty" doc:"Set only if a usage limit rejected the event."`
+	LimitedBy       string       `json:"limited_by,omitempty" enum:"plan,cap" doc:"The limit that rejected the event: the effective limit or the cap."`
+	Limit           *int64       `json:"limit,omitempty" doc:"The limit in whole units."`
+	CurrentUsage    *shape.Total `json:"current_usage,omitempty" doc:"The usage of the window without the event."`
+	GrantsRemaining *shape.Total `json:"grants_remaining,omitempty" doc:"The remaining units of the grants that are valid now."`
 }
 
 // Batch handles POST /usage/batch. It returns 200 once every event is durable or rejected.

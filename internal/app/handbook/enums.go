@@ -25,6 +25,7 @@ func enums() []shape.Enum {
 			Name: "VATStatus", Text: "Result of the VAT number check.", Values: []string{"none", "pending", "valid", "invalid", "unknown"},
 			Fields: []string{"Tenant.vat_status", "AdminTenant.vat_status"},
 		},
+		{Name: "LimitType", Text: "Type of a limit: access without a limit, a quota, or no access.", Values: []string{"boolean", "quota", "none"}},
 		{Name: "StudioReason", Text: "Reason why a tenant cannot use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
 	})
 }

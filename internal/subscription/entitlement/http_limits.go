@@ -28,7 +28,7 @@ type limitOverride struct {
 	limitValue
 	ExpiresAt *shape.Time  `json:"expires_at" doc:"Null if the override does not expire."`
 	Reason    string       `json:"reason"`
-	By        authz.Author `json:"by"`
+	By        authz.Author `json:"by" doc:"The user or API key that set the override."`
 	CreatedAt shape.Time   `json:"created_at"`
 }
 
