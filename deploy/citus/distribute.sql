@@ -16,6 +16,7 @@ ALTER TABLE checkouts DROP CONSTRAINT checkouts_currency_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_plan_id_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_replaces_subscription_id_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_tenant_id_fkey;
+ALTER TABLE entitlement_digests DROP CONSTRAINT entitlement_digests_tenant_id_fkey;
 ALTER TABLE former_psp_customers DROP CONSTRAINT former_psp_customers_tenant_id_fkey;
 ALTER TABLE invoice_documents DROP CONSTRAINT invoice_documents_invoice_id_fkey;
 ALTER TABLE invoice_lines DROP CONSTRAINT invoice_lines_invoice_id_fkey;
@@ -24,6 +25,8 @@ ALTER TABLE invoice_lines DROP CONSTRAINT invoice_lines_plan_id_fkey;
 ALTER TABLE invoice_lines DROP CONSTRAINT invoice_lines_tenant_id_fkey;
 ALTER TABLE invoices DROP CONSTRAINT invoices_subscription_id_fkey;
 ALTER TABLE invoices DROP CONSTRAINT invoices_tenant_id_fkey;
+ALTER TABLE limit_overrides DROP CONSTRAINT limit_overrides_feature_id_fkey;
+ALTER TABLE limit_overrides DROP CONSTRAINT limit_overrides_tenant_id_fkey;
 ALTER TABLE payment_entries DROP CONSTRAINT payment_entries_tenant_id_fkey;
 ALTER TABLE psp_customers DROP CONSTRAINT psp_customers_tenant_id_fkey;
 ALTER TABLE psp_invoice_lines DROP CONSTRAINT psp_invoice_lines_tenant_id_fkey;
@@ -68,7 +71,9 @@ SELECT create_reference_table('tenants');
 
 -- Distributed tables are cut by tenant, all at the same places.
 SELECT create_distributed_table('change_previews', 'tenant_id');
+SELECT create_distributed_table('entitlement_digests', 'tenant_id');
 SELECT create_distributed_table('former_psp_customers', 'tenant_id');
+SELECT create_distributed_table('limit_overrides', 'tenant_id');
 SELECT create_distributed_table('payment_entries', 'tenant_id');
 SELECT create_distributed_table('psp_customers', 'tenant_id');
 SELECT create_distributed_table('psp_invoice_lines', 'tenant_id');
@@ -98,6 +103,7 @@ ALTER TABLE checkouts ADD CONSTRAINT checkouts_currency_fkey FOREIGN KEY (curren
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans (id);
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_replaces_subscription_id_fkey FOREIGN KEY (replaces_subscription_id, tenant_id) REFERENCES subscriptions (id, tenant_id);
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
+ALTER TABLE entitlement_digests ADD CONSTRAINT entitlement_digests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE;
 ALTER TABLE former_psp_customers ADD CONSTRAINT former_psp_customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE invoice_documents ADD CONSTRAINT invoice_documents_invoice_id_fkey FOREIGN KEY (invoice_id, tenant_id) REFERENCES invoices (id, tenant_id);
 ALTER TABLE invoice_lines ADD CONSTRAINT invoice_lines_invoice_id_fkey FOREIGN KEY (invoice_id, tenant_id) REFERENCES invoices (id, tenant_id);
@@ -106,6 +112,8 @@ ALTER TABLE invoice_lines ADD CONSTRAINT invoice_lines_plan_id_fkey FOREIGN KEY 
 ALTER TABLE invoice_lines ADD CONSTRAINT invoice_lines_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE invoices ADD CONSTRAINT invoices_subscription_id_fkey FOREIGN KEY (subscription_id, tenant_id) REFERENCES subscriptions (id, tenant_id);
 ALTER TABLE invoices ADD CONSTRAINT invoices_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
+ALTER TABLE limit_overrides ADD CONSTRAINT limit_overrides_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features (id);
+ALTER TABLE limit_overrides ADD CONSTRAINT limit_overrides_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE;
 ALTER TABLE payment_entries ADD CONSTRAINT payment_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE psp_customers ADD CONSTRAINT psp_customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE psp_invoice_lines ADD CONSTRAINT psp_invoice_lines_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);

@@ -142,6 +142,7 @@ func prepareAll(t *testing.T, db *sqldb.DB) {
 // across lists the statements that search the rows of all tenants in distributed tables, each with
 // its reason. Citus sends them to every shard.
 var across = map[string]string{
+	"entitlementsql.ListExpired":          "a job that runs every minute finds the overrides that have expired",
 	"billingsql.CountRejections":          "the figure of a metric",
 	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
 	"billingsql.PruneDecided":             "of all tenants, days after somebody decided",
