@@ -117,11 +117,11 @@ func TestTenantFields(t *testing.T) {
 		{"a postal code that is too long", []string{"postal_code", strings.Repeat("1", 21)}, []string{"postal_code: must have at most 20"}},
 		{"a VAT number that is too long", []string{"vat_number", strings.Repeat("1", 51)}, []string{"vat_number: must have at most 50"}},
 		{"a city that is too long", []string{"city", strings.Repeat("c", 256)}, []string{"city:"}},
-		{"a country in lower case", []string{"country", "gb"}, []string{"country: must be a code of ISO 3166-1"}},
+		{"a country in lower case", []string{"country", "gb"}, []string{"country: must be an uppercase ISO 3166-1 code"}},
 		{"the name of a country", []string{"country", "France"}, []string{"country:"}},
-		{"a currency that the catalog lacks", []string{"currency", "JPY"}, []string{"currency: is none of the catalog's"}},
-		{"a slug with a space", []string{"slug", "a b"}, []string{"slug: must have"}},
-		{"a slug with a slash", []string{"slug", "a/b"}, []string{"slug: must have"}},
+		{"a currency that the catalog lacks", []string{"currency", "JPY"}, []string{"currency: is not a currency of the catalog"}},
+		{"a slug with a space", []string{"slug", "a b"}, []string{"slug: must only contain letters, digits, - and _"}},
+		{"a slug with a slash", []string{"slug", "a/b"}, []string{"slug: must only contain letters, digits, - and _"}},
 		{"a billing address that is none", []string{"billing_email", "bills"}, []string{"billing_email: is not an email address"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -96,7 +96,7 @@ func TestRestore(t *testing.T) {
 		"newer": "newer than this program", "damaged": "malformed", "empty": "is empty", "absent": "does not exist",
 	} {
 		err := commands.Restore(t.Context(), target, at(name), true, &out)
-		if err == nil || !strings.Contains(err.Error(), want) && (name != "damaged" || !strings.Contains(err.Error(), "damaged")) {
+		if err == nil || !strings.Contains(err.Error(), want) && (name != "damaged" || !strings.Contains(err.Error(), "the database is corrupt")) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 		if got := names(t, database); got != "grace" {

@@ -270,8 +270,8 @@ func TestCatalogImportRefusals(t *testing.T) {
 		for name, tt := range map[string]struct{ file, want string }{
 			"an unknown key":      {edit(t, shop, "pricing_type: flat", "pricing_type: flat\n        colour: red"), "line 11: products[0].plans[0].colour is not a known key"},
 			"an unknown currency": {edit(t, shop, "USD: 1000", "CHF: 1000"), "line 12: products[0].plans[0].prices.CHF is an unknown currency"},
-			"an unknown feature":  {edit(t, shop, "beta: true", "gamma: true"), "line 13: products[0].plans[0].entitlements.gamma is a feature that"},
-			"a meter's currency":  {edit(t, shop, "USD: 1}", "CHF: 1}"), "line 15: meters[0].prices.CHF is a currency that"},
+			"an unknown feature":  {edit(t, shop, "beta: true", "gamma: true"), "line 13: products[0].plans[0].entitlements.gamma is an unknown feature"},
+			"a meter's currency":  {edit(t, shop, "USD: 1}", "CHF: 1}"), "line 15: meters[0].prices.CHF is an unknown currency"},
 			"not YAML":            {"a: [", "line 1"},
 		} {
 			_, err := f.try(tt.file)

@@ -288,7 +288,7 @@ func TestForeignAnswers(t *testing.T) {
 			t.Errorf("refused with %.200q, want %q", refusal, want)
 		}
 	}
-	if _, refusal := connect(t, "http://127.0.0.1:1", "tnk_x", false).try("find_tenants", apptest.Object{}); !strings.Contains(refusal, "cannot be reached") {
+	if _, refusal := connect(t, "http://127.0.0.1:1", "tnk_x", false).try("find_tenants", apptest.Object{}); !strings.Contains(refusal, "the service is unreachable") {
 		t.Errorf("refused with %q", refusal)
 	}
 }

@@ -72,7 +72,7 @@ func TestRemovedSince(t *testing.T) {
 			t.Error("Bob's account is back")
 		}
 		f["users"] = strings.ReplaceAll(f["users"], ",Bob,", ",Robert,")
-		wantWrong(s, f, "users.csv:3: email: the user with this id was imported with another address, or has another one here by now")
+		wantWrong(s, f, "users.csv:3: email: the user with this ID has a different address; users change their address themselves")
 	})
 }
 
@@ -86,7 +86,7 @@ func TestTenantDeletedSince(t *testing.T) {
 		apptest.Exec(t, s.DB(), `UPDATE tenants SET deleted_at = $2 WHERE id = $1`, o.Tenant, clock.System().Now())
 		want(s, f, "tenants: 0 created, 0 updated, 1 unchanged")
 		f["tenants"] = strings.ReplaceAll(f["tenants"], "Cobol & Co", "Fortran & Co")
-		wantWrong(s, f, "tenants.csv:2: id: this organization was imported before and was deleted here")
+		wantWrong(s, f, "tenants.csv:2: id: this organization was imported and deleted before")
 	})
 }
 

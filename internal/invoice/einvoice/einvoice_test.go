@@ -177,16 +177,16 @@ func TestSums(t *testing.T) {
 func TestWhatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for why, change := range map[string]func(*invoice.Statement){
-		"seller’s country":     func(s *invoice.Statement) { s.Seller.Country = "" },
-		"no VAT number":        func(s *invoice.Statement) { s.Seller.VATNumber = "" },
-		"country of the payer": func(s *invoice.Statement) { s.Invoice.Billed.Address.Country = nil },
-		"name or the country":  func(s *invoice.Statement) { s.Invoice.Billed.Name = nil },
-		"no lines":             func(s *invoice.Statement) { s.Invoice.Lines = nil },
-		"two decimals":         func(s *invoice.Statement) { s.MinorUnits = 3 },
-		"a credit":             func(s *invoice.Statement) { *s = sample(190_000, -300) },
-		"rate of its tax":      func(s *invoice.Statement) { s.TaxRate = 0 },
-		"why it has no tax":    func(s *invoice.Statement) { *s = sample(0, 300) },
-		"do not add up":        func(s *invoice.Statement) { s.Invoice.Lines[0].Amount.AmountCents++ },
+		"seller’s country":                    func(s *invoice.Statement) { s.Seller.Country = "" },
+		"VAT number of the seller is missing": func(s *invoice.Statement) { s.Seller.VATNumber = "" },
+		"country of the payer":                func(s *invoice.Statement) { s.Invoice.Billed.Address.Country = nil },
+		"name or the country":                 func(s *invoice.Statement) { s.Invoice.Billed.Name = nil },
+		"no lines":                            func(s *invoice.Statement) { s.Invoice.Lines = nil },
+		"two decimals":                        func(s *invoice.Statement) { s.MinorUnits = 3 },
+		"a credit":                            func(s *invoice.Statement) { *s = sample(190_000, -300) },
+		"rate of its tax":                     func(s *invoice.Statement) { s.TaxRate = 0 },
+		"reason for the missing tax":          func(s *invoice.Statement) { *s = sample(0, 300) },
+		"do not add up":                       func(s *invoice.Statement) { s.Invoice.Lines[0].Amount.AmountCents++ },
 	} {
 		s := sample(190_000, 300)
 		change(&s)
