@@ -121,7 +121,7 @@ func TestInheritFormerTerms(t *testing.T) {
 	if got, err := inheritFormerTerms([]Subscription{over, first}, third, false); err != nil || len(untils(t, got)) != 1 {
 		t.Errorf("after a month it has %v, %v", untils(t, got), err)
 	}
-	if got, err := inheritFormerTerms(nil, third); err != nil || got != nil {
+	if got, err := inheritFormerTerms(nil, third, false); err != nil || got != nil {
 		t.Errorf("of none it has %s, %v", got, err)
 	}
 }
