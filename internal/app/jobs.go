@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/webpush"
+	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -115,6 +116,7 @@ func (svc *service) pruner() *prune.Pruner {
 		prune.Table{Name: "webhook_events", Keep: keep.Deliveries, Delete: svc.hooks.DeleteOld},
 		prune.Table{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
 		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
+		prune.Table{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
 		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
 	)
 }

@@ -21,18 +21,18 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Show whether the tenant may use the studio", rest.Handle(entitlements.StudioAccess)),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans))),
-		requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))),
+		idempotent(allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show))),
-		route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
-		route(post, tenantPath+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(subscriptions.Resume, running)),
-		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running))),
-		route(post, tenantPath+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists), rest.Checks(subscriptions.CheckChangePlan))),
-		route(del, tenantPath+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a change that waits for confirmation", rest.Handle(subscriptions.DropChange)),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(subscriptions.Resume, running))),
+		allowAPIKeys(authz.SubscriptionRead+"|"+authz.SubscriptionsWrite, route(get, tenantPath+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists), rest.Checks(subscriptions.CheckChangePlan)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(del, tenantPath+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a change that waits for confirmation", rest.Handle(subscriptions.DropChange))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription/seats", rest.Tenant, "", "default", "Show seats in use", rest.Handle(subscriptions.Seats, running))),
-		route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists)))),
 		allowAPIKeys(authz.EntitlementsRead, route(get, tenantPath+"/entitlements", rest.Tenant, "", "default", "List the subscription's entitlements", rest.Handle(entitlements.Entitlements))),
 
-		route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
-		route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
+		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),
 	}
 }

@@ -83,7 +83,7 @@ func domainEnums() []shape.Enum {
 		{Name: "QuotaStatus", Text: "Below 80 percent of the quota, from 80, from 100.", Values: []string{"ok", "warning", "exceeded"}},
 		{Name: "SeriesInterval", Text: "How long a point of a series is.", Values: []string{"hour", "day", "month"}},
 		{
-			Name: "APIKeyScope", Text: "What an API key opens. tenants.read is for keys of the platform alone.", Values: authz.PlatformScopes(),
+			Name: "APIKeyScope", Text: "What an API key opens. catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write are for keys of the platform alone.", Values: authz.PlatformScopes(),
 			Fields: []string{"APIKey.scopes", "NewAPIKey.scopes", "CreateAPIKeyRequest.scopes", "CreatePlatformAPIKeyRequest.scopes"},
 		},
 		{Name: "TenantPermission", Text: "What a role of a tenant may allow.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},

@@ -221,7 +221,7 @@ func (op *Operation) access() string {
 	}
 	switch {
 	case op.KeyScope != "":
-		text += fmt.Sprintf(" API keys with the scope %#q.", op.KeyScope)
+		text += " API keys with the scope `" + strings.ReplaceAll(op.KeyScope, "|", "` or `") + "`."
 	case op.isSecured():
 		text += " No API key."
 	}
