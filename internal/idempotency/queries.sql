@@ -16,7 +16,7 @@ DELETE FROM idempotency_keys WHERE id = $1 AND lease_id = $2;
 DELETE FROM idempotency_keys WHERE id = $1 AND lease_id IS NULL AND created_at = $2;
 
 -- name: EndLeases :exec
-DELETE FROM idempotency_keys WHERE lease_id IS NOT NULL;
+UPDATE idempotency_keys SET leased_until = sqlc.arg(past) WHERE lease_id IS NOT NULL;
 
 -- name: DeleteOldKeys :many
 DELETE FROM idempotency_keys WHERE id IN (

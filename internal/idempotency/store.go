@@ -60,7 +60,7 @@ func (s store) remove(ctx context.Context, id string, e entry) error {
 }
 
 func (s store) endLeases(ctx context.Context) error {
-	return sqldb.Wrap(s.q(ctx).EndLeases(ctx), "end leases of idempotency keys")
+	return sqldb.Wrap(s.q(ctx).EndLeases(ctx, time.Unix(0, 0).UTC()), "end leases of idempotency keys")
 }
 
 func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most int32) ([]time.Time, error) {

@@ -7,21 +7,10 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// SubscriptionParams describes a subscription that starts without a checkout.
-type SubscriptionParams struct {
-	Key        string // idempotency key
-	CustomerID string
-	PriceID    string
-	Quantity   int64
-	// MeteredPriceIDs are additional prices, which are billed by reported usage.
-	MeteredPriceIDs []string
-	InvoicesMonthly bool // invoice pending items monthly in longer periods
-	Metadata        map[string]string
-}
-
-// CreateSubscription starts a subscription. It is active if its first invoice is 0
+// CreateSubscription starts a subscription without a checkout and without a trial. It ignores the
+// parameters of the checkout's page. The subscription is active if its first invoice is 0
 // (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses).
-func (c *Client) CreateSubscription(ctx context.Context, p SubscriptionParams) (Subscription, error) {
+func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
 	params := &stripe.SubscriptionCreateParams{
 		Params:   idempotencyParams(p.Key),
 		Customer: stripe.String(p.CustomerID),
@@ -45,7 +34,7 @@ func (c *Client) CreateSubscription(ctx context.Context, p SubscriptionParams) (
 
 // findSubscription looks for the subscription of an earlier attempt, which the metadata identifies.
 // It returns ErrNotDone if the customer has no such subscription.
-func (c *Client) findSubscription(ctx context.Context, p SubscriptionParams) (Subscription, error) {
+func (c *Client) findSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
 	for s, err := range c.Subscriptions(ctx, p.CustomerID, "") {
 		switch {
 		case err != nil:

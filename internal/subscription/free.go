@@ -29,7 +29,7 @@ func (s *Service) CreateFree(ctx context.Context, t tenant.Tenant, plan catalog.
 	if err := s.deps.Prices.CheckSellable(ctx, plan, price, bought.quantity); err != nil {
 		return FreeSubscription{}, err
 	}
-	p := psp.SubscriptionParams{
+	p := psp.CheckoutParams{
 		Key: "provision-" + t.ID.String(), Quantity: bought.quantity, InvoicesMonthly: plan.Interval.LongerThanMonth(),
 		Metadata: map[string]string{metaTenant: t.ID.String(), metaPlan: plan.ID.String()},
 	}

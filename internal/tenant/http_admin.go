@@ -153,10 +153,10 @@ type adminUpdateInput struct {
 }
 
 // change returns the change that a request asks for.
-func (h *AdminHTTP) change(ctx context.Context, in *adminUpdateInput) AdminChange {
-	return AdminChange{Owner: in.Body.Owner.newOwner(), Apply: func(t *Tenant) error {
+func (h *AdminHTTP) change(ctx context.Context, in *adminUpdateInput) adminChange {
+	return adminChange{Owner: in.Body.Owner.newOwner(), Apply: func(t *Tenant) error {
 		t.ExternalID = in.Body.ExternalID.Or(t.ExternalID)
-		metadata, err := MergeMetadata(t.Metadata, in.Body.Metadata)
+		metadata, err := mergeMetadata(t.Metadata, in.Body.Metadata)
 		if err == nil {
 			t.Metadata = metadata
 		}
@@ -170,7 +170,7 @@ func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error
 	if err != nil {
 		return err
 	}
-	return h.svc.CheckAdminUpdate(ctx, id, h.change(ctx, in))
+	return h.svc.checkAdminUpdate(ctx, id, h.change(ctx, in))
 }
 
 // Update handles PATCH /admin/tenants/{tenant}. It can change the same fields as the tenant itself,
@@ -180,7 +180,7 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.AdminUpdate(ctx, id, h.change(ctx, in)); err != nil {
+	if err := h.svc.adminUpdate(ctx, id, h.change(ctx, in)); err != nil {
 		return nil, err
 	}
 	e, err := h.svc.AdminGet(ctx, id)

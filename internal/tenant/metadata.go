@@ -16,9 +16,9 @@ const maxMetadata = 16 << 10
 // noMetadata returns the metadata of a new tenant.
 func noMetadata() sqldb.JSON { return sqldb.JSON(`{}`) }
 
-// MergeMetadata returns metadata with the changes of a request, by top-level key: null removes a
+// mergeMetadata returns metadata with the changes of a request, by top-level key: null removes a
 // key, and null instead of an object removes all keys. Too large a result is a validation error.
-func MergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, error) {
+func mergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, error) {
 	switch {
 	case !change.Set:
 		return old, nil

@@ -147,14 +147,14 @@ func (s *Service) hasOwner(ctx context.Context, id uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// AdminChange is a change of a tenant by the platform.
-type AdminChange struct {
+// adminChange is a change of a tenant by the platform.
+type adminChange struct {
 	Apply func(*Tenant) error
 	Owner *account.NewOwner // for a tenant without an owner
 }
 
-// CheckAdminUpdate returns the validation errors of AdminUpdate.
-func (s *Service) CheckAdminUpdate(ctx context.Context, id uuid.UUID, c AdminChange) error {
+// checkAdminUpdate returns the validation errors of adminUpdate.
+func (s *Service) checkAdminUpdate(ctx context.Context, id uuid.UUID, c adminChange) error {
 	t, err := s.GetLive(ctx, id)
 	if err != nil {
 		return err
@@ -172,10 +172,10 @@ func (s *Service) CheckAdminUpdate(ctx context.Context, id uuid.UUID, c AdminCha
 	return fault.Join(broken, s.checkExternalID(ctx, t), s.checkNewOwner(ctx, c.Owner))
 }
 
-// AdminUpdate changes a tenant under its lock. It returns ErrNotFound if the tenant does not exist, a
+// adminUpdate changes a tenant under its lock. It returns ErrNotFound if the tenant does not exist, a
 // validation error for an external ID that is in use or for an owner of a tenant that has one, and
 // ErrInAnotherTenant for an owner who belongs to another tenant.
-func (s *Service) AdminUpdate(ctx context.Context, id uuid.UUID, c AdminChange) error {
+func (s *Service) adminUpdate(ctx context.Context, id uuid.UUID, c adminChange) error {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.LockLive(ctx, id)
 		if err != nil {

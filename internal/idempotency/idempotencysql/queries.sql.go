@@ -72,11 +72,11 @@ func (q *Queries) DeleteOldKeys(ctx context.Context, arg DeleteOldKeysParams) ([
 }
 
 const endLeases = `-- name: EndLeases :exec
-DELETE FROM idempotency_keys WHERE lease_id IS NOT NULL
+UPDATE idempotency_keys SET leased_until = $1 WHERE lease_id IS NOT NULL
 `
 
-func (q *Queries) EndLeases(ctx context.Context) error {
-	_, err := q.db.ExecContext(ctx, endLeases)
+func (q *Queries) EndLeases(ctx context.Context, past time.Time) error {
+	_, err := q.db.ExecContext(ctx, endLeases, past)
 	return err
 }
 

@@ -84,7 +84,6 @@ CREATE TABLE idempotency_keys (
     created_at timestamp with time zone NOT NULL
 );
 CREATE INDEX idempotency_keys_created_at_idx ON idempotency_keys (created_at);
-CREATE INDEX idempotency_keys_leased_until_idx ON idempotency_keys (leased_until) WHERE lease_id IS NOT NULL;
 
 -- Tenants and users
 -- -----------------
