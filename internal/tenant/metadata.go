@@ -25,15 +25,16 @@ func mergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, 
 	case change.Null:
 		return noMetadata(), nil
 	}
-	merged, changed := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	if err := json.Unmarshal(old, &merged); err != nil {
-		return nil, fmt.Errorf("decode metadata: %w", err)
+	merged, err := decodeMetadata(old)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal(change.Value, &changed); err != nil {
-		return nil, fmt.Errorf("decode metadata: %w", err)
+	changed, err := decodeMetadata(sqldb.JSON(change.Value))
+	if err != nil {
+		return nil, err
 	}
 	for key, value := range changed {
-		if string(value) == "null" {
+		if value == nil {
 			delete(merged, key)
 		} else {
 			merged[key] = value
@@ -41,7 +42,7 @@ func mergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, 
 	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // characters count as they were sent
+	encoder.SetEscapeHTML(false) // escape sequences do not count
 	if err := encoder.Encode(merged); err != nil {
 		return nil, fmt.Errorf("encode metadata: %w", err)
 	}
@@ -52,4 +53,15 @@ func mergeMetadata(old sqldb.JSON, change shape.Opt[shape.Object]) (sqldb.JSON, 
 		}}}
 	}
 	return result, nil
+}
+
+// decodeMetadata decodes metadata with exact numbers.
+func decodeMetadata(text sqldb.JSON) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	fields := map[string]any{}
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, fmt.Errorf("decode metadata: %w", err)
+	}
+	return fields, nil
 }
