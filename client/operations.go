@@ -17,6 +17,7 @@
 //   - AdminCreatePlan: Create a plan
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
+//   - AdminCreateTenant: Create a tenant
 //   - AdminDeleteCurrency: Delete a currency that nothing uses
 //   - AdminDeleteEntitlement: Remove an entitlement
 //   - AdminDeleteFeature: Delete a feature

@@ -18,13 +18,18 @@ import (
 
 // Defines values for APIKeyScope.
 const (
-	APIKeyScopeEntitlementsRead APIKeyScope = "entitlements.read"
-	APIKeyScopeInvoicesRead     APIKeyScope = "invoices.read"
-	APIKeyScopeSubscriptionRead APIKeyScope = "subscription.read"
-	APIKeyScopeTeamRead         APIKeyScope = "team.read"
-	APIKeyScopeTenantsRead      APIKeyScope = "tenants.read"
-	APIKeyScopeUsageRead        APIKeyScope = "usage.read"
-	APIKeyScopeUsageWrite       APIKeyScope = "usage.write"
+	APIKeyScopeCatalogRead        APIKeyScope = "catalog.read"
+	APIKeyScopeCreditWrite        APIKeyScope = "credit.write"
+	APIKeyScopeEntitlementsRead   APIKeyScope = "entitlements.read"
+	APIKeyScopeInvoicesRead       APIKeyScope = "invoices.read"
+	APIKeyScopeLimitsWrite        APIKeyScope = "limits.write"
+	APIKeyScopeSubscriptionRead   APIKeyScope = "subscription.read"
+	APIKeyScopeSubscriptionsWrite APIKeyScope = "subscriptions.write"
+	APIKeyScopeTeamRead           APIKeyScope = "team.read"
+	APIKeyScopeTenantsRead        APIKeyScope = "tenants.read"
+	APIKeyScopeTenantsWrite       APIKeyScope = "tenants.write"
+	APIKeyScopeUsageRead          APIKeyScope = "usage.read"
+	APIKeyScopeUsageWrite         APIKeyScope = "usage.write"
 )
 
 // Defines values for AdminCreateCurrencyRequestMinorUnits.
@@ -111,6 +116,7 @@ const (
 	ErrorCodeINVITATIONEXPIRED            ErrorCode = "INVITATION_EXPIRED"
 	ErrorCodeINVITATIONNOTFOUND           ErrorCode = "INVITATION_NOT_FOUND"
 	ErrorCodeINVITATIONREVOKED            ErrorCode = "INVITATION_REVOKED"
+	ErrorCodeIdempotencyKeyReused         ErrorCode = "idempotency_key_reused"
 	ErrorCodeInsufficientScope            ErrorCode = "insufficient_scope"
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
@@ -428,6 +434,19 @@ const (
 	AdminListProductsParamsIncludePlansCount AdminListProductsParamsInclude = "plansCount"
 )
 
+// Defines values for AdminListTenantsParamsFilterStatus.
+const (
+	AdminListTenantsParamsFilterStatusActive            AdminListTenantsParamsFilterStatus = "active"
+	AdminListTenantsParamsFilterStatusCanceled          AdminListTenantsParamsFilterStatus = "canceled"
+	AdminListTenantsParamsFilterStatusIncomplete        AdminListTenantsParamsFilterStatus = "incomplete"
+	AdminListTenantsParamsFilterStatusIncompleteExpired AdminListTenantsParamsFilterStatus = "incomplete_expired"
+	AdminListTenantsParamsFilterStatusNone              AdminListTenantsParamsFilterStatus = "none"
+	AdminListTenantsParamsFilterStatusPastDue           AdminListTenantsParamsFilterStatus = "past_due"
+	AdminListTenantsParamsFilterStatusPaused            AdminListTenantsParamsFilterStatus = "paused"
+	AdminListTenantsParamsFilterStatusTrialing          AdminListTenantsParamsFilterStatus = "trialing"
+	AdminListTenantsParamsFilterStatusUnpaid            AdminListTenantsParamsFilterStatus = "unpaid"
+)
+
 // Defines values for AdminListTenantsParamsSort.
 const (
 	AdminListTenantsParamsSortCreatedAt      AdminListTenantsParamsSort = "created_at"
@@ -533,7 +552,7 @@ type APIKeyPage struct {
 	Meta  PageMeta  `json:"meta"`
 }
 
-// APIKeyScope What an API key opens. tenants.read is for keys of the platform alone.
+// APIKeyScope What an API key opens. catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write are for keys of the platform alone.
 type APIKeyScope string
 
 // AcceptedInvitation defines model for AcceptedInvitation.
@@ -663,6 +682,9 @@ type AdminCreatePlanRequest struct {
 	// IsActive Whether it is offered.
 	IsActive *bool `json:"is_active,omitempty"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault *bool `json:"is_default,omitempty"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
@@ -683,6 +705,9 @@ type AdminCreatePlanRequest struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays *int `json:"trial_days,omitempty"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminCreateProductRequest defines model for AdminCreateProductRequest.
@@ -710,6 +735,51 @@ type AdminCreateProviderPriceRequest struct {
 
 	// ProductID A product of the payment provider (prod_…), or the id of the plan's product here, whose counterpart is made if there is none.
 	ProductID string `json:"product_id"`
+}
+
+// AdminCreateTenantRequest defines model for AdminCreateTenantRequest.
+type AdminCreateTenantRequest struct {
+	// Address The postal address, in one or several lines.
+	Address nullable.Nullable[string] `json:"address,omitempty"`
+
+	// BillingEmail Where mails about bills go; null for the owner's address.
+	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
+
+	// City The city.
+	City nullable.Nullable[string] `json:"city,omitempty"`
+
+	// Country The country: two letters of ISO 3166-1.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
+	// Currency The preferred currency. Required with plan_slug.
+	Currency *string `json:"currency,omitempty"`
+
+	// ExternalID The ID of your backend: unique, compared exactly.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// LegalName The name on bills.
+	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
+
+	// Metadata Data of your backend, at most 16 KiB.
+	Metadata *map[string]interface{} `json:"metadata,omitempty"`
+
+	// Name The name.
+	Name string `json:"name"`
+
+	// Owner An account without a tenant, or a new one, which gets a mail with a link to set its password.
+	Owner nullable.Nullable[OwnerFields] `json:"owner,omitempty"`
+
+	// PlanSlug A plan with the price 0 in the currency. The default plan applies without a subscription.
+	PlanSlug *string `json:"plan_slug,omitempty"`
+
+	// PostalCode The postal code.
+	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
+	// Slug Default: derived from the name.
+	Slug *string `json:"slug,omitempty"`
+
+	// VatNumber The VAT number; null for none.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // AdminCurrency defines model for AdminCurrency.
@@ -920,6 +990,9 @@ type AdminPlan struct {
 	// IsActive Whether it is offered.
 	IsActive bool `json:"is_active"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
@@ -944,6 +1017,9 @@ type AdminPlan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 
 	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -1108,6 +1184,9 @@ type AdminTenant struct {
 	// DeletedAt Only of a tenant that is deleted. Until its data is purged it can be restored.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 
+	// ExternalID The ID that your backend has given the tenant.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
 	// ID The id of it.
 	ID string `json:"id"`
 
@@ -1117,6 +1196,9 @@ type AdminTenant struct {
 	// MemberCount How many members the tenant has.
 	MemberCount int64 `json:"member_count"`
 
+	// Metadata Data of your backend.
+	Metadata map[string]interface{} `json:"metadata"`
+
 	// Name The name.
 	Name string `json:"name"`
 
@@ -1124,7 +1206,7 @@ type AdminTenant struct {
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
 	// Owner The owner; null where there is none.
-	Owner nullable.Nullable[Person] `json:"owner"`
+	Owner nullable.Nullable[AdminTenantOwner] `json:"owner"`
 
 	// PlanName The name of the plan; null without one.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
@@ -1157,6 +1239,21 @@ type AdminTenantAnswer struct {
 
 	// Message What was done, as a translation key such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// AdminTenantOwner defines model for AdminTenantOwner.
+type AdminTenantOwner struct {
+	// Email The email address.
+	Email string `json:"email"`
+
+	// ExternalID The ID that your backend has given the user.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
+	// ID The id of it.
+	ID int64 `json:"id"`
+
+	// Name The name.
+	Name string `json:"name"`
 }
 
 // AdminTenantPage defines model for AdminTenantPage.
@@ -1262,6 +1359,9 @@ type AdminUpdatePlanRequest struct {
 	// IsActive Whether it is offered.
 	IsActive *bool `json:"is_active,omitempty"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault *bool `json:"is_default,omitempty"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
@@ -1285,6 +1385,9 @@ type AdminUpdatePlanRequest struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays *int `json:"trial_days,omitempty"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
 // AdminUpdateProductRequest defines model for AdminUpdateProductRequest.
@@ -1303,6 +1406,43 @@ type AdminUpdateProductRequest struct {
 
 	// Slug A name for URLs: letters, digits, dashes and underscores.
 	Slug *string `json:"slug,omitempty"`
+}
+
+// AdminUpdateTenantRequest defines model for AdminUpdateTenantRequest.
+type AdminUpdateTenantRequest struct {
+	// Address The postal address, in one or several lines.
+	Address nullable.Nullable[string] `json:"address,omitempty"`
+
+	// BillingEmail Where mails about bills go; null for the owner's address.
+	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
+
+	// City The city.
+	City nullable.Nullable[string] `json:"city,omitempty"`
+
+	// Country The country: two letters of ISO 3166-1.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
+	// ExternalID Unique; compared exactly.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// LegalName The name on bills.
+	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
+
+	// Metadata Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB.
+	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
+
+	// Name The name.
+	Name  *string      `json:"name,omitempty"`
+	Owner *OwnerFields `json:"owner,omitempty"`
+
+	// PostalCode The postal code.
+	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
+	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
+
+	// VatNumber The VAT number; null for none.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // Aggregation How one figure is made of the events of a period.
@@ -2767,6 +2907,9 @@ type OfferedPlan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Name The name.
 	Name string `json:"name"`
 
@@ -2784,6 +2927,9 @@ type OfferedPlan struct {
 
 	// TrialDays The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // OfferedPlanList defines model for OfferedPlanList.
@@ -2821,8 +2967,8 @@ type OnboardingBilling struct {
 
 // OnboardingCheckout defines model for OnboardingCheckout.
 type OnboardingCheckout struct {
-	// CheckoutURL The provider's page on which the purchase is paid.
-	CheckoutURL string `json:"checkout_url"`
+	// CheckoutURL Null for the default plan, which needs no checkout.
+	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 }
 
 // OnboardingCheckoutAnswer defines model for OnboardingCheckoutAnswer.
@@ -2860,6 +3006,21 @@ type OnboardingStatus struct {
 type OpenBillingPortalRequest struct {
 	// ReturnURL On the frontend's domain; default its billing settings.
 	ReturnURL nullable.Nullable[string] `json:"return_url,omitempty"`
+}
+
+// OwnerFields defines model for OwnerFields.
+type OwnerFields struct {
+	// Email The email address.
+	Email string `json:"email"`
+
+	// ExternalID Unique among users.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// Locale Of a new account and of the mail to it.
+	Locale nullable.Nullable[Locale] `json:"locale,omitempty"`
+
+	// Name Of a new account; default: the part of the email before the @.
+	Name *string `json:"name,omitempty"`
 }
 
 // Ownership defines model for Ownership.
@@ -3025,6 +3186,9 @@ type Plan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
@@ -3051,6 +3215,9 @@ type Plan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 
 	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -3301,6 +3468,12 @@ type ProfileTenant struct {
 
 	// OnboardingCompletedAt When the onboarding was completed, in UTC; null where it was not.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
+
+	// PlanName The plan of the subscription, or the default plan.
+	PlanName nullable.Nullable[string] `json:"plan_name"`
+
+	// SubscriptionStatus Null without a subscription.
+	SubscriptionStatus nullable.Nullable[string] `json:"subscription_status"`
 
 	// UserRole The role of the caller in the tenant.
 	UserRole string `json:"user_role"`
@@ -3767,8 +3940,8 @@ type StartedOnboarding struct {
 	// AccessToken Sent as `Authorization: Bearer`. Works for 15 minutes after its issue, unless set otherwise. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// CheckoutURL The provider's page on which the purchase is paid.
-	CheckoutURL string `json:"checkout_url"`
+	// CheckoutURL Null for the default plan, which needs no checkout.
+	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 
 	// RefreshToken Exchanged once for a new pair. Absent in cookie mode.
 	RefreshToken *string   `json:"refreshToken,omitempty"`
@@ -3871,6 +4044,9 @@ type SubscribedPlan struct {
 	// IntervalUnit The unit of an interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	IsDefault bool `json:"is_default"`
+
 	// Name The name.
 	Name string `json:"name"`
 
@@ -3882,6 +4058,9 @@ type SubscribedPlan struct {
 
 	// TrialDays How many days nothing is paid at first; 0 for no trial.
 	TrialDays int `json:"trial_days"`
+
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
 // Subscription defines model for Subscription.
@@ -4014,8 +4193,10 @@ type TeamInvitation struct {
 	ExpiresAt time.Time `json:"expires_at"`
 
 	// ID The id of it.
-	ID      string            `json:"id"`
-	Inviter InvitationInviter `json:"inviter"`
+	ID string `json:"id"`
+
+	// Inviter Null for an invitation by an API key of the platform.
+	Inviter nullable.Nullable[InvitationInviter] `json:"inviter"`
 
 	// IsExpired The expiry date has passed.
 	IsExpired bool `json:"is_expired"`
@@ -4146,6 +4327,9 @@ type Tenant struct {
 	// CreatedAt When it was made, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
+	// ExternalID The ID that the operator's backend has given the tenant. Only the admin API changes it.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
 	// HasActiveSubscription Whether there is a subscription that grants features.
 	HasActiveSubscription bool `json:"has_active_subscription"`
 
@@ -4157,6 +4341,9 @@ type Tenant struct {
 
 	// LegalName The name on bills.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
+
+	// Metadata Data of the operator's backend. Only the admin API changes it.
+	Metadata map[string]interface{} `json:"metadata"`
 
 	// Name The name.
 	Name string `json:"name"`
@@ -4249,36 +4436,6 @@ type TenantFigures struct {
 
 	// Total How many there are.
 	Total int64 `json:"total"`
-}
-
-// TenantInput defines model for TenantInput.
-type TenantInput struct {
-	// Address The postal address, in one or several lines.
-	Address nullable.Nullable[string] `json:"address,omitempty"`
-
-	// BillingEmail Where mails about bills go; null for the owner's address.
-	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
-
-	// City The city.
-	City nullable.Nullable[string] `json:"city,omitempty"`
-
-	// Country The country: two letters of ISO 3166-1.
-	Country nullable.Nullable[string] `json:"country,omitempty"`
-
-	// LegalName The name on bills.
-	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
-
-	// Name The name.
-	Name *string `json:"name,omitempty"`
-
-	// PostalCode The postal code.
-	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
-
-	// Settings Keys and values of the frontend's own, at most 16 KiB.
-	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
-
-	// VatNumber The VAT number; null for none.
-	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // TenantPermission What a role of a tenant may allow.
@@ -5189,12 +5346,36 @@ type AdminListTenantsParams struct {
 	// PerPage How many entries a page has.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
+	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
+
+	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
+
+	// FilterExternalID Matches exactly.
+	FilterExternalID *string `form:"filter[external_id],omitempty" json:"filter[external_id],omitempty"`
+
+	// FilterPlan Matches exactly.
+	FilterPlan *string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
+
+	// FilterStatus Matches exactly.
+	FilterStatus *AdminListTenantsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
 	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
 	Sort *[]AdminListTenantsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
+// AdminListTenantsParamsFilterStatus defines parameters for AdminListTenants.
+type AdminListTenantsParamsFilterStatus string
+
 // AdminListTenantsParamsSort defines parameters for AdminListTenants.
 type AdminListTenantsParamsSort string
+
+// AdminCreateTenantParams defines parameters for AdminCreateTenant.
+type AdminCreateTenantParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // AdminSearchTenantsParams defines parameters for AdminSearchTenants.
 type AdminSearchTenantsParams struct {
@@ -5342,6 +5523,12 @@ type ListTenantAuditLogParams struct {
 
 // ListTenantAuditLogParamsSort defines parameters for ListTenantAuditLog.
 type ListTenantAuditLogParamsSort string
+
+// CreateCheckoutParams defines parameters for CreateCheckout.
+type CreateCheckoutParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // ListInvoicesParams defines parameters for ListInvoices.
 type ListInvoicesParams struct {
@@ -5537,8 +5724,11 @@ type AdminCreateProductJSONRequestBody = AdminCreateProductRequest
 // AdminUpdateProductJSONRequestBody defines body for AdminUpdateProduct for application/json ContentType.
 type AdminUpdateProductJSONRequestBody = AdminUpdateProductRequest
 
+// AdminCreateTenantJSONRequestBody defines body for AdminCreateTenant for application/json ContentType.
+type AdminCreateTenantJSONRequestBody = AdminCreateTenantRequest
+
 // AdminUpdateTenantJSONRequestBody defines body for AdminUpdateTenant for application/json ContentType.
-type AdminUpdateTenantJSONRequestBody = TenantInput
+type AdminUpdateTenantJSONRequestBody = AdminUpdateTenantRequest
 
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
@@ -6238,12 +6428,33 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
+		if params.FilterCreatedAfter != nil {
+			query.Set("filter[created_after]", text(*params.FilterCreatedAfter))
+		}
+		if params.FilterCreatedBefore != nil {
+			query.Set("filter[created_before]", text(*params.FilterCreatedBefore))
+		}
+		if params.FilterExternalID != nil {
+			query.Set("filter[external_id]", text(*params.FilterExternalID))
+		}
+		if params.FilterPlan != nil {
+			query.Set("filter[plan]", text(*params.FilterPlan))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
 		if params.Sort != nil {
 			query.Set("sort", text(*params.Sort))
 		}
 	}
 	r := call{method: http.MethodGet, path: "/api/v1/admin/tenants", query: query}
 	return decode[AdminTenantPage](c.send(ctx, r))
+}
+
+// AdminCreateTenant is POST /api/v1/admin/tenants: Create a tenant.
+func (c *Client) AdminCreateTenant(ctx context.Context, body AdminCreateTenantRequest) (*AdminTenantAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/admin/tenants", body: body}
+	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
 // AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants, with their roles.
@@ -6269,7 +6480,7 @@ func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTena
 }
 
 // AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Change a tenant.
-func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body TenantInput) (*AdminTenantAnswer, error) {
+func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body AdminUpdateTenantRequest) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
