@@ -20,6 +20,7 @@ const (
 	ErrCurrencyMismatch                     Code = "currency_mismatch"               // 422: The tenant has a credit or an unpaid invoice in another currency.
 	ErrEmailMismatch                        Code = "EMAIL_MISMATCH"                  // 403: The invitation is for another email.
 	ErrEmailNotVerified                     Code = "EMAIL_NOT_VERIFIED"              // 403: The settings require a verified email, and the caller's email is not verified.
+	ErrIdempotencyKeyReused                 Code = "idempotency_key_reused"          // 409: The idempotency key was used for a request with another body.
 	ErrImpersonationExpired                 Code = "IMPERSONATION_EXPIRED"           // 403: The caller's permission to impersonate this member was revoked. Stop the impersonation first.
 	ErrInsufficientPermissions              Code = "INSUFFICIENT_PERMISSIONS"        // 403: The caller does not have permission to invite.
 	ErrInsufficientScope                    Code = "insufficient_scope"              // 403: The API key does not have a scope for this route.

@@ -17,8 +17,9 @@
 //   - AdminCreatePlan: Create a plan
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
-//   - AdminDeleteCurrency: Delete a currency
-//   - AdminDeleteEntitlement: Delete an entitlement
+//   - AdminCreateTenant: Create a tenant
+//   - AdminDeleteCurrency: Delete a currency that nothing uses
+//   - AdminDeleteEntitlement: Remove an entitlement
 //   - AdminDeleteFeature: Delete a feature
 //   - AdminDeleteLimit: Remove the override of a limit
 //   - AdminDeleteMeter: Delete a meter

@@ -18,13 +18,18 @@ import (
 
 // Defines values for APIKeyScope.
 const (
-	APIKeyScopeEntitlementsRead APIKeyScope = "entitlements.read"
-	APIKeyScopeInvoicesRead     APIKeyScope = "invoices.read"
-	APIKeyScopeSubscriptionRead APIKeyScope = "subscription.read"
-	APIKeyScopeTeamRead         APIKeyScope = "team.read"
-	APIKeyScopeTenantsRead      APIKeyScope = "tenants.read"
-	APIKeyScopeUsageRead        APIKeyScope = "usage.read"
-	APIKeyScopeUsageWrite       APIKeyScope = "usage.write"
+	APIKeyScopeCatalogRead        APIKeyScope = "catalog.read"
+	APIKeyScopeCreditWrite        APIKeyScope = "credit.write"
+	APIKeyScopeEntitlementsRead   APIKeyScope = "entitlements.read"
+	APIKeyScopeInvoicesRead       APIKeyScope = "invoices.read"
+	APIKeyScopeLimitsWrite        APIKeyScope = "limits.write"
+	APIKeyScopeSubscriptionRead   APIKeyScope = "subscription.read"
+	APIKeyScopeSubscriptionsWrite APIKeyScope = "subscriptions.write"
+	APIKeyScopeTeamRead           APIKeyScope = "team.read"
+	APIKeyScopeTenantsRead        APIKeyScope = "tenants.read"
+	APIKeyScopeTenantsWrite       APIKeyScope = "tenants.write"
+	APIKeyScopeUsageRead          APIKeyScope = "usage.read"
+	APIKeyScopeUsageWrite         APIKeyScope = "usage.write"
 )
 
 // Defines values for AdminCreateCurrencyRequestMinorUnits.
@@ -123,6 +128,7 @@ const (
 	ErrorCodeINVITATIONEXPIRED            ErrorCode = "INVITATION_EXPIRED"
 	ErrorCodeINVITATIONNOTFOUND           ErrorCode = "INVITATION_NOT_FOUND"
 	ErrorCodeINVITATIONREVOKED            ErrorCode = "INVITATION_REVOKED"
+	ErrorCodeIdempotencyKeyReused         ErrorCode = "idempotency_key_reused"
 	ErrorCodeInsufficientScope            ErrorCode = "insufficient_scope"
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
@@ -448,6 +454,19 @@ const (
 	AdminListProductsParamsIncludePlansCount AdminListProductsParamsInclude = "plansCount"
 )
 
+// Defines values for AdminListTenantsParamsFilterStatus.
+const (
+	AdminListTenantsParamsFilterStatusActive            AdminListTenantsParamsFilterStatus = "active"
+	AdminListTenantsParamsFilterStatusCanceled          AdminListTenantsParamsFilterStatus = "canceled"
+	AdminListTenantsParamsFilterStatusIncomplete        AdminListTenantsParamsFilterStatus = "incomplete"
+	AdminListTenantsParamsFilterStatusIncompleteExpired AdminListTenantsParamsFilterStatus = "incomplete_expired"
+	AdminListTenantsParamsFilterStatusNone              AdminListTenantsParamsFilterStatus = "none"
+	AdminListTenantsParamsFilterStatusPastDue           AdminListTenantsParamsFilterStatus = "past_due"
+	AdminListTenantsParamsFilterStatusPaused            AdminListTenantsParamsFilterStatus = "paused"
+	AdminListTenantsParamsFilterStatusTrialing          AdminListTenantsParamsFilterStatus = "trialing"
+	AdminListTenantsParamsFilterStatusUnpaid            AdminListTenantsParamsFilterStatus = "unpaid"
+)
+
 // Defines values for AdminListTenantsParamsSort.
 const (
 	AdminListTenantsParamsSortCreatedAt      AdminListTenantsParamsSort = "created_at"
@@ -553,7 +572,7 @@ type APIKeyPage struct {
 	Meta  PageMeta  `json:"meta"`
 }
 
-// APIKeyScope Scope of an API key. `tenants.read` is only available for platform keys.
+// APIKeyScope What an API key opens. catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write are for keys of the platform alone.
 type APIKeyScope string
 
 // AcceptedInvitation defines model for AcceptedInvitation.
@@ -683,10 +702,10 @@ type AdminCreatePlanRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -707,7 +726,7 @@ type AdminCreatePlanRequest struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
@@ -736,6 +755,51 @@ type AdminCreateProviderPriceRequest struct {
 
 	// ProductID ID of a product at the payment provider (prod_…), or ID of the plan's product. In the second case, the product is created at the payment provider if it does not exist.
 	ProductID string `json:"product_id"`
+}
+
+// AdminCreateTenantRequest defines model for AdminCreateTenantRequest.
+type AdminCreateTenantRequest struct {
+	// Address The postal address, in one or several lines.
+	Address nullable.Nullable[string] `json:"address,omitempty"`
+
+	// BillingEmail Where mails about bills go; null for the owner's address.
+	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
+
+	// City The city.
+	City nullable.Nullable[string] `json:"city,omitempty"`
+
+	// Country The country: two letters of ISO 3166-1.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
+	// Currency The preferred currency. Required with plan_slug.
+	Currency *string `json:"currency,omitempty"`
+
+	// ExternalID The ID of your backend: unique, compared exactly.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// LegalName The name on bills.
+	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
+
+	// Metadata Data of your backend, at most 16 KiB.
+	Metadata *map[string]interface{} `json:"metadata,omitempty"`
+
+	// Name The name.
+	Name string `json:"name"`
+
+	// Owner An account without a tenant, or a new one, which gets a mail with a link to set its password.
+	Owner nullable.Nullable[OwnerFields] `json:"owner,omitempty"`
+
+	// PlanSlug A plan with the price 0 in the currency. The default plan applies without a subscription.
+	PlanSlug *string `json:"plan_slug,omitempty"`
+
+	// PostalCode The postal code.
+	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
+	// Slug Default: derived from the name.
+	Slug *string `json:"slug,omitempty"`
+
+	// VatNumber The VAT number; null for none.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // AdminCurrency defines model for AdminCurrency.
@@ -946,10 +1010,10 @@ type AdminPlan struct {
 	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Prices Prices, one per currency.
@@ -974,10 +1038,10 @@ type AdminPlan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt Time of the last update, in UTC.
+	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -1155,7 +1219,10 @@ type AdminTenant struct {
 	// DeletedAt Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged.
 	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 
-	// ID Unique identifier.
+	// ExternalID The ID that your backend has given the tenant.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
+	// ID The id of it.
 	ID string `json:"id"`
 
 	// LegalName Legal name for invoices.
@@ -1164,14 +1231,17 @@ type AdminTenant struct {
 	// MemberCount Number of members.
 	MemberCount int64 `json:"member_count"`
 
-	// Name Display name.
+	// Metadata Data of your backend.
+	Metadata map[string]interface{} `json:"metadata"`
+
+	// Name The name.
 	Name string `json:"name"`
 
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// Owner Owner of the tenant. Null if not set.
-	Owner nullable.Nullable[Person] `json:"owner"`
+	// Owner The owner; null where there is none.
+	Owner nullable.Nullable[AdminTenantOwner] `json:"owner"`
 
 	// PlanName Name of the plan. Null without a subscription.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
@@ -1204,6 +1274,21 @@ type AdminTenantAnswer struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// AdminTenantOwner defines model for AdminTenantOwner.
+type AdminTenantOwner struct {
+	// Email The email address.
+	Email string `json:"email"`
+
+	// ExternalID The ID that your backend has given the user.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
+	// ID The id of it.
+	ID int64 `json:"id"`
+
+	// Name The name.
+	Name string `json:"name"`
 }
 
 // AdminTenantPage defines model for AdminTenantPage.
@@ -1309,10 +1394,10 @@ type AdminUpdatePlanRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1336,7 +1421,7 @@ type AdminUpdatePlanRequest struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
@@ -1358,7 +1443,44 @@ type AdminUpdateProductRequest struct {
 	Slug *string `json:"slug,omitempty"`
 }
 
-// Aggregation How the events of a period are combined into one value.
+// AdminUpdateTenantRequest defines model for AdminUpdateTenantRequest.
+type AdminUpdateTenantRequest struct {
+	// Address The postal address, in one or several lines.
+	Address nullable.Nullable[string] `json:"address,omitempty"`
+
+	// BillingEmail Where mails about bills go; null for the owner's address.
+	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
+
+	// City The city.
+	City nullable.Nullable[string] `json:"city,omitempty"`
+
+	// Country The country: two letters of ISO 3166-1.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
+	// ExternalID Unique; compared exactly.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// LegalName The name on bills.
+	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
+
+	// Metadata Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB.
+	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
+
+	// Name The name.
+	Name  *string      `json:"name,omitempty"`
+	Owner *OwnerFields `json:"owner,omitempty"`
+
+	// PostalCode The postal code.
+	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
+	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
+
+	// VatNumber The VAT number; null for none.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
+}
+
+// Aggregation How one figure is made of the events of a period.
 type Aggregation string
 
 // AuditEntry defines model for AuditEntry.
@@ -2910,10 +3032,10 @@ type OfferedPlan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault bool `json:"is_default"`
 
-	// Name Display name.
+	// Name The name.
 	Name string `json:"name"`
 
 	// Prices Prices, one per currency.
@@ -2931,7 +3053,7 @@ type OfferedPlan struct {
 	// TrialDays Length of the free trial for this tenant, in days. 0 if the tenant cannot get a trial, for example after an earlier trial of the product.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
@@ -2970,7 +3092,7 @@ type OnboardingBilling struct {
 
 // OnboardingCheckout defines model for OnboardingCheckout.
 type OnboardingCheckout struct {
-	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
+	// CheckoutURL Null for the default plan, which needs no checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 }
 
@@ -3009,6 +3131,21 @@ type OnboardingStatus struct {
 type OpenBillingPortalRequest struct {
 	// ReturnURL URL to return to from the billing portal, on the frontend's domain. Default: the billing page of the frontend.
 	ReturnURL nullable.Nullable[string] `json:"return_url,omitempty"`
+}
+
+// OwnerFields defines model for OwnerFields.
+type OwnerFields struct {
+	// Email The email address.
+	Email string `json:"email"`
+
+	// ExternalID Unique among users.
+	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
+
+	// Locale Of a new account and of the mail to it.
+	Locale nullable.Nullable[Locale] `json:"locale,omitempty"`
+
+	// Name Of a new account; default: the part of the email before the @.
+	Name *string `json:"name,omitempty"`
 }
 
 // Ownership defines model for Ownership.
@@ -3174,10 +3311,10 @@ type Plan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Your own key-value pairs, returned unchanged.
+	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Meters Usage prices of a usage-based plan, one per meter and currency.
@@ -3204,10 +3341,10 @@ type Plan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt Time of the last update, in UTC.
+	// UpdatedAt When it was last changed, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -3457,13 +3594,13 @@ type ProfileTenant struct {
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// PlanName Name of the plan of the subscription, or of the default plan.
+	// PlanName The plan of the subscription, or the default plan.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// SubscriptionStatus Status of the subscription. Null without a subscription.
+	// SubscriptionStatus Null without a subscription.
 	SubscriptionStatus nullable.Nullable[string] `json:"subscription_status"`
 
-	// UserRole Role of the caller in the tenant.
+	// UserRole The role of the caller in the tenant.
 	UserRole string `json:"user_role"`
 }
 
@@ -3934,7 +4071,7 @@ type StartedOnboarding struct {
 	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
+	// CheckoutURL Null for the default plan, which needs no checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 
 	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
@@ -4038,10 +4175,10 @@ type SubscribedPlan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
+	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
 	IsDefault bool `json:"is_default"`
 
-	// Name Display name.
+	// Name The name.
 	Name string `json:"name"`
 
 	// Prices Prices, one per currency.
@@ -4053,7 +4190,7 @@ type SubscribedPlan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a payment method is required to start the trial.
+	// TrialRequiresCard Whether a trial needs a payment method from the start.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
@@ -4186,9 +4323,11 @@ type TeamInvitation struct {
 	// ExpiresAt Time at which the invitation expires, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// ID Unique identifier.
-	ID      string            `json:"id"`
-	Inviter InvitationInviter `json:"inviter"`
+	// ID The id of it.
+	ID string `json:"id"`
+
+	// Inviter Null for an invitation by an API key of the platform.
+	Inviter nullable.Nullable[InvitationInviter] `json:"inviter"`
 
 	// IsExpired Whether the expiry time has passed.
 	IsExpired bool `json:"is_expired"`
@@ -4319,7 +4458,10 @@ type Tenant struct {
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
-	// HasActiveSubscription Whether the tenant has a subscription that grants features.
+	// ExternalID The ID that the operator's backend has given the tenant. Only the admin API changes it.
+	ExternalID nullable.Nullable[string] `json:"external_id"`
+
+	// HasActiveSubscription Whether there is a subscription that grants features.
 	HasActiveSubscription bool `json:"has_active_subscription"`
 
 	// HasBillingDetails Whether the billing details required for invoices are complete.
@@ -4331,7 +4473,10 @@ type Tenant struct {
 	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
-	// Name Display name.
+	// Metadata Data of the operator's backend. Only the admin API changes it.
+	Metadata map[string]interface{} `json:"metadata"`
+
+	// Name The name.
 	Name string `json:"name"`
 
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
@@ -4424,72 +4569,7 @@ type TenantFigures struct {
 	Total int64 `json:"total"`
 }
 
-// TenantInput defines model for TenantInput.
-type TenantInput struct {
-	// Address Postal address. Can have several lines.
-	Address nullable.Nullable[string] `json:"address,omitempty"`
-
-	// BillingEmail Email address for billing emails. If null, they go to the owner.
-	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
-
-	// City City.
-	City nullable.Nullable[string] `json:"city,omitempty"`
-
-	// Country Country, as an ISO 3166-1 alpha-2 code.
-	Country nullable.Nullable[string] `json:"country,omitempty"`
-
-	// LegalName Legal name for invoices.
-	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
-
-	// Name Display name.
-	Name *string `json:"name,omitempty"`
-
-	// PostalCode Postal code.
-	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
-
-	// Settings Key-value pairs for your frontend, at most 16 KiB.
-	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
-
-	// VatNumber VAT number. Null if not set.
-	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
-}
-
-// TenantLimit defines model for TenantLimit.
-type TenantLimit struct {
-	// Effective The override, otherwise the entitlement of the plan; null with neither.
-	Effective nullable.Nullable[LimitValue] `json:"effective"`
-
-	// FeatureCode Code of the feature whose limit is exceeded.
-	FeatureCode string `json:"feature_code"`
-
-	// GrantsRemaining The remaining units of the grants that are valid now.
-	GrantsRemaining json.Number `json:"grants_remaining"`
-
-	// Override Null without an override.
-	Override nullable.Nullable[LimitOverride] `json:"override"`
-
-	// Plan The entitlement of the plan; null without one.
-	Plan nullable.Nullable[LimitValue] `json:"plan"`
-}
-
-// TenantLimitAnswer defines model for TenantLimitAnswer.
-type TenantLimitAnswer struct {
-	Data TenantLimit `json:"data"`
-
-	// Message Translation key of the result, such as `team.role_changed`.
-	Message *string `json:"message,omitempty"`
-}
-
-// TenantLimitList defines model for TenantLimitList.
-type TenantLimitList struct {
-	// Data The requested object or list of objects.
-	Data []TenantLimit `json:"data"`
-
-	// Message Translation key of the result, such as `team.role_changed`.
-	Message *string `json:"message,omitempty"`
-}
-
-// TenantPermission Permission that a tenant role can grant.
+// TenantPermission What a role of a tenant may allow.
 type TenantPermission string
 
 // TenantRole defines model for TenantRole.
@@ -5397,12 +5477,36 @@ type AdminListTenantsParams struct {
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
+
+	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
+
+	// FilterExternalID Matches exactly.
+	FilterExternalID *string `form:"filter[external_id],omitempty" json:"filter[external_id],omitempty"`
+
+	// FilterPlan Matches exactly.
+	FilterPlan *string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
+
+	// FilterStatus Matches exactly.
+	FilterStatus *AdminListTenantsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
 	Sort *[]AdminListTenantsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
+// AdminListTenantsParamsFilterStatus defines parameters for AdminListTenants.
+type AdminListTenantsParamsFilterStatus string
+
 // AdminListTenantsParamsSort defines parameters for AdminListTenants.
 type AdminListTenantsParamsSort string
+
+// AdminCreateTenantParams defines parameters for AdminCreateTenant.
+type AdminCreateTenantParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // AdminSearchTenantsParams defines parameters for AdminSearchTenants.
 type AdminSearchTenantsParams struct {
@@ -5550,6 +5654,12 @@ type ListTenantAuditLogParams struct {
 
 // ListTenantAuditLogParamsSort defines parameters for ListTenantAuditLog.
 type ListTenantAuditLogParamsSort string
+
+// CreateCheckoutParams defines parameters for CreateCheckout.
+type CreateCheckoutParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // ListInvoicesParams defines parameters for ListInvoices.
 type ListInvoicesParams struct {
@@ -5745,8 +5855,11 @@ type AdminCreateProductJSONRequestBody = AdminCreateProductRequest
 // AdminUpdateProductJSONRequestBody defines body for AdminUpdateProduct for application/json ContentType.
 type AdminUpdateProductJSONRequestBody = AdminUpdateProductRequest
 
+// AdminCreateTenantJSONRequestBody defines body for AdminCreateTenant for application/json ContentType.
+type AdminCreateTenantJSONRequestBody = AdminCreateTenantRequest
+
 // AdminUpdateTenantJSONRequestBody defines body for AdminUpdateTenant for application/json ContentType.
-type AdminUpdateTenantJSONRequestBody = TenantInput
+type AdminUpdateTenantJSONRequestBody = AdminUpdateTenantRequest
 
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
@@ -6470,6 +6583,21 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
+		if params.FilterCreatedAfter != nil {
+			query.Set("filter[created_after]", text(*params.FilterCreatedAfter))
+		}
+		if params.FilterCreatedBefore != nil {
+			query.Set("filter[created_before]", text(*params.FilterCreatedBefore))
+		}
+		if params.FilterExternalID != nil {
+			query.Set("filter[external_id]", text(*params.FilterExternalID))
+		}
+		if params.FilterPlan != nil {
+			query.Set("filter[plan]", text(*params.FilterPlan))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
 		if params.Sort != nil {
 			query.Set("sort", text(*params.Sort))
 		}
@@ -6478,7 +6606,13 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 	return decode[AdminTenantPage](c.send(ctx, r))
 }
 
-// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants with their roles.
+// AdminCreateTenant is POST /api/v1/admin/tenants: Create a tenant.
+func (c *Client) AdminCreateTenant(ctx context.Context, body AdminCreateTenantRequest) (*AdminTenantAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/admin/tenants", body: body}
+	return decode[AdminTenantAnswer](c.send(ctx, r))
+}
+
+// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants, with their roles.
 func (c *Client) AdminSearchTenants(ctx context.Context, params *AdminSearchTenantsParams) (*TenantRolesList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6500,8 +6634,8 @@ func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTena
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Update a tenant.
-func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body TenantInput) (*AdminTenantAnswer, error) {
+// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Change a tenant.
+func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body AdminUpdateTenantRequest) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }

@@ -1,6 +1,6 @@
 -- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at, external_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
 ON CONFLICT (email) DO NOTHING
 RETURNING id;
 
@@ -142,6 +142,12 @@ FOR UPDATE;
 
 -- name: KeepLocale :exec
 UPDATE users SET locale = sqlc.arg(locale)::text WHERE id = $1 AND locale IS NULL;
+
+-- name: SetExternalID :exec
+UPDATE users SET external_id = $2, updated_at = $3 WHERE id = $1;
+
+-- name: EmailOfExternalID :one
+SELECT email FROM users WHERE external_id = sqlc.arg(external_id)::text;
 
 -- name: RenameUser :exec
 UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;

@@ -22,6 +22,8 @@ const JobForgot = "account.forgot-password"
 type noticeMailer interface {
 	// PasswordReset mails a reset link with the token.
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
+	// NewOwner mails the link with which the owner of a new tenant sets their first password.
+	NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error
 	// PasswordChanged notifies the user that their password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
 	// Welcome welcomes a new user, if the operator has enabled that mail.
@@ -68,7 +70,7 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 		if _, err := s.lock(ctx, user.ID); err != nil {
 			return err
 		}
-		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now()); err != nil {
+		if err := s.store.putReset(ctx, user.ID, token, s.deps.Clock.Now(), resetLifetime); err != nil {
 			return err
 		}
 		locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, cmp.Or(f.Locale, i18n.Default))

@@ -28,6 +28,8 @@ type Deps struct {
 	Jobs      *jobs.Queue // nil in the CLI
 	Notices   noticeMailer
 	Lifetimes Lifetimes
+	// OwnerLinks is how long the link to a new owner's account is valid.
+	OwnerLinks time.Duration
 	// Impersonations ends impersonations together with the credentials that they depend on. It is
 	// nil if impersonation is not available.
 	Impersonations impersonationStore

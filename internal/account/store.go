@@ -20,6 +20,7 @@ type newUser struct {
 	permissions   sqldb.JSON // of a platform admin; nil means all
 	verified      bool       // the user has proved ownership of the email
 	locale        *string    // nil if the request asked for none
+	externalID    *string    // assigned by the operator's backend
 }
 
 // insertUser inserts a user and returns the ID. It returns errEmailTaken if an account uses the
@@ -27,7 +28,7 @@ type newUser struct {
 func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64, error) {
 	row := accountsql.InsertUserParams{
 		Name: u.name, Email: u.email, PasswordHash: u.passwordHash,
-		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, Locale: u.locale, CreatedAt: now,
+		IsPlatformAdmin: u.platformAdmin, PlatformPermissions: u.permissions, Locale: u.locale, CreatedAt: now, ExternalID: u.externalID,
 	}
 	if u.verified {
 		row.EmailVerifiedAt = &now
@@ -98,14 +99,26 @@ func (s store) rename(ctx context.Context, userID int64, name string, now time.T
 	return sqldb.Wrap(err, "rename user")
 }
 
+// emailOfExternalID returns the email of the user with an external ID, or errNoUser.
+func (s store) emailOfExternalID(ctx context.Context, externalID string) (string, error) {
+	email, err := s.q(ctx).EmailOfExternalID(ctx, externalID)
+	return email, sqldb.WrapAbsent(err, "read user by external ID", errNoUser)
+}
+
+// setExternalID sets the external ID of a user. It fails if another user has it (sqldb.IsUnique).
+func (s store) setExternalID(ctx context.Context, userID int64, externalID string, now time.Time) error {
+	err := s.q(ctx).SetExternalID(ctx, accountsql.SetExternalIDParams{ID: userID, ExternalID: &externalID, UpdatedAt: now})
+	return sqldb.Wrap(err, "set external ID of user")
+}
+
 func (s store) deleteUser(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(s.q(ctx).DeleteUser(ctx, userID), "delete user")
 }
 
 // putReset stores a password reset token, which replaces the previous token of the user.
-func (s store) putReset(ctx context.Context, userID int64, token string, now time.Time) error {
+func (s store) putReset(ctx context.Context, userID int64, token string, now time.Time, lifetime time.Duration) error {
 	err := s.q(ctx).PutPasswordReset(ctx, accountsql.PutPasswordResetParams{
-		UserID: userID, TokenHash: hashToken(token), ExpiresAt: now.Add(resetLifetime), CreatedAt: now,
+		UserID: userID, TokenHash: hashToken(token), ExpiresAt: now.Add(lifetime), CreatedAt: now,
 	})
 	return sqldb.Wrap(err, "store password reset")
 }

@@ -25,6 +25,13 @@ func errTooManyKeys(field string) error {
 	}}}
 }
 
+// errPlatformScopes returns an error for a tenant key with a scope that only platform keys can have.
+func errPlatformScopes(known []string) error {
+	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
+		Path: "scopes", Message: "validation.enum", Args: map[string]any{"values": strings.Join(known, ", ")},
+	}}}
+}
+
 // errScopes returns an error that marks the scopes at the given indices as unknown.
 func errScopes(indices []int, known []string) error {
 	refusal := &fault.Error{Kind: fault.Invalid}

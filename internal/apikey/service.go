@@ -132,7 +132,11 @@ func checkScopes(tenantID *uuid.UUID, scopes []string) error {
 	}
 	var broken []int
 	for i, scope := range scopes {
-		if !slices.Contains(known, scope) {
+		switch {
+		case slices.Contains(known, scope):
+		case authz.ActsAsPlatform(scope):
+			return errPlatformScopes(known)
+		default:
 			broken = append(broken, i)
 		}
 	}
@@ -160,8 +164,9 @@ func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error
 		return nil
 	}
 	for _, scope := range scopes {
+		lacks := func(permission string) bool { return !caller.CanOnPlatform(permission) }
 		switch permission := authz.TenantPermissionOf(scope); {
-		case tenantID == nil && !caller.CanOnPlatform(authz.PlatformPermissionOf(scope)):
+		case tenantID == nil && slices.ContainsFunc(authz.PlatformPermissionsOf(scope), lacks):
 			return errNotHeld
 		case tenantID != nil && permission != "" && !caller.Can(permission):
 			return errNotHeld

@@ -62,6 +62,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Events:               events(),
 		Outage:               outage,
 		Timeout:              requestTimeout,
+		Idempotency:          svc.idempotency,
 		Unlogged:             svc.unlogged,
 		Observe:              svc.metrics.Request,
 		Tracer:               svc.tracer,

@@ -21,6 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
@@ -57,6 +58,7 @@ type domains struct {
 	avatars       *avatar.Service
 	pushes        *webpush.Service
 	audit         *audit.Log
+	idempotency   *idempotency.Service
 	apiKeys       *apikey.Service
 	hooks         *webhook.Service
 	self          *selfservice.Service
@@ -90,6 +92,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	events := webhook.NewOutbox(p.db, p.clock)
 	subscribers := entitlement.NewRegister(p.db, p.clock)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
+	d.idempotency = idempotency.New(idempotency.Deps{DB: p.db, Clock: p.clock, Machine: clock.System(), Log: p.log})
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: &link.team, Audit: d.audit, Events: events,
 		Accounts: &link.accounts, Purger: link, Keep: p.settings.Retention.WithDefaults().Tenants,
@@ -111,7 +114,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	d.addUsage(p, events)
 	d.team = team.NewService(team.Deps{
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
-		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Events: events, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
+		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Events: events, ExpiryDays: p.invitationDays(),
 	})
 	if err := d.addInvoices(p, out, events); err != nil {
 		return nil, err
@@ -132,6 +135,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
+		OwnerLinks:     time.Duration(p.invitationDays()) * 24 * time.Hour,
 		Impersonations: &link.impersonation, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
@@ -245,4 +249,9 @@ func pushContact(s settings.Settings) string {
 		return from.Address
 	}
 	return "nobody@" + s.PublicURL.Hostname()
+}
+
+// invitationDays is the number of days for which an invitation, and the link of a new owner, is valid.
+func (p *platform) invitationDays() int {
+	return cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -118,6 +119,7 @@ func (svc *service) pruner() *prune.Pruner {
 		prune.Table{Name: "webhook_events", Keep: keep.Deliveries, Delete: svc.hooks.DeleteOld},
 		prune.Table{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
 		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
+		prune.Table{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
 		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
 	)
 }

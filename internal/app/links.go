@@ -51,6 +51,11 @@ func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return l.customers.BillingChanged(ctx, tenantID)
 }
 
+// MemberJoined implements tenant.Billing.
+func (l *links) MemberJoined(ctx context.Context, tenantID uuid.UUID) error {
+	return l.subscriptions.SeatsChanged(ctx, tenantID)
+}
+
 func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
 }

@@ -17,7 +17,7 @@ import (
 // adminPermissions maps each admin route to the permissions that a restricted admin needs
 // (rules: http#permissions-of-administrators). "a|b" needs either of them, "a&b" both.
 var adminPermissions = map[string]string{
-	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
+	"GET /tenants": "tenants.view", "POST /tenants": "tenants.manage", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
 	"DELETE /tenants/{tenant}":                                   "tenants.manage",
 	"POST /tenants/{tenant}/restore":                             "tenants.manage",
 	"GET /tenants/search-with-roles":                             "users.create",

@@ -76,10 +76,17 @@ func requireVerifiedEmail(r rest.Route) rest.Route {
 	return r
 }
 
-// allowAPIKeys opens a route to API keys that have the scope. All other routes are closed to API
-// keys.
+// allowAPIKeys opens a route to API keys that have the scope, or one of several scopes separated by
+// "|". All other routes are closed to API keys.
 func allowAPIKeys(scope string, r rest.Route) rest.Route {
 	r.KeyScope = scope
+	return r
+}
+
+// idempotent makes a route support the header Idempotency-Key. Its responses must not contain
+// secrets.
+func idempotent(r rest.Route) rest.Route {
+	r.Idempotent = true
 	return r
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -22,14 +23,14 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Handle(plans.Plans)),
 		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Handle(plans.Features)),
 
-		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList()))),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList())))),
 		route(post, "/api/v1/admin/products", rest.Admin, "products.create", "default", "Create a product", rest.Handle(plans.CreateProduct, created, rest.Checks(plans.CheckCreateProduct))),
-		route(get, "/api/v1/admin/products/{product}", rest.Admin, "products.view", "default", "Retrieve a product", rest.Handle(plans.AdminProduct)),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/products/{product}", rest.Admin, "products.view", "default", "Retrieve a product", rest.Handle(plans.AdminProduct))),
 		route(patch, "/api/v1/admin/products/{product}", rest.Admin, "products.update", "default", "Update a product", rest.Handle(plans.UpdateProduct, product, rest.Checks(plans.CheckUpdateProduct))),
 		route(del, "/api/v1/admin/products/{product}", rest.Admin, "products.delete", "default", "Delete a product", rest.Handle(plans.DeleteProduct)),
-		route(get, "/api/v1/admin/plans", rest.Admin, "plans.view", "default", "List plans", rest.Handle(plans.AdminPlans, rest.Lists(catalog.PlanList()))),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/plans", rest.Admin, "plans.view", "default", "List plans", rest.Handle(plans.AdminPlans, rest.Lists(catalog.PlanList())))),
 		route(post, "/api/v1/admin/plans", rest.Admin, "plans.create", "default", "Create a plan", rest.Handle(plans.CreatePlan, created, rest.Checks(plans.CheckCreatePlan))),
-		route(get, planPath, rest.Admin, "plans.view", "default", "Retrieve a plan", rest.Handle(plans.AdminPlan)),
+		allowAPIKeys(authz.CatalogRead, route(get, planPath, rest.Admin, "plans.view", "default", "Retrieve a plan", rest.Handle(plans.AdminPlan))),
 		route(patch, planPath, rest.Admin, "plans.update", "default", "Update a plan", rest.Handle(plans.UpdatePlan, plan, rest.Checks(plans.CheckUpdatePlan))),
 		route(del, planPath, rest.Admin, "plans.delete", "default", "Delete a plan", rest.Handle(plans.DeletePlan)),
 		route(get, planPath+"/customers", rest.Admin, "plans.view", "default", "Count customers of a plan", rest.Handle(buyers.AdminCustomers, plan)),
@@ -39,9 +40,9 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		route(del, "/api/v1/admin/entitlements/{entitlement}", rest.Admin, "entitlements.delete", "default", "Delete an entitlement", rest.Handle(plans.DeleteEntitlement)),
 		route(put, planPath+"/prices", rest.Admin, "plans.update", "default", "Replace a plan's prices", rest.Handle(plans.SetPrices, plan, rest.Checks(plans.CheckSetPrices))),
 		route(del, planPath+"/prices/{price}", rest.Admin, "plans.update", "default", "Delete a price", rest.Handle(plans.DeletePrice)),
-		route(get, "/api/v1/admin/features", rest.Admin, "features.view", "default", "List features", rest.Handle(plans.AdminFeatures, rest.Lists(catalog.FeatureList()))),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/features", rest.Admin, "features.view", "default", "List features", rest.Handle(plans.AdminFeatures, rest.Lists(catalog.FeatureList())))),
 		route(post, "/api/v1/admin/features", rest.Admin, "features.create", "default", "Create a feature", rest.Handle(plans.CreateFeature, created, rest.Checks(plans.CheckCreateFeature))),
-		route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Retrieve a feature", rest.Handle(plans.AdminFeature)),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Retrieve a feature", rest.Handle(plans.AdminFeature))),
 		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Update a feature", rest.Handle(plans.UpdateFeature, feature, rest.Checks(plans.CheckUpdateFeature))),
 		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
 	}

@@ -37,7 +37,7 @@ func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Handle(plans.Currencies)),
 
-		route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies", rest.Handle(currencies.List)),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies", rest.Handle(currencies.List))),
 		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, authz.CurrenciesManage, "default", "List ISO 4217 currencies", rest.Handle(currencies.ListAddable)),
 		route(post, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "Create a currency", rest.Handle(currencies.Create, created, rest.Checks(currencies.CheckCreate))),
 		route(post, "/api/v1/admin/currencies/bulk", rest.Admin, authz.CurrenciesManage, "default", "Add ISO 4217 currencies", rest.Handle(currencies.AddListed)),

@@ -19,23 +19,23 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		inTenant      = rest.Exists(members.AdminTenantExists)
 	)
 	return []rest.Route{
+		allowAPIKeys(authz.LimitsWrite, route(get, adminTenantPath+"/limits", rest.Admin, authz.LimitsManage, "default", "List a tenant's limits", rest.Handle(entitlements.AdminLimits, inTenant))),
+		allowAPIKeys(authz.LimitsWrite, route(put, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Override a limit of a tenant", rest.Handle(entitlements.PutLimit, rest.Exists(entitlements.FeatureExists), rest.Checks(entitlements.CheckOverride)))),
+		allowAPIKeys(authz.LimitsWrite, route(del, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Remove the override of a limit", rest.Handle(entitlements.DeleteLimit, rest.Exists(entitlements.FeatureExists)))),
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Check access to the studio", rest.Handle(entitlements.StudioAccess)),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/plans", rest.Tenant, "", "default", "List plans for the tenant", rest.Handle(entitlements.Plans))),
-		requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Create a checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))),
+		idempotent(allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Create a checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription", rest.Tenant, "", "default", "Retrieve the subscription", rest.Handle(subscriptions.Show))),
-		route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
-		route(post, tenantPath+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume the subscription", rest.Handle(subscriptions.Resume, running)),
-		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription/preview-change", rest.Tenant, "", "default", "Preview a plan change", rest.Handle(subscriptions.PreviewChange, running))),
-		route(post, tenantPath+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change the plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists), rest.Checks(subscriptions.CheckChangePlan))),
-		route(del, tenantPath+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a pending plan change", rest.Handle(subscriptions.DropChange)),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume the subscription", rest.Handle(subscriptions.Resume, running))),
+		allowAPIKeys(authz.SubscriptionRead+"|"+authz.SubscriptionsWrite, route(get, tenantPath+"/subscription/preview-change", rest.Tenant, "", "default", "Preview a plan change", rest.Handle(subscriptions.PreviewChange, running))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change the plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists), rest.Checks(subscriptions.CheckChangePlan)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(del, tenantPath+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a pending plan change", rest.Handle(subscriptions.DropChange))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription/seats", rest.Tenant, "", "default", "Retrieve seat usage", rest.Handle(subscriptions.Seats, running))),
-		route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists)))),
 		allowAPIKeys(authz.EntitlementsRead, route(get, tenantPath+"/entitlements", rest.Tenant, "", "default", "List entitlements", rest.Handle(entitlements.Entitlements))),
 
-		route(get, adminTenantPath+"/limits", rest.Admin, authz.LimitsManage, "default", "List a tenant's limits", rest.Handle(entitlements.AdminLimits, inTenant)),
-		route(put, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Override a limit of a tenant", rest.Handle(entitlements.PutLimit, rest.Exists(entitlements.FeatureExists), rest.Checks(entitlements.CheckOverride))),
-		route(del, adminTenantPath+"/limits/{featureCode}", rest.Admin, authz.LimitsManage, "default", "Remove the override of a limit", rest.Handle(entitlements.DeleteLimit, rest.Exists(entitlements.FeatureExists))),
-		route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
-		route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
+		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),
 	}
 }

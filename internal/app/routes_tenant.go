@@ -31,6 +31,7 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 	var (
 		tenants      = tenant.NewHTTP(svc.tenants)
 		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL)
+		provisioned  = onboarding.NewAdminHTTP(svc.onboarding, adminTenants)
 		created      = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
@@ -42,10 +43,11 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 		refuseImpersonation(route(post, tenantPath+"/transfer-ownership", rest.Member, "", "account_password", "Transfer ownership", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly), rest.Checks(members.CheckTransfer)))),
 
 		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList(i18n.Default))))),
+		idempotent(allowAPIKeys(authz.TenantsWrite, route(post, "/api/v1/admin/tenants", rest.Admin, authz.TenantsManage, "default", "Create a tenant", rest.Handle(provisioned.Provision, created, rest.Checks(provisioned.CheckProvision))))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants with their roles", rest.Handle(adminTenants.SearchWithRoles)),
 		allowAPIKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant", rest.Handle(adminTenants.Show))),
 		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete an empty tenant", rest.Handle(adminTenants.Dissolve)),
 		route(post, adminTenantPath+"/restore", rest.Admin, authz.TenantsManage, "default", "Restore a deleted tenant", rest.Handle(adminTenants.Restore)),
-		route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Update a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists), rest.Checks(adminTenants.CheckUpdate))),
+		allowAPIKeys(authz.TenantsWrite, route(patch, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Update a tenant", rest.Handle(adminTenants.Update, rest.Exists(adminTenants.Exists), rest.Checks(adminTenants.CheckUpdate)))),
 	}
 }

@@ -32,11 +32,11 @@ func (svc *service) usageRoutes() []rest.Route {
 		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/series", rest.Tenant, "", "default", "Retrieve usage over time", rest.Handle(past.Series))),
 		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/export", rest.Tenant, "", "default", "Export usage events", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
 		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Retrieve usage of a meter", rest.Handle(ofTenants.Meter))),
-		route(put, tenantPath+"/usage/{meterCode}/cap", rest.Tenant, authz.BillingManage, "default", "Cap the usage of a meter", rest.Handle(ofTenants.PutCap, rest.Exists(ofTenants.MeterIsActive))),
+		allowAPIKeys(authz.LimitsWrite, route(put, tenantPath+"/usage/{meterCode}/cap", rest.Tenant, authz.BillingManage, "default", "Cap the usage of a meter", rest.Handle(ofTenants.PutCap, rest.Exists(ofTenants.MeterIsActive)))),
 
-		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List())))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),
-		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Retrieve a meter", rest.Handle(adminMeters.Show)),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Retrieve a meter", rest.Handle(adminMeters.Show))),
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Update a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter", rest.Handle(adminMeters.Delete)),
 	}

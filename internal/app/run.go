@@ -75,7 +75,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 // belong to a process that was killed. Ending them early cannot cause work to run twice.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
 	if svc.db.File() != "" {
-		if err := errors.Join(svc.jobs.EndLeases(ctx), svc.hooks.EndLeases(ctx)); err != nil {
+		if err := errors.Join(svc.jobs.EndLeases(ctx), svc.hooks.EndLeases(ctx), svc.idempotency.EndLeases(ctx)); err != nil {
 			return nil, err
 		}
 	}

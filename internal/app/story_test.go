@@ -277,6 +277,10 @@ func prices(s *apptest.Server) {
 func tenants(s *apptest.Server, o apptest.Owner) {
 	k := s.CatalogAdmin()
 	o.Token = s.LogIn("ada@example.com")
+	k.AdminCall("POST", "/tenants", object{
+		"name": "Difference Engines", "external_id": "customer-42", "metadata": object{"region": "eu"}, "plan_slug": "free", "currency": "EUR",
+		"owner": object{"email": "charles@example.com", "name": "Charles Babbage", "locale": "en", "external_id": "user-7"},
+	}).Want(201)
 	at := "/tenants/" + o.Tenant
 	k.AdminCall("GET", "/tenants/search-with-roles?search=analytical", nil).Want(200)
 	k.AdminCall("PATCH", at, object{"name": "Analytical Engines Ltd"}).Want(200)

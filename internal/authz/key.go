@@ -2,6 +2,7 @@ package authz
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -18,9 +19,16 @@ const (
 	InvoicesRead     = "invoices.read"
 	SubscriptionRead = "subscription.read"
 	TeamRead         = "team.read"
-	TenantsRead      = "tenants.read" // only for platform keys
 	UsageRead        = "usage.read"
 	UsageWrite       = "usage.write"
+
+	// Only platform keys can have these scopes.
+	CatalogRead        = "catalog.read"
+	CreditWrite        = "credit.write"
+	LimitsWrite        = "limits.write"
+	SubscriptionsWrite = "subscriptions.write"
+	TenantsRead        = "tenants.read"
+	TenantsWrite       = "tenants.write"
 )
 
 // TenantScopes returns the scopes of tenant keys, sorted.
@@ -30,7 +38,16 @@ func TenantScopes() []string {
 
 // PlatformScopes returns the scopes of platform keys, sorted.
 func PlatformScopes() []string {
-	return []string{EntitlementsRead, InvoicesRead, SubscriptionRead, TeamRead, TenantsRead, UsageRead, UsageWrite}
+	return []string{
+		CatalogRead, CreditWrite, EntitlementsRead, InvoicesRead, LimitsWrite, SubscriptionRead, SubscriptionsWrite,
+		TeamRead, TenantsRead, TenantsWrite, UsageRead, UsageWrite,
+	}
+}
+
+// ActsAsPlatform reports whether a key with the scope acts as the platform, so that no tenant key
+// can have it.
+func ActsAsPlatform(scope string) bool {
+	return slices.Contains([]string{CatalogRead, CreditWrite, LimitsWrite, SubscriptionsWrite, TenantsWrite}, scope)
 }
 
 // TenantPermissionOf returns the permission that a member needs for all routes of a scope. It
@@ -42,13 +59,21 @@ func TenantPermissionOf(scope string) string {
 	return ""
 }
 
-// PlatformPermissionOf returns the permission that a platform admin needs for a scope, for any
-// tenant.
-func PlatformPermissionOf(scope string) string {
-	if scope == UsageWrite {
-		return TenantsManage
+// PlatformPermissionsOf returns the permissions that a platform admin needs to use all routes of a
+// scope in person.
+func PlatformPermissionsOf(scope string) []string {
+	switch scope {
+	case CatalogRead:
+		return []string{CurrenciesManage, "features.view", MetersManage, "plans.view", "products.view"}
+	case SubscriptionsWrite:
+		return []string{BillingManage, TenantsManage}
+	case LimitsWrite:
+		return []string{LimitsManage}
+	case CreditWrite, TenantsWrite, UsageWrite:
+		return []string{TenantsManage}
+	default:
+		return []string{TenantsView}
 	}
-	return TenantsView
 }
 
 // Key is the API key of a request.
@@ -58,5 +83,13 @@ type Key struct {
 	Platform bool // acts for the tenant in the request path
 }
 
-// HasScope reports whether the key has a scope. No key has the empty scope.
-func (k *Key) HasScope(scope string) bool { return scope != "" && slices.Contains(k.Scopes, scope) }
+// HasScope reports whether the key has a scope. "|" separates alternatives. No key has the empty
+// scope.
+func (k *Key) HasScope(scope string) bool {
+	for one := range strings.SplitSeq(scope, "|") {
+		if one != "" && slices.Contains(k.Scopes, one) {
+			return true
+		}
+	}
+	return false
+}

@@ -89,6 +89,9 @@ const (
 	// The tenant cannot have this plan or change to it, or the payment was declined.
 	// Do: Show `message` and, if present, `violations`.
 	PlanChangeError Code = "plan_change_error"
+	// The idempotency key was used for a request with another body.
+	// Do: Use a new key for each new request.
+	IdempotencyKeyReused Code = "idempotency_key_reused"
 	// The payment provider failed or is unreachable. Nothing was changed, or the result is still unknown.
 	// Do: Retry later with the same values.
 	PSPError Code = "psp_error"
@@ -176,7 +179,7 @@ func Codes() []Code {
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable,
-		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, PlanChangeError,
+		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, PlanChangeError, IdempotencyKeyReused,
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,

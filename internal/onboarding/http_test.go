@@ -100,7 +100,7 @@ func TestStartAnswer(t *testing.T) {
 		id := s.UserID(a.Str("accessToken"))
 		me := object{"id": float64(id), "name": strings.Repeat("é", 255), "email": "grace@example.com"}
 		want := object{
-			"id": a.At("tenant.id"), "name": "Compilers & Co", "slug": "compilers-co", "settings": nil, "owner": me, "users": []any{me},
+			"id": a.At("tenant.id"), "name": "Compilers & Co", "slug": "compilers-co", "external_id": nil, "metadata": object{}, "settings": nil, "owner": me, "users": []any{me},
 			"user_joined_at": a.At("tenant.created_at"), "user_role": "owner",
 			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
 			"has_active_subscription": false, "has_billing_details": false, "preferred_currency": "USD",

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -55,6 +57,8 @@ type Config struct {
 	Version   string
 	// Events are the webhook events that the document describes.
 	Events []Event
+	// Idempotency stores the responses of routes with Idempotent. Nil ignores the header.
+	Idempotency *idempotency.Service
 	// Unlogged are path prefixes of requests that are not logged, such as "/sandbox/".
 	Unlogged []string
 	// Book has the handwritten texts of the document; nil means none.
@@ -150,7 +154,7 @@ func (a *API) add(r Route) {
 	}
 	op := newOperation(r)
 	a.ops[r.ID()] = op
-	h := a.protect(op, r.Handler.compile(a, op))
+	h := a.protect(op, a.runOnce(op, r.Handler.compile(a, op)))
 	a.router.Method(r.Method, r.Path, h)
 	if r.Method == http.MethodGet { // HEAD is like GET without the body.
 		a.router.Method(http.MethodHead, r.Path, h)
@@ -184,13 +188,25 @@ func (r Route) check() {
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
 	case r.Optional && r.Scope != Public:
 		panic("only a public route has an optional caller")
+	case r.Idempotent && (r.Scope == Public || r.Method != http.MethodPost):
+		panic("only a POST route with a caller has idempotency keys")
 	case r.InPerson && r.Scope == Public:
 		panic("nobody impersonates in scope public")
-	case r.KeyScope != "" && !slices.Contains(authz.PlatformScopes(), r.KeyScope):
+	case r.KeyScope != "" && !knownKeyScopes(r.KeyScope):
 		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
-	case r.KeyScope != "" && r.Scope != Tenant && r.Scope != Admin:
+	case r.KeyScope != "" && !slices.Contains([]Scope{Tenant, Admin, Billing}, r.Scope):
 		panic(fmt.Sprintf("no key authenticates in scope %q", r.Scope))
 	case r.Rate != "" && !limit.IsGroup(r.Rate):
 		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
 	}
+}
+
+// knownKeyScopes reports whether all alternatives of a KeyScope are known.
+func knownKeyScopes(scopes string) bool {
+	for scope := range strings.SplitSeq(scopes, "|") {
+		if !slices.Contains(authz.PlatformScopes(), scope) {
+			return false
+		}
+	}
+	return true
 }

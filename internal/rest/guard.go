@@ -263,10 +263,11 @@ var refusals = map[Guard]struct {
 	TenantResolve: {errContextRequired, func(c *authz.Caller, r *http.Request) bool {
 		return c.Tenant == nil && chi.URLParam(r, "tenantId") == ""
 	}},
-	TenantMember:         {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) }},
-	MemberOrAdmin:        {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) && !c.IsPlatformAdmin }},
-	OnboardingComplete:   {errOnboardingNeeded, func(c *authz.Caller, _ *http.Request) bool { return !c.Tenant.OnboardingComplete }},
-	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return !c.EmailVerified }},
+	TenantMember:       {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) }},
+	MemberOrAdmin:      {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) && !c.IsPlatformAdmin }},
+	OnboardingComplete: {errOnboardingNeeded, func(c *authz.Caller, _ *http.Request) bool { return !c.Tenant.OnboardingComplete }},
+	// An API key has no email.
+	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	ImpersonationPrevent: {errImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},
 	ImpersonationRefuse:  {errNotInPerson, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},
 	ImpersonationActive:  {errNotImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator == nil }},

@@ -56,6 +56,9 @@ func newOperation(r Route) *operation {
 	for _, guard := range op.guards {
 		op.doc.Guards = append(op.doc.Guards, string(guard))
 	}
+	if r.Idempotent {
+		op.describeIdempotency()
+	}
 	return op
 }
 

@@ -77,7 +77,7 @@ func (a *API) cors(next http.Handler) http.Handler {
 		h.Set("Access-Control-Allow-Credentials", "true")
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
-			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept-Language, X-Request-Id, X-XSRF-TOKEN, X-CSRF-TOKEN")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept-Language, Idempotency-Key, X-Request-Id, X-XSRF-TOKEN, X-CSRF-TOKEN")
 			h.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)
 			return

@@ -77,8 +77,12 @@ type Route struct {
 	Optional bool
 	// AfterExpiry allows the route during an impersonation that has expired but was not stopped.
 	AfterExpiry bool
-	// KeyScope is the API key scope that allows the route. If empty, API keys cannot use it.
+	// KeyScope is the API key scope that allows the route; "a|b" means that either one does. If
+	// empty, API keys cannot use it.
 	KeyScope string
+	// Idempotent supports the header Idempotency-Key. Responses of the route must not contain
+	// secrets, because they are stored for a day.
+	Idempotent bool
 	// Entry holds the handwritten texts about the route.
 	Entry   reference.Entry
 	Handler Handler

@@ -14,6 +14,7 @@ var (
 	// ErrNotMember means that the user is not in the tenant (404).
 	ErrNotMember       = fault.New(fault.NotFound, "error.not_found")
 	errNotPermitted    = fault.New(fault.Forbidden, "error.forbidden")
+	errNotInScope      = fault.NewCoded(fault.Forbidden, fault.InsufficientScope)
 	errOwnMembership   = fault.New(fault.Forbidden, "error.own_membership")
 	errOwnerMembership = fault.New(fault.Forbidden, "error.owner_membership")
 

@@ -25,27 +25,30 @@ type invitationInviter struct {
 
 // TeamInvitation is the invitation resource. The token is only in the mail.
 type TeamInvitation struct {
-	ID        uuid.UUID         `json:"id"`
-	Email     string            `json:"email"`
-	Role      string            `json:"role"`
-	Status    string            `json:"status" enum:"pending,accepted,revoked,expired"`
-	ExpiresAt shape.Time        `json:"expires_at"`
-	IsExpired bool              `json:"is_expired" doc:"Whether the expiry time has passed."`
-	IsValid   bool              `json:"is_valid" doc:"Whether the invitation is pending and has not expired."`
-	Tenant    invitationTenant  `json:"tenant"`
-	Inviter   invitationInviter `json:"inviter"`
-	CreatedAt shape.Time        `json:"created_at"`
-	UpdatedAt shape.Time        `json:"updated_at"`
+	ID        uuid.UUID          `json:"id"`
+	Email     string             `json:"email"`
+	Role      string             `json:"role"`
+	Status    string             `json:"status" enum:"pending,accepted,revoked,expired"`
+	ExpiresAt shape.Time         `json:"expires_at"`
+	IsExpired bool               `json:"is_expired" doc:"Whether the expiry time has passed."`
+	IsValid   bool               `json:"is_valid" doc:"Whether the invitation is pending and has not expired."`
+	Tenant    invitationTenant   `json:"tenant"`
+	Inviter   *invitationInviter `json:"inviter" doc:"Null for an invitation by an API key of the platform."`
+	CreatedAt shape.Time         `json:"created_at"`
+	UpdatedAt shape.Time         `json:"updated_at"`
 }
 
 func teamInvitation(i Invitation) TeamInvitation {
-	return TeamInvitation{
+	v := TeamInvitation{
 		ID: i.ID, Email: i.Email, Role: i.Role, Status: string(i.Status), ExpiresAt: shape.T(i.ExpiresAt),
 		IsExpired: i.IsExpired, IsValid: i.Valid(),
 		Tenant:    invitationTenant{ID: i.Tenant, Name: i.TenantName},
-		Inviter:   invitationInviter{ID: i.InviterID, Name: i.Inviter},
 		CreatedAt: shape.T(i.CreatedAt), UpdatedAt: shape.T(i.UpdatedAt),
 	}
+	if i.InviterID != 0 {
+		v.Inviter = &invitationInviter{ID: i.InviterID, Name: i.Inviter}
+	}
+	return v
 }
 
 type invitationsInput struct {

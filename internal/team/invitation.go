@@ -28,7 +28,8 @@ type Invitation struct {
 	Status    Status
 	IsExpired bool // the expiry date has passed, whatever the status
 	ExpiresAt time.Time
-	// TenantName, InviterID and Inviter identify the inviting tenant and user.
+	// TenantName, InviterID and Inviter identify the inviting tenant and user. InviterID is 0, and
+	// Inviter empty, for an invitation by a platform key.
 	TenantName string
 	InviterID  int64
 	Inviter    string

@@ -138,7 +138,7 @@ func (s *Service) loadChangeableMember(ctx context.Context, by Actor, tenantID u
 	switch {
 	case err != nil:
 		return Member{}, err
-	case m.UserID == by.UserID:
+	case m.UserID == by.UserID: // never for a platform key
 		return Member{}, errOwnMembership
 	case m.Role == Owner:
 		return Member{}, errOwnerMembership
@@ -162,11 +162,17 @@ type Profile struct {
 }
 
 // checkPermissions rejects a caller without the permission for a field. The name and the password
-// have separate permissions (rules: http#permissions-of-administrators).
+// have separate permissions (rules: http#permissions-of-administrators). No API key can set a
+// password.
 func (p Profile) checkPermissions(ctx context.Context) error {
 	caller := authz.FromContext(ctx)
-	if caller == nil {
+	switch {
+	case caller == nil:
 		return nil // a command on the service's machine
+	case caller.Key != nil && p.Password != nil:
+		return errNotInScope
+	case caller.Key != nil:
+		return nil // its scope replaces the permission
 	}
 	if p.Name != nil && !caller.CanOnPlatform(authz.TenantsManage) || p.Password != nil && !caller.CanOnPlatform(authz.UsersPassword) {
 		return errNotPermitted

@@ -97,22 +97,22 @@ UPDATE memberships SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.ar
 UPDATE invitations SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
 
 -- name: Invitations :many
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
 
 -- The invitations that follow the given one in the list.
 -- name: OlderInvitations :many
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND (invitations.created_at, invitations.id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most);
@@ -121,21 +121,21 @@ LIMIT sqlc.arg(most);
 SELECT count(*) FROM invitations WHERE tenant_id = $1;
 
 -- name: PendingInvitations :many
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
 
 -- name: OlderPendingInvitations :many
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)
   AND (invitations.created_at, invitations.id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
 ORDER BY invitations.created_at DESC, invitations.id DESC
@@ -145,19 +145,19 @@ LIMIT sqlc.arg(most);
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND status = 'pending' AND expires_at > sqlc.arg(now);
 
 -- name: Invitation :one
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.id = $2;
 
 -- name: InvitationByToken :one
-SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.token_hash = $1 AND t.deleted_at IS NULL;
 
 -- name: InsertInvitation :exec

@@ -15,7 +15,7 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 	i := row.Invitation
 	return Invitation{
 		ID: i.ID, Tenant: i.TenantID, Email: i.Email, RoleID: i.RoleID, Role: row.RoleName, Status: Status(i.Status),
-		ExpiresAt: i.ExpiresAt, TenantName: row.TenantName, InviterID: i.InviterID, Inviter: row.InviterName,
+		ExpiresAt: i.ExpiresAt, TenantName: row.TenantName, InviterID: orZero(i.InviterID), Inviter: row.InviterName,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, days: int(i.ExpiresInDays), tokenHash: i.TokenHash,
 	}.withStatusAt(now)
 }
@@ -87,12 +87,23 @@ func (s store) findByToken(ctx context.Context, tokenHash string, now time.Time)
 	return toInvitation(teamsql.InvitationRow(row), now), sqldb.WrapAbsent(err, "read invitation by token", errNoInvitation)
 }
 
+// orZero returns the ID, or 0 for nil.
+func orZero(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}
+
 func (s store) insertInvitation(ctx context.Context, i Invitation) error {
-	err := s.q(ctx).InsertInvitation(ctx, teamsql.InsertInvitationParams{
-		ID: i.ID, TenantID: i.Tenant, Email: i.Email, RoleID: i.RoleID, InviterID: i.InviterID, Status: string(i.Status),
+	row := teamsql.InsertInvitationParams{
+		ID: i.ID, TenantID: i.Tenant, Email: i.Email, RoleID: i.RoleID, Status: string(i.Status),
 		TokenHash: i.tokenHash, ExpiresInDays: int32(i.days), ExpiresAt: i.ExpiresAt, CreatedAt: i.CreatedAt,
-	})
-	return sqldb.Wrap(err, "insert invitation")
+	}
+	if i.InviterID != 0 {
+		row.InviterID = &i.InviterID
+	}
+	return sqldb.Wrap(s.q(ctx).InsertInvitation(ctx, row), "insert invitation")
 }
 
 func (s store) updateInvitation(ctx context.Context, i Invitation) error {

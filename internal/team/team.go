@@ -58,16 +58,20 @@ type Role struct {
 // BuiltIn reports whether the role is built in, so that every tenant has it.
 func (r Role) BuiltIn() bool { return r.TenantID == nil }
 
-// Actor is the user who changes a team.
+// Actor is the user or platform key that changes a team.
 type Actor struct {
-	UserID int64
+	UserID int64 // 0 for a platform key
 	// permissions returns the permissions that the actor can grant. Under the tenant's lock, they
 	// are current.
 	permissions func() []string
 }
 
-// MemberActor returns a member as actor, who can grant the permissions of their own role.
+// MemberActor returns a member as actor, who can grant the permissions of their own role. A platform
+// key is a platform actor.
 func MemberActor(c *authz.Caller) Actor {
+	if c.Key != nil && c.Key.Platform {
+		return PlatformActor(c)
+	}
 	return Actor{UserID: c.UserID, permissions: func() []string {
 		if c.Tenant == nil {
 			return nil
@@ -76,7 +80,8 @@ func MemberActor(c *authz.Caller) Actor {
 	}}
 }
 
-// PlatformActor returns a platform admin as actor, who can grant every permission.
+// PlatformActor returns a platform admin or a platform key as actor, which can grant every
+// permission.
 func PlatformActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}
 }

@@ -17,7 +17,7 @@ import (
 // AdminEntry is a tenant in the admin API.
 type AdminEntry struct {
 	Tenant
-	Owner       *Person
+	Owner       *AdminTenantOwner
 	MemberCount int64
 	// Subscription is nil for a tenant whose subscriptions have all ended.
 	Subscription Overview
@@ -37,6 +37,34 @@ const spanish = "es"
 // nameKey returns the key by which lists in a locale sort a name.
 func nameKey(name, locale string) []byte { return i18n.NewCollator(locale).Key(name) }
 
+// noStatus is the filter for tenants without a subscription, or whose subscriptions have ended.
+const noStatus = "none"
+
+// statuses returns the values of the status filter.
+func statuses() []string {
+	return []string{
+		"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "canceled", "incomplete_expired", noStatus,
+	}
+}
+
+// The filters by plan and status. A tenant has at most one subscription that has not ended.
+const (
+	current = `FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+		WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT 1`
+	subscribedPlan = `SELECT p.slug ` + current
+	// defaultPlan applies to tenants without a subscription that sets limits.
+	defaultPlan = `SELECT d.slug FROM plans d WHERE d.is_default AND d.deleted_at IS NULL AND NOT EXISTS (
+		SELECT 1 FROM subscriptions l
+		WHERE l.tenant_id = t.id AND l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
+	currentStatus = `COALESCE((SELECT s.status ` + current + `), '` + noStatus + `')`
+	// endedStatus is the status of the latest subscription of a tenant whose subscriptions have
+	// ended.
+	endedStatus = `SELECT e.status FROM subscriptions e
+		WHERE e.tenant_id = t.id AND e.status IN ('canceled', 'incomplete_expired') AND NOT EXISTS (
+			SELECT 1 FROM subscriptions s WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired'))
+		ORDER BY e.created_at DESC, e.id DESC LIMIT 1`
+)
+
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
 // (rules: tenant#administration).
 func AdminTenantList(locale string) page.Spec {
@@ -45,7 +73,14 @@ func AdminTenantList(locale string) page.Spec {
 		byName = "t.name_key_es"
 	}
 	return page.Spec{
-		Params:      map[string]page.Filter{"search": {Kind: page.PartialMatch, Exprs: []string{"t.name"}}},
+		Params: map[string]page.Filter{"search": {Kind: page.PartialMatch, Exprs: []string{"t.name"}}},
+		Filters: map[string]page.Filter{
+			"created_after":  {Kind: page.DateFrom, Exprs: []string{"t.created_at"}},
+			"created_before": {Kind: page.DateTo, Exprs: []string{"t.created_at"}},
+			"external_id":    {Kind: page.ExactMatch, Exprs: []string{"t.external_id"}},
+			"plan":           {Kind: page.ExactMatch, Exprs: []string{subscribedPlan, defaultPlan}},
+			"status":         {Kind: page.Enum, Exprs: []string{currentStatus, endedStatus}, Values: statuses()},
+		},
 		Sorts:       map[string]string{"created_at": "t.created_at", "name": byName},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",

@@ -19,6 +19,10 @@ type Accounts interface {
 	// EndTenantAccessForAll ends the access that depends on users' membership in a tenant, which
 	// must be locked.
 	EndTenantAccessForAll(ctx context.Context, userIDs []int64) error
+	// CheckOwner returns the validation errors of AssignOwner.
+	CheckOwner(ctx context.Context, o account.NewOwner) error
+	// AssignOwner finds or creates the account of an owner, and calls join to add it to the tenant.
+	AssignOwner(ctx context.Context, o account.NewOwner, tenantName string, join func(ctx context.Context, userID int64) error) (int64, error)
 	// LockExisting locks a user. It returns an error if the account was deleted.
 	LockExisting(ctx context.Context, userID int64) error
 	// LockAll locks users. It skips users that no longer exist.

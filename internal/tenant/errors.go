@@ -20,8 +20,10 @@ var (
 	errOwns       = fault.NewCoded(fault.Conflict, fault.OwnsTenant)
 	errNotDeleted = fault.NewCoded(fault.Conflict, fault.TenantNotDeleted)
 
-	errSlugTaken = fault.OnField("slug", "validation.taken")
-	errVATNumber = fault.OnField("vat_number", "validation.vat_number")
+	errSlugTaken  = fault.OnField("slug", "validation.taken")
+	errExternalID = fault.OnField("external_id", "validation.taken")
+	errHasOwner   = fault.OnField("owner", "validation.has_owner")
+	errVATNumber  = fault.OnField("vat_number", "validation.vat_number")
 
 	errNoOwner = errors.New("tenant: no owner")
 

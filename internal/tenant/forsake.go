@@ -21,8 +21,9 @@ func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 
 // RemoveUnverifiedOwner removes a user from a tenant that another person created with the user's
 // email, in the transaction of ctx, which must hold the tenant's lock. A tenant that was ever paid
-// for stays with the user, because its founder did not squat on the email. So does a tenant with
-// other members, which would otherwise have no owner (rules: account#unproved-emails).
+// for stays with the user, because its founder did not squat on the email. So does a tenant whose
+// owner the platform chose, and a tenant with other members, which would otherwise have no owner
+// (rules: account#unproved-emails).
 //
 // Invariant: a tenant with members has exactly one owner.
 func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error {
@@ -32,6 +33,9 @@ func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 	}
 	id := places[0].tenant.ID
 	if members, err := s.store.countMembers(ctx, id); err != nil || members > 1 {
+		return err
+	}
+	if t, err := s.Get(ctx, id); err != nil || t.OwnerAssigned {
 		return err
 	}
 	if s.deps.Overviews != nil {

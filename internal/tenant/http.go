@@ -23,6 +23,8 @@ type TenantView struct {
 	ID                    uuid.UUID    `json:"id"`
 	Name                  string       `json:"name"`
 	Slug                  string       `json:"slug"`
+	ExternalID            *string      `json:"external_id" doc:"The ID that the operator's backend has given the tenant. Only the admin API changes it."`
+	Metadata              shape.Object `json:"metadata" doc:"Data of the operator's backend. Only the admin API changes it."`
 	Settings              shape.Object `json:"settings" nullable:"true"`
 	Owner                 *Person      `json:"owner"`
 	Users                 []Person     `json:"users"`
@@ -84,7 +86,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		return TenantView{}, err
 	}
 	v := TenantView{
-		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: shape.Object(t.Settings),
+		ID: t.ID, Name: t.Name, Slug: t.Slug, ExternalID: t.ExternalID, Metadata: shape.Object(t.Metadata), Settings: shape.Object(t.Settings),
 		HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(), PreferredCurrency: t.PreferredCurrency,
 		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,

@@ -7,39 +7,51 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
+// AdminTenantOwner is the owner in the tenant resource of the admin API.
+type AdminTenantOwner struct {
+	ID         int64   `json:"id"`
+	Name       string  `json:"name"`
+	Email      string  `json:"email"`
+	ExternalID *string `json:"external_id" doc:"The ID that your backend has given the user."`
+}
+
 // AdminTenant is the tenant resource of the admin API.
 type AdminTenant struct {
-	ID                    uuid.UUID   `json:"id"`
-	Name                  string      `json:"name"`
-	Slug                  string      `json:"slug"`
-	LegalName             *string     `json:"legal_name"`
-	Address               *string     `json:"address"`
-	City                  *string     `json:"city"`
-	PostalCode            *string     `json:"postal_code"`
-	Country               *string     `json:"country"`
-	VATNumber             *string     `json:"vat_number"`
-	VATStatus             string      `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"Result of the VAT number check."`
-	VATName               *string     `json:"vat_name" doc:"Registered name of the business. Null unless the VAT number is valid."`
-	BillingEmail          *string     `json:"billing_email"`
-	Owner                 *Person     `json:"owner"`
-	MemberCount           int64       `json:"member_count"`
-	SubscriptionStatus    *string     `json:"subscription_status"`
-	PlanName              *string     `json:"plan_name"`
-	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
-	CreatedAt             shape.Time  `json:"created_at"`
-	DeletedAt             *shape.Time `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
-	Roles                 []RoleName  `json:"roles"`
+	ID                    uuid.UUID         `json:"id"`
+	Name                  string            `json:"name"`
+	Slug                  string            `json:"slug"`
+	ExternalID            *string           `json:"external_id" doc:"The ID that your backend has given the tenant."`
+	Metadata              shape.Object      `json:"metadata" doc:"Data of your backend."`
+	LegalName             *string           `json:"legal_name"`
+	Address               *string           `json:"address"`
+	City                  *string           `json:"city"`
+	PostalCode            *string           `json:"postal_code"`
+	Country               *string           `json:"country"`
+	VATNumber             *string           `json:"vat_number"`
+	VATStatus             string            `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"Result of the VAT number check."`
+	VATName               *string           `json:"vat_name" doc:"Registered name of the business. Null unless the VAT number is valid."`
+	BillingEmail          *string           `json:"billing_email"`
+	Owner                 *AdminTenantOwner `json:"owner"`
+	MemberCount           int64             `json:"member_count"`
+	SubscriptionStatus    *string           `json:"subscription_status"`
+	PlanName              *string           `json:"plan_name"`
+	OnboardingCompletedAt *shape.Time       `json:"onboarding_completed_at"`
+	CreatedAt             shape.Time        `json:"created_at"`
+	DeletedAt             *shape.Time       `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
+	Roles                 []RoleName        `json:"roles"`
 }
 
 func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 	v := AdminTenant{
-		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
+		ID: e.ID, Name: e.Name, Slug: e.Slug, ExternalID: e.ExternalID, Metadata: shape.Object(e.Metadata), LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
 		VATStatus: e.VAT.Status, VATName: e.VAT.Name,
 		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
@@ -114,9 +126,42 @@ func (h *AdminHTTP) Exists(ctx context.Context, param func(string) string) error
 	return err
 }
 
+// OwnerFields are the owner in a request.
+type OwnerFields struct {
+	Email      string  `json:"email" format:"email" maxLength:"255"`
+	Name       string  `json:"name,omitempty" format:"name" maxLength:"255" doc:"Of a new account; default: the part of the email before the @."`
+	Locale     *string `json:"locale,omitempty" nullable:"true" enum:"en,fr,es,it" doc:"Of a new account and of the mail to it."`
+	ExternalID *string `json:"external_id,omitempty" nullable:"true" maxLength:"255" doc:"Unique among users."`
+}
+
+// newOwner returns the owner, or nil for nil.
+func (f *OwnerFields) newOwner() *account.NewOwner {
+	if f == nil {
+		return nil
+	}
+	return &account.NewOwner{Email: f.Email, Name: f.Name, Locale: f.Locale, ExternalID: f.ExternalID}
+}
+
 type adminUpdateInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
-	Body   TenantFields
+	Body   struct {
+		TenantFields
+		ExternalID shape.Opt[string]       `json:"external_id,omitzero" nullable:"true" maxLength:"255" doc:"Unique; compared exactly."`
+		Metadata   shape.Opt[shape.Object] `json:"metadata,omitzero" nullable:"true" maxBytes:"65536" doc:"Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB."`
+		Owner      *OwnerFields            `json:"owner,omitempty" doc:"Only for a tenant without an owner."`
+	}
+}
+
+// change returns the change that a request asks for.
+func (h *AdminHTTP) change(ctx context.Context, in *adminUpdateInput) adminChange {
+	return adminChange{Owner: in.Body.Owner.newOwner(), Apply: func(t *Tenant) error {
+		t.ExternalID = in.Body.ExternalID.Or(t.ExternalID)
+		metadata, err := mergeMetadata(t.Metadata, in.Body.Metadata)
+		if err == nil {
+			t.Metadata = metadata
+		}
+		return fault.Join(h.svc.apply(in.Body.dropInvalidVATNumber(ctx), t), err)
+	}}
 }
 
 // CheckUpdate is the check that rest.Checks runs for Update.
@@ -125,17 +170,17 @@ func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error
 	if err != nil {
 		return err
 	}
-	return h.svc.checkUpdate(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body.dropInvalidVATNumber(ctx), t) })
+	return h.svc.checkAdminUpdate(ctx, id, h.change(ctx, in))
 }
 
 // Update handles PATCH /admin/tenants/{tenant}. It can change the same fields as the tenant itself,
-// except the slug.
+// except the slug, and the fields of the operator's backend.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.svc.Update(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body, t) }); err != nil {
+	if err := h.svc.adminUpdate(ctx, id, h.change(ctx, in)); err != nil {
 		return nil, err
 	}
 	e, err := h.svc.AdminGet(ctx, id)

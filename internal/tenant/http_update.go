@@ -11,15 +11,20 @@ import (
 
 // TenantFields are the fields that both members and admins can change (rules: tenant#changes).
 type TenantFields struct {
-	Name         shape.Opt[string]       `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
-	Settings     shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true" maxBytes:"16384"`
-	LegalName    shape.Opt[string]       `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
-	Address      shape.Opt[string]       `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"500"`
-	City         shape.Opt[string]       `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
-	PostalCode   shape.Opt[string]       `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
-	Country      shape.Opt[string]       `json:"country,omitzero" nullable:"true" format:"country"`
-	VATNumber    shape.Opt[string]       `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
-	BillingEmail shape.Opt[string]       `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
+	Name     shape.Opt[string]       `json:"name,omitzero" format:"name" minLength:"1" maxLength:"255"`
+	Settings shape.Opt[shape.Object] `json:"settings,omitzero" nullable:"true" maxBytes:"16384"`
+	BillingFields
+}
+
+// BillingFields are the billing details in a request. Absent fields stay as they are.
+type BillingFields struct {
+	LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
+	Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"500"`
+	City         shape.Opt[string] `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
+	PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+	Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
+	VATNumber    shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+	BillingEmail shape.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 }
 
 // apply applies the fields of a request to a tenant. It rejects a VAT number with an invalid
@@ -29,7 +34,12 @@ func (s *Service) apply(f TenantFields, t *Tenant) error {
 	if f.Settings.Set {
 		t.Settings = sqldb.JSON(f.Settings.Value)
 	}
-	b := &t.Billing
+	return s.applyBilling(f.BillingFields, &t.Billing)
+}
+
+// applyBilling applies the billing fields of a request. It rejects a VAT number with an invalid
+// format.
+func (s *Service) applyBilling(f BillingFields, b *BillingDetails) error {
 	b.LegalName, b.Address, b.City = f.LegalName.Or(b.LegalName), f.Address.Or(b.Address), f.City.Or(b.City)
 	b.PostalCode, b.Country = f.PostalCode.Or(b.PostalCode), f.Country.Or(b.Country)
 	b.BillingEmail = f.BillingEmail.Or(b.BillingEmail)
@@ -58,6 +68,11 @@ func (h *HTTP) CheckUpdate(ctx context.Context, in *updateInput) error {
 
 // dropInvalidVATNumber returns the fields without the VAT number if the country is invalid.
 func (f TenantFields) dropInvalidVATNumber(ctx context.Context) TenantFields {
+	f.BillingFields = f.BillingFields.dropInvalidVATNumber(ctx)
+	return f
+}
+
+func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	if rest.IsBroken(ctx, "country") {
 		f.VATNumber = shape.Opt[string]{}
 	}

@@ -1,8 +1,9 @@
 -- name: InsertTenant :one
 INSERT INTO tenants (
     id, name, slug, preferred_currency, created_at, updated_at, legal_name, address, city, postal_code, country, vat_number, vat_status,
-    billing_email, name_key, name_key_es
-) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    billing_email, name_key, name_key_es, external_id, metadata, onboarding_completed_at,
+    owner_assigned
+) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id;
 
@@ -20,6 +21,9 @@ SELECT * FROM tenants WHERE id = $1;
 -- name: SlugTaken :one
 SELECT EXISTS (SELECT 1 FROM tenants WHERE slug = $1 AND id <> $2);
 
+-- name: ExternalIDTaken :one
+SELECT EXISTS (SELECT 1 FROM tenants WHERE external_id = sqlc.arg(external_id)::text AND id <> sqlc.arg(id));
+
 -- The lock serializes changes of one tenant.
 -- name: LockTenant :one
 SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
@@ -28,7 +32,8 @@ SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
     vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
-    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19
+    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19,
+    external_id = $20, metadata = $21, owner_assigned = $22
 WHERE id = $1;
 
 -- name: Members :many
@@ -94,6 +99,11 @@ DELETE FROM tenants WHERE id = $1;
 SELECT count(*) FROM memberships m JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1 AND m.user_id = $2 AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text;
 
+-- name: SetOwner :execrows
+UPDATE memberships
+SET role_id = (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text)
+WHERE memberships.tenant_id = $1 AND memberships.user_id = $2;
+
 -- name: KeepMembers :exec
 INSERT INTO former_memberships (tenant_id, user_id, role_id, joined_at)
 SELECT m.tenant_id, m.user_id, m.role_id, m.joined_at FROM memberships m WHERE m.tenant_id = $1;
@@ -141,7 +151,7 @@ LIMIT sqlc.arg(most);
 
 -- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', name_key = '', name_key_es = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+SET name = '', name_key = '', name_key_es = '', slug = sqlc.arg(slug), external_id = NULL, metadata = '{}', settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
     country = NULL, vat_number = NULL, vat_status = 'none', vat_name = NULL, vat_valid_at = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL;
 

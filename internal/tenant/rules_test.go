@@ -145,11 +145,11 @@ func TestRecorded(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	tenant := Tenant{
-		ID: sqldb.NewID(), Name: "Acme", Slug: "acme", Settings: sqldb.JSON(`{"a":1}`), PreferredCurrency: "EUR",
+		ID: sqldb.NewID(), Name: "Acme", Slug: "acme", ExternalID: new("cus-1"), Metadata: sqldb.JSON(`{"b":2}`), Settings: sqldb.JSON(`{"a":1}`), PreferredCurrency: "EUR",
 		Billing: billed(), OnboardingCompletedAt: &at, CreatedAt: at, UpdatedAt: at,
 	}
 	want := map[string]any{
-		"name": "Acme", "slug": "acme", "settings": tenant.Settings, "legal_name": tenant.Billing.LegalName,
+		"name": "Acme", "slug": "acme", "external_id": tenant.ExternalID, "metadata": tenant.Metadata, "settings": tenant.Settings, "legal_name": tenant.Billing.LegalName,
 		"address": tenant.Billing.Address, "city": tenant.Billing.City, "postal_code": tenant.Billing.PostalCode,
 		"country": tenant.Billing.Country, "vat_number": (*string)(nil), "billing_email": (*string)(nil),
 		"onboarding_completed_at": &at, "preferred_currency": "EUR",

@@ -67,6 +67,8 @@ type Billing interface {
 	// BillingChanged reports that the tenant's name or billing details have changed. It is called
 	// in the transaction of the change.
 	BillingChanged(ctx context.Context, tenantID uuid.UUID) error
+	// MemberJoined reports a new member. It is called in the transaction of the change.
+	MemberJoined(ctx context.Context, tenantID uuid.UUID) error
 	// Discard deletes, in the same transaction, the billing records of a tenant that never had a
 	// subscription.
 	Discard(ctx context.Context, tenantID uuid.UUID) error
@@ -132,23 +134,12 @@ type New struct {
 // CreateWith is Create with a preferred currency and billing details.
 func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UUID, error) {
 	id := sqldb.NewID()
-	t := Tenant{ID: id, Name: n.Name, PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
+	t := Tenant{ID: id, Name: n.Name, Metadata: noMetadata(), PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
 	s.resetVAT(&t, Tenant{})
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t.CreatedAt = s.deps.Clock.Now()
-		t.Slug = slugOf(n.Name)
-		for try := 0; ; try++ {
-			if try == slugTries {
-				return fmt.Errorf("no free slug for tenant %q", slugOf(n.Name))
-			}
-			free, err := s.store.insert(ctx, t)
-			if err != nil {
-				return err
-			}
-			if free {
-				break
-			}
-			t.Slug = withSuffix(slugOf(n.Name))
+		if err := s.insert(ctx, &t); err != nil {
+			return err
 		}
 		if s.deps.Accounts != nil {
 			if err := s.deps.Accounts.LockExisting(ctx, ownerID); err != nil {
@@ -175,6 +166,19 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 		return s.record(ctx, actionCreated, id, nil, after)
 	})
 	return id, err
+}
+
+// insert inserts a tenant and sets its slug, which it derives from the name.
+func (s *Service) insert(ctx context.Context, t *Tenant) error {
+	t.Slug = slugOf(t.Name)
+	for range slugTries {
+		free, err := s.store.insert(ctx, *t)
+		if err != nil || free {
+			return err
+		}
+		t.Slug = withSuffix(slugOf(t.Name))
+	}
+	return fmt.Errorf("no free slug for tenant %q", slugOf(t.Name))
 }
 
 // Discard deletes a tenant that was just created, including its memberships. Other domains must

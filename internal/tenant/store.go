@@ -18,7 +18,8 @@ func (s store) q(ctx context.Context) *tenantsql.Queries { return tenantsql.New(
 
 func toTenant(row tenantsql.Tenant) Tenant {
 	return Tenant{
-		ID: row.ID, Name: row.Name, Slug: row.Slug, Settings: row.Settings, PreferredCurrency: row.PreferredCurrency,
+		ID: row.ID, Name: row.Name, Slug: row.Slug, ExternalID: row.ExternalID, Metadata: row.Metadata, OwnerAssigned: row.OwnerAssigned,
+		Settings: row.Settings, PreferredCurrency: row.PreferredCurrency,
 		Billing: BillingDetails{
 			LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode,
 			Country: row.Country, VATNumber: row.VATNumber, BillingEmail: row.BillingEmail,
@@ -29,7 +30,8 @@ func toTenant(row tenantsql.Tenant) Tenant {
 	}
 }
 
-// insert reports whether the tenant was inserted. It returns false if the slug is taken.
+// insert reports whether the tenant was inserted. It returns false if the slug is taken, and fails if
+// the external ID is (sqldb.IsUnique).
 func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	b := t.Billing
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
@@ -37,6 +39,7 @@ func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 		LegalName: b.LegalName, Address: b.Address, City: b.City, PostalCode: b.PostalCode, Country: b.Country,
 		VATNumber: b.VATNumber, VATStatus: t.VAT.Status, BillingEmail: b.BillingEmail,
 		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
+		ExternalID: t.ExternalID, Metadata: t.Metadata, OnboardingCompletedAt: t.OnboardingCompletedAt, OwnerAssigned: t.OwnerAssigned,
 	})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
@@ -68,6 +71,21 @@ func (s store) isSlugTaken(ctx context.Context, t Tenant) (bool, error) {
 	return taken, sqldb.Wrap(err, "find slug")
 }
 
+// isExternalIDTaken reports whether another tenant has the external ID of t.
+func (s store) isExternalIDTaken(ctx context.Context, t Tenant) (bool, error) {
+	if t.ExternalID == nil {
+		return false, nil
+	}
+	taken, err := s.q(ctx).ExternalIDTaken(ctx, tenantsql.ExternalIDTakenParams{ExternalID: *t.ExternalID, ID: t.ID})
+	return taken, sqldb.Wrap(err, "find external ID")
+}
+
+// makeOwner gives a member the role owner. It reports whether the user is a member.
+func (s store) makeOwner(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error) {
+	n, err := s.q(ctx).SetOwner(ctx, tenantsql.SetOwnerParams{TenantID: tenantID, UserID: userID, Owner: BuiltInOwner})
+	return n > 0, sqldb.Wrap(err, "make a member the owner")
+}
+
 // lock is get with a row lock.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row, err := s.q(ctx).LockTenant(ctx, id)
@@ -81,6 +99,7 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
 		PreferredCurrency: t.PreferredCurrency, VATStatus: t.VAT.Status, VATName: t.VAT.Name, VATValidAt: t.VAT.ValidAt,
 		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
+		ExternalID: t.ExternalID, Metadata: t.Metadata, OwnerAssigned: t.OwnerAssigned,
 	})
 	return sqldb.Wrap(err, "update tenant")
 }

@@ -15,8 +15,8 @@ import (
 // adminPage returns a page of tenants, without their subscriptions and roles, and the total number
 // of tenants.
 func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([]AdminEntry, int64, error) {
-	only.Columns = `t.id, t.name, t.slug, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
-		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email,
+	only.Columns = `t.id, t.name, t.slug, t.external_id, t.metadata, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
+		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email, o.external_id,
 		(SELECT count(*) FROM memberships c WHERE c.tenant_id = t.id)`
 	only.From = `tenants t`
 	only.Join = `LEFT JOIN users o ON o.id = (
@@ -28,14 +28,15 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 			e           AdminEntry
 			ownerID     *int64
 			name, email *string
+			external    *string
 			onboarded   *time.Time
 			deleted     *time.Time
 		)
 		b := &e.Billing
-		err := row.Scan(&e.ID, &e.Name, &e.Slug, &e.Settings, &e.PreferredCurrency, &b.LegalName, &b.Address, &b.City, &b.PostalCode,
-			&b.Country, &b.VATNumber, &e.VAT.Status, &e.VAT.Name, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &ownerID, &name, &email, &e.MemberCount)
+		err := row.Scan(&e.ID, &e.Name, &e.Slug, &e.ExternalID, &e.Metadata, &e.Settings, &e.PreferredCurrency, &b.LegalName, &b.Address, &b.City, &b.PostalCode,
+			&b.Country, &b.VATNumber, &e.VAT.Status, &e.VAT.Name, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &ownerID, &name, &email, &external, &e.MemberCount)
 		if ownerID != nil {
-			e.Owner = &Person{ID: *ownerID, Name: *name, Email: *email}
+			e.Owner = &AdminTenantOwner{ID: *ownerID, Name: *name, Email: *email, ExternalID: external}
 		}
 		e.OnboardingCompletedAt, e.DeletedAt = onboarded, deleted
 		return e, err

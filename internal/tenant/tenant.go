@@ -24,10 +24,13 @@ type Tenant struct {
 	ID                    uuid.UUID
 	Name                  string
 	Slug                  string
+	ExternalID            *string    // the ID that the operator's backend assigned
+	Metadata              sqldb.JSON // an object: the data of the operator's backend
 	Settings              sqldb.JSON // an object, or nil
 	PreferredCurrency     string     // ISO 4217
 	Billing               BillingDetails
 	VAT                   VATCheck
+	OwnerAssigned         bool // the platform chose the owner
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time

@@ -35,7 +35,7 @@ const (
 // tenant uses is a validation error. It returns ErrNotFound if the tenant does not exist.
 func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (Tenant, error) {
 	t, err := s.update(ctx, id, actionUpdated, change)
-	if sqldb.IsUnique(err) { // only the slug is unique
+	if sqldb.IsUnique(err) { // members cannot change the external ID
 		err = errSlugTaken
 	}
 	return t, err
@@ -153,7 +153,7 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 func auditFields(t Tenant) map[string]any {
 	fields := recordedBilling(t.Billing)
 	maps.Copy(fields, map[string]any{
-		"name": t.Name, "slug": t.Slug, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,
+		"name": t.Name, "slug": t.Slug, "external_id": t.ExternalID, "metadata": t.Metadata, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,
 		"onboarding_completed_at": t.OnboardingCompletedAt,
 	})
 	return fields

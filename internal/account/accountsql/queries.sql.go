@@ -227,6 +227,17 @@ func (q *Queries) DeleteWrongPasswords(ctx context.Context, emailHash string) er
 	return err
 }
 
+const emailOfExternalID = `-- name: EmailOfExternalID :one
+SELECT email FROM users WHERE external_id = $1::text
+`
+
+func (q *Queries) EmailOfExternalID(ctx context.Context, externalID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, emailOfExternalID, externalID)
+	var email string
+	err := row.Scan(&email)
+	return email, err
+}
+
 const extendSession = `-- name: ExtendSession :exec
 UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -328,8 +339,8 @@ func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
 }
 
 const insertUser = `-- name: InsertUser :one
-INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at, external_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
 ON CONFLICT (email) DO NOTHING
 RETURNING id
 `
@@ -343,6 +354,7 @@ type InsertUserParams struct {
 	EmailVerifiedAt     *time.Time
 	Locale              *string
 	CreatedAt           time.Time
+	ExternalID          *string
 }
 
 func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, error) {
@@ -355,6 +367,7 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 		arg.EmailVerifiedAt,
 		arg.Locale,
 		arg.CreatedAt,
+		arg.ExternalID,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -785,6 +798,21 @@ type RevokeSessionParams struct {
 
 func (q *Queries) RevokeSession(ctx context.Context, arg RevokeSessionParams) error {
 	_, err := q.db.ExecContext(ctx, revokeSession, arg.TokenHash, arg.RevokedAt)
+	return err
+}
+
+const setExternalID = `-- name: SetExternalID :exec
+UPDATE users SET external_id = $2, updated_at = $3 WHERE id = $1
+`
+
+type SetExternalIDParams struct {
+	ID         int64
+	ExternalID *string
+	UpdatedAt  time.Time
+}
+
+func (q *Queries) SetExternalID(ctx context.Context, arg SetExternalIDParams) error {
+	_, err := q.db.ExecContext(ctx, setExternalID, arg.ID, arg.ExternalID, arg.UpdatedAt)
 	return err
 }
 

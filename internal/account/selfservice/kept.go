@@ -32,6 +32,7 @@ type ExportAccount struct {
 	ID              int64       `json:"id"`
 	Name            string      `json:"name"`
 	Email           string      `json:"email"`
+	ExternalID      *string     `json:"external_id"`
 	EmailVerifiedAt *shape.Time `json:"email_verified_at"`
 	Locale          *string     `json:"locale"`
 	HasPassword     bool        `json:"has_password"`

@@ -61,14 +61,14 @@ DELETE FROM wrong_passwords WHERE email_hash = $1;
 -- name: EmptyUser :exec
 UPDATE users
 SET name = '', email = sqlc.arg(email), password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
-    platform_permissions = NULL, locale = NULL, deleted_at = $2, updated_at = sqlc.arg(now)
+    platform_permissions = NULL, locale = NULL, external_id = NULL, deleted_at = $2, updated_at = sqlc.arg(now)
 WHERE id = $1;
 
 -- name: MembersOf :one
 SELECT count(*) FROM memberships WHERE user_id = $1;
 
 -- name: KeptUser :one
-SELECT id, name, email, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
 FROM users WHERE id = $1;
 
 -- name: KeptPlaces :many

@@ -59,7 +59,7 @@ func (s store) loadExport(ctx context.Context, userID int64) (k Export, err erro
 		return k, sqldb.Wrap(err, "read personal data")
 	}
 	k.Account = ExportAccount{
-		ID: u.ID, Name: u.Name, Email: u.Email, EmailVerifiedAt: shape.TP(u.EmailVerifiedAt), Locale: u.Locale,
+		ID: u.ID, Name: u.Name, Email: u.Email, ExternalID: u.ExternalID, EmailVerifiedAt: shape.TP(u.EmailVerifiedAt), Locale: u.Locale,
 		HasPassword: u.HasPassword, IsPlatformAdmin: u.IsPlatformAdmin, CreatedAt: shape.T(u.CreatedAt), UpdatedAt: shape.T(u.UpdatedAt),
 	}
 	if u.AvatarHash != nil {
@@ -140,7 +140,7 @@ type longList struct {
 
 // sentInvitations returns the invitations that a user has sent, oldest first.
 func (s store) sentInvitations(userID int64) longList {
-	p := selfservicesql.KeptSentParams{InviterID: userID, Most: exportPageSize}
+	p := selfservicesql.KeptSentParams{InviterID: &userID, Most: exportPageSize}
 	return longList{"invitations_sent", func(ctx context.Context) ([]any, bool, error) {
 		list, err := s.q(ctx).KeptSent(ctx, p)
 		if len(list) > 0 {

@@ -84,7 +84,7 @@ func domainEnums() []shape.Enum {
 		{Name: "QuotaStatus", Text: "Usage relative to the quota: ok below 80 percent, warning from 80 percent, exceeded from 100 percent.", Values: []string{"ok", "warning", "exceeded"}},
 		{Name: "SeriesInterval", Text: "Length of a data point.", Values: []string{"hour", "day", "month"}},
 		{
-			Name: "APIKeyScope", Text: "Scope of an API key. `tenants.read` is only available for platform keys.", Values: authz.PlatformScopes(),
+			Name: "APIKeyScope", Text: "Scope of an API key. Only platform keys can have catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write.", Values: authz.PlatformScopes(),
 			Fields: []string{"APIKey.scopes", "NewAPIKey.scopes", "CreateAPIKeyRequest.scopes", "CreatePlatformAPIKeyRequest.scopes"},
 		},
 		{Name: "TenantPermission", Text: "Permission that a tenant role can grant.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},

@@ -2,6 +2,7 @@ package letters
 
 import (
 	"context"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/frontend"
 )
@@ -12,6 +13,17 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	return l.send(ctx, l.locale(locale), letter{
 		key: "password_reset", to: to, link: l.pages().PageURL(frontend.ResetPassword, "token", token, "email", to),
 		theirs: map[string]string{"name": name},
+	})
+}
+
+// NewOwner sends the owner of a tenant that the platform created the link to choose a first password
+// (rules: tenant#provisioning).
+func (l *Letters) NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "new_owner", to: to, link: l.pages().PageURL(frontend.ResetPassword, "token", token, "email", to),
+		ours:   map[string]string{"expires": in.Instant(expires)},
+		theirs: map[string]string{"name": name, "tenant": tenant},
 	})
 }
 

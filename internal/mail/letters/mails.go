@@ -79,6 +79,13 @@ func Mails() []Mail {
 		}, sampleInvitation},
 		{"password_reset", "A user requested a password reset. Contains the link.", []Variable{name}, user((*Letters).PasswordReset)},
 		{
+			"new_owner", "An organization was created for its owner, who has no password yet.",
+			[]Variable{name, tenant, {"expires", "Until when the link is valid.", true}},
+			user(func(l *Letters, ctx context.Context, locale, to, name, token string) error {
+				return l.NewOwner(ctx, locale, to, name, "Acme & Sons", token, sampleTime.AddDate(0, 0, 7))
+			}),
+		},
+		{
 			"password_changed", "A user's password was changed.",
 			[]Variable{name, {"time", "Time of the change.", true}},
 			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {

@@ -48,12 +48,17 @@ type Operation struct {
 	Rate        string                         `json:"x-rate-limit,omitempty"`
 	KeyScope    string                         `json:"x-api-key-scope,omitempty"`
 
+	IsIdempotent bool `json:"-"` // supports IdempotencyKey
+
 	Method string     `json:"-"`
 	Path   string     `json:"-"`
 	Entry  Entry      `json:"-"`
 	Input  Input      `json:"-"`
 	List   *page.Spec `json:"-"` // nil if the operation is not a list
 }
+
+// IdempotencyKey is the header with which a client retries a request safely.
+const IdempotencyKey = "Idempotency-Key"
 
 // Parameter is a request parameter or a response header.
 type Parameter struct {

@@ -221,7 +221,7 @@ func (op *Operation) access() string {
 	}
 	switch {
 	case op.KeyScope != "":
-		text += fmt.Sprintf(" API keys require the scope %#q.", op.KeyScope)
+		text += " API keys require the scope `" + strings.ReplaceAll(op.KeyScope, "|", "` or `") + "`."
 	case op.isSecured():
 		text += " API keys are not accepted."
 	}

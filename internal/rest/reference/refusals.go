@@ -52,6 +52,7 @@ func (op *Operation) refusals() map[int]codes {
 	add(op.Input != Raw, http.StatusUnprocessableEntity)
 	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // the body is not an object
 	add(op.Rate != "", http.StatusTooManyRequests, "")
+	add(op.IsIdempotent, http.StatusConflict, string(fault.IdempotencyKeyReused))
 	for status, list := range op.Entry.Answers {
 		add(status >= http.StatusBadRequest, status, list...)
 	}

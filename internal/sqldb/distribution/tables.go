@@ -106,6 +106,7 @@ var Tables = map[string]Class{
 	"subscription_journal": Local,
 
 	// Small tables that do not belong to tenants.
+	"idempotency_keys":       Local,
 	"imported":               Local,
 	"installation":           Local,
 	"invoice_numbers":        Local,

@@ -105,21 +105,7 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	if !errors.Is(err, ErrNone) {
 		return id, err
 	}
-	key, err := s.creationKey(ctx, t.ID)
-	if err != nil {
-		return "", err
-	}
-	id, err = s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{Key: key, TenantID: t.ID.String()})
-	if err != nil {
-		return "", err
-	}
-	p := s.params(t)
-	// The update sends all details, so repeating it under another key is harmless.
-	p.Key = "customer-" + sqldb.NewID().String()
-	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
-		return "", err
-	}
-	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
+	if id, err = s.Create(ctx, t); err != nil {
 		return "", err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -140,6 +126,26 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 		return "", err
 	}
 	return id, s.registerVAT(ctx, t)
+}
+
+// Create creates a tenant's customer at the provider, without storing it, and returns its ID. The
+// tenant need not exist yet.
+func (s *Service) Create(ctx context.Context, t tenant.Tenant) (string, error) {
+	key, err := s.creationKey(ctx, t.ID)
+	if err != nil {
+		return "", err
+	}
+	id, err := s.deps.Provider.CreateCustomer(ctx, psp.CustomerParams{Key: key, TenantID: t.ID.String()})
+	if err != nil {
+		return "", err
+	}
+	p := s.params(t)
+	// The update sends all details, so repeating it under another key is harmless.
+	p.Key = "customer-" + sqldb.NewID().String()
+	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
+		return "", err
+	}
+	return id, s.deps.Provider.UpdateCustomer(ctx, id, p)
 }
 
 // creationKey returns the idempotency key for creating a tenant's customer. It differs after each

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -95,8 +96,11 @@ func (r *rig) SeatLimit(context.Context, uuid.UUID) (*int64, error) {
 }
 
 func (r *rig) PasswordReset(context.Context, string, string, string, string) error { return nil }
-func (r *rig) PasswordChanged(context.Context, string, string, string) error       { return nil }
-func (r *rig) Welcome(context.Context, string, string, string) error               { return nil }
+func (r *rig) NewOwner(context.Context, string, string, string, string, string, time.Time) error {
+	return nil
+}
+func (r *rig) PasswordChanged(context.Context, string, string, string) error { return nil }
+func (r *rig) Welcome(context.Context, string, string, string) error         { return nil }
 
 func (r *rig) Invitation(_ context.Context, _, to string, i letters.Invitation) error {
 	r.mu.Lock()

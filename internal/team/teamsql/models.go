@@ -15,7 +15,7 @@ type Invitation struct {
 	TenantID      uuid.UUID
 	Email         string
 	RoleID        int64
-	InviterID     int64
+	InviterID     *int64
 	Status        string
 	TokenHash     string
 	ExpiresInDays int32

@@ -191,7 +191,7 @@ type InsertInvitationParams struct {
 	TenantID      uuid.UUID
 	Email         string
 	RoleID        int64
-	InviterID     int64
+	InviterID     *int64
 	Status        string
 	TokenHash     string
 	ExpiresInDays int32
@@ -282,11 +282,11 @@ func (q *Queries) InsertRolePermission(ctx context.Context, arg InsertRolePermis
 }
 
 const invitation = `-- name: Invitation :one
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.id = $2
 `
 
@@ -325,11 +325,11 @@ func (q *Queries) Invitation(ctx context.Context, arg InvitationParams) (Invitat
 }
 
 const invitationByToken = `-- name: InvitationByToken :one
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.token_hash = $1 AND t.deleted_at IS NULL
 `
 
@@ -363,11 +363,11 @@ func (q *Queries) InvitationByToken(ctx context.Context, tokenHash string) (Invi
 }
 
 const invitations = `-- name: Invitations :many
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT $3 OFFSET $2
@@ -605,11 +605,11 @@ func (q *Queries) MoveMembers(ctx context.Context, arg MoveMembersParams) error 
 }
 
 const olderInvitations = `-- name: OlderInvitations :many
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND (invitations.created_at, invitations.id) < ($2::timestamptz, $3::uuid)
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT $4
@@ -674,11 +674,11 @@ func (q *Queries) OlderInvitations(ctx context.Context, arg OlderInvitationsPara
 }
 
 const olderPendingInvitations = `-- name: OlderPendingInvitations :many
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > $2
   AND (invitations.created_at, invitations.id) < ($3::timestamptz, $4::uuid)
 ORDER BY invitations.created_at DESC, invitations.id DESC
@@ -745,11 +745,11 @@ func (q *Queries) OlderPendingInvitations(ctx context.Context, arg OlderPendingI
 }
 
 const pendingInvitations = `-- name: PendingInvitations :many
-SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations
 JOIN roles r ON r.id = invitations.role_id
 JOIN tenants t ON t.id = invitations.tenant_id
-JOIN users u ON u.id = invitations.inviter_id
+LEFT JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > $2
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT $4 OFFSET $3

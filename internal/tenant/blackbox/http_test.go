@@ -34,7 +34,7 @@ func TestShowTenant(t *testing.T) {
 		a := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200)
 		adaShown := object{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"}
 		want := object{
-			"id": ada.Tenant, "name": "Ada's Organization", "slug": "adas-organization", "settings": nil, "owner": adaShown,
+			"id": ada.Tenant, "name": "Ada's Organization", "slug": "adas-organization", "external_id": nil, "metadata": object{}, "settings": nil, "owner": adaShown,
 			"users":          []any{adaShown, object{"id": float64(bobID), "name": "Bob", "email": "bob@example.com"}},
 			"user_joined_at": a.At("data.user_joined_at"), "user_role": "owner",
 			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
@@ -126,7 +126,7 @@ func TestCreateTenant(t *testing.T) {
 		a := create(ada, object{"name": "  Crème & Co  ", "id": apptest.NoSuchID, "slug": "other", "preferred_currency": "USD", "country": "IT"}).Want(201)
 		me := object{"id": float64(s.UserID(ada)), "name": "Ada", "email": "ada@example.com"}
 		want := object{
-			"id": a.At("data.id"), "name": "Crème & Co", "slug": "creme-co", "settings": nil, "owner": me, "users": []any{me},
+			"id": a.At("data.id"), "name": "Crème & Co", "slug": "creme-co", "external_id": nil, "metadata": object{}, "settings": nil, "owner": me, "users": []any{me},
 			"user_joined_at": a.At("data.created_at"), "user_role": "owner",
 			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
 			"has_active_subscription": false, "has_billing_details": false, "preferred_currency": "EUR",

@@ -171,9 +171,9 @@ func TestAdminTenants(t *testing.T) {
 			roles = roles[1:]
 		}
 		want := map[string]any{
-			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "legal_name": "Analytical Engines Ltd",
+			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "external_id": nil, "metadata": map[string]any{}, "legal_name": "Analytical Engines Ltd",
 			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil,
-			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"},
+			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com", "external_id": nil},
 			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
 			"created_at": shown["created_at"], "roles": shown["roles"],
 		}

@@ -15,6 +15,9 @@ type Tenant struct {
 	ID                    uuid.UUID
 	Name                  string
 	Slug                  string
+	ExternalID            *string
+	Metadata              sqldb.JSON
+	OwnerAssigned         bool
 	Settings              sqldb.JSON
 	PreferredCurrency     string
 	LegalName             *string

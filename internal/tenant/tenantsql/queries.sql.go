@@ -125,7 +125,7 @@ func (q *Queries) DeleteTenant(ctx context.Context, id uuid.UUID) error {
 
 const emptyTenant = `-- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', name_key = '', name_key_es = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+SET name = '', name_key = '', name_key_es = '', slug = $3, external_id = NULL, metadata = '{}', settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
     country = NULL, vat_number = NULL, vat_status = 'none', vat_name = NULL, vat_valid_at = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL
 `
@@ -139,6 +139,22 @@ type EmptyTenantParams struct {
 func (q *Queries) EmptyTenant(ctx context.Context, arg EmptyTenantParams) error {
 	_, err := q.db.ExecContext(ctx, emptyTenant, arg.ID, arg.PurgedAt, arg.Slug)
 	return err
+}
+
+const externalIDTaken = `-- name: ExternalIDTaken :one
+SELECT EXISTS (SELECT 1 FROM tenants WHERE external_id = $1::text AND id <> $2)
+`
+
+type ExternalIDTakenParams struct {
+	ExternalID string
+	ID         uuid.UUID
+}
+
+func (q *Queries) ExternalIDTaken(ctx context.Context, arg ExternalIDTakenParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, externalIDTaken, arg.ExternalID, arg.ID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const firstMembers = `-- name: FirstMembers :many
@@ -257,28 +273,33 @@ func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) (int
 const insertTenant = `-- name: InsertTenant :one
 INSERT INTO tenants (
     id, name, slug, preferred_currency, created_at, updated_at, legal_name, address, city, postal_code, country, vat_number, vat_status,
-    billing_email, name_key, name_key_es
-) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    billing_email, name_key, name_key_es, external_id, metadata, onboarding_completed_at,
+    owner_assigned
+) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id
 `
 
 type InsertTenantParams struct {
-	ID                uuid.UUID
-	Name              string
-	Slug              string
-	PreferredCurrency string
-	CreatedAt         time.Time
-	LegalName         *string
-	Address           *string
-	City              *string
-	PostalCode        *string
-	Country           *string
-	VATNumber         *string
-	VATStatus         string
-	BillingEmail      *string
-	NameKey           []byte
-	NameKeyEs         []byte
+	ID                    uuid.UUID
+	Name                  string
+	Slug                  string
+	PreferredCurrency     string
+	CreatedAt             time.Time
+	LegalName             *string
+	Address               *string
+	City                  *string
+	PostalCode            *string
+	Country               *string
+	VATNumber             *string
+	VATStatus             string
+	BillingEmail          *string
+	NameKey               []byte
+	NameKeyEs             []byte
+	ExternalID            *string
+	Metadata              sqldb.JSON
+	OnboardingCompletedAt *time.Time
+	OwnerAssigned         bool
 }
 
 func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uuid.UUID, error) {
@@ -298,6 +319,10 @@ func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uui
 		arg.BillingEmail,
 		arg.NameKey,
 		arg.NameKeyEs,
+		arg.ExternalID,
+		arg.Metadata,
+		arg.OnboardingCompletedAt,
+		arg.OwnerAssigned,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)
@@ -368,7 +393,7 @@ func (q *Queries) LapsedVATNumbers(ctx context.Context, arg LapsedVATNumbersPara
 }
 
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes changes of one tenant.
@@ -379,6 +404,9 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.ID,
 		&i.Name,
 		&i.Slug,
+		&i.ExternalID,
+		&i.Metadata,
+		&i.OwnerAssigned,
 		&i.Settings,
 		&i.PreferredCurrency,
 		&i.LegalName,
@@ -647,6 +675,26 @@ func (q *Queries) RestoreMembers(ctx context.Context, tenantID uuid.UUID) (int64
 	return result.RowsAffected()
 }
 
+const setOwner = `-- name: SetOwner :execrows
+UPDATE memberships
+SET role_id = (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = $3::text)
+WHERE memberships.tenant_id = $1 AND memberships.user_id = $2
+`
+
+type SetOwnerParams struct {
+	TenantID uuid.UUID
+	UserID   int64
+	Owner    string
+}
+
+func (q *Queries) SetOwner(ctx context.Context, arg SetOwnerParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setOwner, arg.TenantID, arg.UserID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const settingsOfUser = `-- name: SettingsOfUser :one
 SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE m.user_id = $1
 `
@@ -675,7 +723,7 @@ func (q *Queries) SlugTaken(ctx context.Context, arg SlugTakenParams) (bool, err
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -685,6 +733,9 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.ID,
 		&i.Name,
 		&i.Slug,
+		&i.ExternalID,
+		&i.Metadata,
+		&i.OwnerAssigned,
 		&i.Settings,
 		&i.PreferredCurrency,
 		&i.LegalName,
@@ -713,7 +764,8 @@ const updateTenant = `-- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
     vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
-    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19
+    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19,
+    external_id = $20, metadata = $21, owner_assigned = $22
 WHERE id = $1
 `
 
@@ -737,6 +789,9 @@ type UpdateTenantParams struct {
 	VATValidAt            *time.Time
 	NameKey               []byte
 	NameKeyEs             []byte
+	ExternalID            *string
+	Metadata              sqldb.JSON
+	OwnerAssigned         bool
 }
 
 func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
@@ -760,6 +815,9 @@ func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) erro
 		arg.VATValidAt,
 		arg.NameKey,
 		arg.NameKeyEs,
+		arg.ExternalID,
+		arg.Metadata,
+		arg.OwnerAssigned,
 	)
 	return err
 }

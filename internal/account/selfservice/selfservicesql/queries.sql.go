@@ -210,7 +210,7 @@ func (q *Queries) EmailTaken(ctx context.Context, email string) (int64, error) {
 const emptyUser = `-- name: EmptyUser :exec
 UPDATE users
 SET name = '', email = $3, password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
-    platform_permissions = NULL, locale = NULL, deleted_at = $2, updated_at = $4
+    platform_permissions = NULL, locale = NULL, external_id = NULL, deleted_at = $2, updated_at = $4
 WHERE id = $1
 `
 
@@ -581,7 +581,7 @@ ORDER BY created_at, id LIMIT $4
 `
 
 type KeptSentParams struct {
-	InviterID int64
+	InviterID *int64
 	Since     time.Time
 	After     uuid.UUID
 	Most      int32
@@ -623,7 +623,7 @@ func (q *Queries) KeptSent(ctx context.Context, arg KeptSentParams) ([]KeptSentR
 }
 
 const keptUser = `-- name: KeptUser :one
-SELECT id, name, email, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
+SELECT id, name, email, external_id, email_verified_at, is_platform_admin, avatar_hash, locale, (password_hash IS NOT NULL)::boolean AS has_password, created_at, updated_at
 FROM users WHERE id = $1
 `
 
@@ -631,6 +631,7 @@ type KeptUserRow struct {
 	ID              int64
 	Name            string
 	Email           string
+	ExternalID      *string
 	EmailVerifiedAt *time.Time
 	IsPlatformAdmin bool
 	AvatarHash      *string
@@ -647,6 +648,7 @@ func (q *Queries) KeptUser(ctx context.Context, id int64) (KeptUserRow, error) {
 		&i.ID,
 		&i.Name,
 		&i.Email,
+		&i.ExternalID,
 		&i.EmailVerifiedAt,
 		&i.IsPlatformAdmin,
 		&i.AvatarHash,

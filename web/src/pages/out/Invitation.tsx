@@ -45,14 +45,19 @@ function Answer({ token, invitation }: { token: string; invitation: Schema<'Team
   const me = useQuery(meQuery)
   const [registers, setRegisters] = useState(true)
   const tenant = invitation.tenant.name
-  const inviter = invitation.inviter.name
+  const inviter = invitation.inviter?.name
+  const until = format.day(invitation.expires_at)
   const role = roleName(invitation.role)
   const user = me.data?.user
   return (
     <div className="stack">
       <div>
         <h1 className="tight"><Trans>Join {tenant}</Trans></h1>
-        <p className="muted"><Trans>{inviter} invited {invitation.email} to join as {role}. The invitation expires on {format.day(invitation.expires_at)}.</Trans></p>
+        <p className="muted">
+          {inviter
+            ? <Trans>{inviter} invited {invitation.email} to join as {role}. The invitation expires on {format.day(invitation.expires_at)}.</Trans>
+            : <Trans>{invitation.email} is invited to join as {role}. The invitation expires on {until}.</Trans>}
+        </p>
       </div>
       {user
         ? <AcceptAs token={token} invitation={invitation} user={user} />

@@ -16,26 +16,52 @@ export const scopeWords: Record<KeyScope, MessageDescriptor> = {
   'invoices.read': msg`View invoices and their documents`,
   'team.read': msg`View members and invitations`,
   'tenants.read': msg`View all tenants`,
+  'tenants.write': msg`Create and change tenants and their teams`,
+  'subscriptions.write': msg`Start and change subscriptions`,
+  'limits.write': msg`Change limits`,
+  'credit.write': msg`Give credit`,
+  'catalog.read': msg`View the catalog`,
 }
 
-/** Returns the scopes that a key can have. Only platform keys can have tenants.read. */
+/** The scopes that only platform keys can have. */
+const ofPlatform: readonly KeyScope[] = ['tenants.read', 'tenants.write', 'subscriptions.write', 'limits.write', 'credit.write', 'catalog.read']
+
+/** Returns the scopes that a key can have. */
 export const scopesOf = (platform: boolean): KeyScope[] =>
-  (Object.keys(scopeWords) as KeyScope[]).filter((one) => platform || one !== 'tenants.read')
+  (Object.keys(scopeWords) as KeyScope[]).filter((one) => platform || !ofPlatform.includes(one))
 
 /** The permissions that are required to give a key certain scopes, with an explanation. */
 const needed = {
   'billing.manage': msg`Requires the permission to change the plan and pay.`,
   'tenants.view': msg`Requires the permission to view tenants.`,
   'tenants.manage': msg`Requires the permission to change tenants.`,
+  'limits.manage': msg`Requires the permission to change limits.`,
+  'products.view': msg`Requires the permission to view products.`,
+  'plans.view': msg`Requires the permission to view plans.`,
+  'features.view': msg`Requires the permission to view features.`,
+  'meters.manage': msg`Requires the permission to manage meters.`,
+  'currencies.manage': msg`Requires the permission to manage currencies.`,
+}
+
+type Permission = keyof typeof needed
+
+/** The permissions required to give a platform key a scope, if not tenants.view. */
+const platformPermissions: Partial<Record<KeyScope, Permission[]>> = {
+  'usage.write': ['tenants.manage'],
+  'tenants.write': ['tenants.manage'],
+  'limits.write': ['limits.manage'],
+  'credit.write': ['tenants.manage'],
+  'subscriptions.write': ['billing.manage', 'tenants.manage'],
+  'catalog.read': ['products.view', 'plans.view', 'features.view', 'meters.manage', 'currencies.manage'],
 }
 
 /**
- * Returns the permission that is required to give a key a scope, because its creator can use the
- * key, too. Undefined if none is required.
+ * Returns the permissions that are required to give a key a scope, because its creator can use the
+ * key, too.
  */
-function permissionFor(one: KeyScope, platform: boolean): keyof typeof needed | undefined {
-  if (platform) return one === 'usage.write' ? 'tenants.manage' : 'tenants.view'
-  return one === 'invoices.read' ? 'billing.manage' : undefined
+function permissionsFor(one: KeyScope, platform: boolean): Permission[] {
+  if (platform) return platformPermissions[one] ?? ['tenants.view']
+  return one === 'invoices.read' ? ['billing.manage'] : []
 }
 
 /** Returns a function that returns why the user cannot give a key a scope, if anything. */
@@ -45,8 +71,8 @@ export function useHindrance(scope: Scope): (one: KeyScope) => MessageDescriptor
   const tenant = useQuery({ ...tenantQuery, enabled: !platform }).data
   const held: readonly string[] = platform ? user.permissions : (tenant?.user_permissions ?? [])
   return (one) => {
-    const permission = permissionFor(one, platform)
-    return permission && !held.includes(permission) ? needed[permission] : undefined
+    const missing = permissionsFor(one, platform).find((permission) => !held.includes(permission))
+    return missing && needed[missing]
   }
 }
 

@@ -24,7 +24,7 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
   const [asking, setAsking] = useState(false)
   const params = { path: { ...here.params.path, invitation: invitation.id } }
   const { email } = invitation
-  const by = invitation.inviter.name
+  const by = invitation.inviter?.name
   const since = format.ago(invitation.created_at)
   const end = format.day(invitation.expires_at)
   const resend = useAction(async () => {
@@ -54,7 +54,7 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
       <td className="k3">
         {invitation.is_expired
           ? <><Status tone="off"><Trans>Invitation expired</Trans></Status><small><Trans>on {end}, does not take a seat</Trans></small></>
-          : <><Status tone="wait"><Trans>Invited</Trans></Status><small><Trans>by {by} {since}, expires on {end}</Trans></small></>}
+          : <><Status tone="wait"><Trans>Invited</Trans></Status><small>{by ? <Trans>by {by} {since}, expires on {end}</Trans> : <Trans>{since}, expires on {end}</Trans>}</small></>}
       </td>
       <td className="acts-cell k4">
         {may('team.invite') && (

@@ -1,0 +1,47 @@
+package psp
+
+import (
+	"context"
+	"maps"
+
+	"github.com/stripe/stripe-go/v85"
+)
+
+// CreateSubscription starts a subscription without a checkout and without a trial. It ignores the
+// parameters of the checkout's page. The subscription is active if its first invoice is 0
+// (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses).
+func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
+	params := &stripe.SubscriptionCreateParams{
+		Params:   idempotencyParams(p.Key),
+		Customer: stripe.String(p.CustomerID),
+		Items:    []*stripe.SubscriptionCreateItemParams{{Price: stripe.String(p.PriceID), Quantity: stripe.Int64(p.Quantity)}},
+		Metadata: p.Metadata,
+	}
+	for _, id := range p.MeteredPriceIDs {
+		params.Items = append(params.Items, &stripe.SubscriptionCreateItemParams{Price: stripe.String(id)})
+	}
+	if p.InvoicesMonthly {
+		params.PendingInvoiceItemInterval = &stripe.SubscriptionCreatePendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
+	}
+	return writeOnce(ctx, c, "create subscription", p.Key, func(ctx context.Context) (Subscription, error) {
+		s, err := c.api.V1Subscriptions.Create(ctx, params)
+		if err != nil {
+			return Subscription{}, err
+		}
+		return c.newSubscription(ctx, s)
+	}, func(ctx context.Context) (Subscription, error) { return c.findSubscription(ctx, p) })
+}
+
+// findSubscription looks for the subscription of an earlier attempt, which the metadata identifies.
+// It returns ErrNotDone if the customer has no such subscription.
+func (c *Client) findSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
+	for s, err := range c.Subscriptions(ctx, p.CustomerID, "") {
+		switch {
+		case err != nil:
+			return Subscription{}, err
+		case maps.Equal(s.Metadata, p.Metadata):
+			return s, nil
+		}
+	}
+	return Subscription{}, ErrNotDone
+}
