@@ -92,11 +92,11 @@ func TestMovesThatAreRefused(t *testing.T) {
 	w := world(t)
 	const (
 		either  = `{"message":"Specify either “advance” or “to”.","errors":{"advance":["Specify either “advance” or “to”."],"to":["Specify either “advance” or “to”."]}}`
-		advance = `{"message":"“advance” must be ahead: time only moves forward.","errors":{"advance":["“advance” must be ahead: time only moves forward."]}}`
-		to      = `{"message":"“to” must be ahead: time only moves forward.","errors":{"to":["“to” must be ahead: time only moves forward."]}}`
+		advance = `{"message":"“advance” must be in the future: time only moves forward.","errors":{"advance":["“advance” must be in the future: time only moves forward."]}}`
+		to      = `{"message":"“to” must be in the future: time only moves forward.","errors":{"to":["“to” must be in the future: time only moves forward."]}}`
 		length  = `{"message":"“advance” must be a duration such as 720h or 90m.","errors":{"advance":["“advance” must be a duration such as 720h or 90m."]}}`
 		moment  = `{"message":"“to” must be a time such as 2026-01-31T08:15:30Z.","errors":{"to":["“to” must be a time such as 2026-01-31T08:15:30Z."]}}`
-		far     = `{"message":"“to” is too far ahead.","errors":{"to":["“to” is too far ahead."]}}`
+		far     = `{"message":"“to” is too far in the future.","errors":{"to":["“to” is too far in the future."]}}`
 	)
 	for body, want := range map[string]struct {
 		status int
@@ -247,7 +247,7 @@ func TestTheClocksPage(t *testing.T) {
 		t.Errorf("a month later it is %v", now)
 	}
 	rec = request(w, "POST", "/sandbox/clock", "to=2026-03-01T13:00:00Z", form...)
-	if rec.Code != http.StatusUnprocessableEntity || !strings.Contains(rec.Body.String(), `role="alert">“to” must be ahead`) {
+	if rec.Code != http.StatusUnprocessableEntity || !strings.Contains(rec.Body.String(), `role="alert">“to” must be in the future`) {
 		t.Errorf("backwards: %d %s", rec.Code, rec.Body)
 	}
 	for path, kind := range map[string]string{"/sandbox/style.css": "text/css; charset=utf-8", "/sandbox/script.js": "text/javascript; charset=utf-8"} {

@@ -74,7 +74,7 @@ func TestShop(t *testing.T) {
 	if e := hooks.Await(api.WebhookEventTypeUsageQuotaReached, tenantOf(t, s, "ada@example.com")); e.ID == "" {
 		t.Error("nobody is told that the quota is reached")
 	}
-	if status, page, _ = post("/work", url.Values{"text": {"more"}}); status != 429 || !strings.Contains(page, "no room") {
+	if status, page, _ = post("/work", url.Values{"text": {"more"}}); status != 429 || !strings.Contains(page, "Your plan does not allow that much.") {
 		t.Errorf("working over the quota: %d %s", status, page)
 	}
 }

@@ -82,7 +82,7 @@ func TestWrongBrandIsNamed(t *testing.T) {
 	}{
 		{"TENANTRY_APP_NAME", "has 61 characters; the maximum is 60", settings.BrandFlags{AppName: strings.Repeat("a", 61)}},
 		{"TENANTRY_APP_NAME", "must not contain control or format characters", settings.BrandFlags{AppName: "Ac\nme"}},
-		{"TENANTRY_LOGO", text + ": is none of PNG, JPEG, WebP and SVG", settings.BrandFlags{Logo: text}},
+		{"TENANTRY_LOGO", text + ": must be PNG, JPEG, WebP or SVG", settings.BrandFlags{Logo: text}},
 		{"TENANTRY_LOGO", `"http://a.example/l.png" is neither an https URL nor a file`, settings.BrandFlags{Logo: "http://a.example/l.png"}},
 		{"TENANTRY_LOGO", "not an absolute http or https URL", settings.BrandFlags{Logo: "ftp://a.example/l.png"}},
 		{"TENANTRY_LOGO", "must not have a user or a password", settings.BrandFlags{Logo: "https://u:p@a.example/l.png"}},

@@ -47,7 +47,7 @@ func check(s invoice.Statement) error {
 	case inv.Billed.Name == nil || inv.Billed.Address.Country == nil:
 		return impossibleError("the name or the country of the payer is not known")
 	case len(inv.Lines) == 0:
-		return impossibleError("the invoice has no lines")
+		return impossibleError("the invoice contains no lines")
 	case s.MinorUnits > 2:
 		return impossibleError("the currency has more than two decimals")
 	case inv.Total.AmountCents < 0:

@@ -79,7 +79,7 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		wantRefused := []string{
-			"calls 2: too old: the provider refused the request",
+			"calls 2: too old: the provider rejected the request",
 			"lost 4: the linked price price_lost or its meter cannot be read: no such object at the provider",
 		}
 		lines, ids := refused(t, w)

@@ -73,8 +73,8 @@ func TestMessagesAreVerifiedAndPrinted(t *testing.T) {
 	for _, want := range []string{
 		"2026-01-02T03:04:05Z  invoice.paid  id m1  tenant t1  signature valid  answered 204\n  {\n    \"type\": \"invoice.paid\",",
 		"id m1  tenant t1  signature valid  a repetition, seen 2 times  answered 204\n",
-		"id m1  tenant t1  signature invalid (no signature was made with the secret)  answered 401\n",
-		"id m2  tenant t1  signature invalid (webhook-timestamp is more than five minutes off this machine's clock)  answered 401\n",
+		"id m1  tenant t1  signature invalid (no signature matches the secret)  answered 401\n",
+		"id m2  tenant t1  signature invalid (webhook-timestamp differs from this machine's clock by more than five minutes)  answered 401\n",
 		"id -  tenant t1  signature invalid (a header is missing: webhook-id, webhook-timestamp or webhook-signature)  answered 401\n",
 		"  -  id m3  no tenant  signature valid  answered 204\n  \"no JSON\\x1b[2J\"\n",
 	} {

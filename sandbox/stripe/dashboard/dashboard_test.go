@@ -71,7 +71,7 @@ func TestTheOverviewOfNothing(t *testing.T) {
 		shows(t, at, page(t, w, at, 200), says)
 	}
 	for _, at := range []string{"/customers/cus_x", "/subscriptions/sub_x", "/invoices/in_x", "/events/evt_x"} {
-		shows(t, at, page(t, w, at, 404), "There is nothing here")
+		shows(t, at, page(t, w, at, 404), "This object does not exist or was deleted.")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestASubscriptionsPage(t *testing.T) {
 	shows(t, "overdue", page(t, w, at, 200), "Past due")
 	clock := w.Post("/v1/test_helpers/test_clocks", "frozen_time=1772359200").At("id")
 	bound := w.Post("/v1/customers", "test_clock="+clock).At("id")
-	shows(t, "on a test clock", page(t, w, "/customers/"+bound, 200), "Test clock", "nothing yet")
+	shows(t, "on a test clock", page(t, w, "/customers/"+bound, 200), "Test clock", "<dt>Payment method</dt><dd>None</dd>")
 }
 
 func TestAnInvoicesPage(t *testing.T) {
