@@ -18,8 +18,8 @@
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
 //   - AdminCreateTenant: Create a tenant
-//   - AdminDeleteCurrency: Delete a currency that nothing uses
-//   - AdminDeleteEntitlement: Remove an entitlement
+//   - AdminDeleteCurrency: Delete a currency
+//   - AdminDeleteEntitlement: Delete an entitlement
 //   - AdminDeleteFeature: Delete a feature
 //   - AdminDeleteLimit: Remove the override of a limit
 //   - AdminDeleteMeter: Delete a meter

@@ -572,7 +572,7 @@ type APIKeyPage struct {
 	Meta  PageMeta  `json:"meta"`
 }
 
-// APIKeyScope What an API key opens. catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write are for keys of the platform alone.
+// APIKeyScope Scope of an API key. Only platform keys can have catalog.read, credit.write, limits.write, subscriptions.write, tenants.read and tenants.write.
 type APIKeyScope string
 
 // AcceptedInvitation defines model for AcceptedInvitation.
@@ -702,10 +702,10 @@ type AdminCreatePlanRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -726,7 +726,7 @@ type AdminCreatePlanRequest struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
@@ -759,16 +759,16 @@ type AdminCreateProviderPriceRequest struct {
 
 // AdminCreateTenantRequest defines model for AdminCreateTenantRequest.
 type AdminCreateTenantRequest struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// Currency The preferred currency. Required with plan_slug.
@@ -777,13 +777,13 @@ type AdminCreateTenantRequest struct {
 	// ExternalID The ID of your backend: unique, compared exactly.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Metadata Data of your backend, at most 16 KiB.
 	Metadata *map[string]interface{} `json:"metadata,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
 	// Owner An account without a tenant, or a new one, which gets a mail with a link to set its password.
@@ -792,13 +792,13 @@ type AdminCreateTenantRequest struct {
 	// PlanSlug A plan with the price 0 in the currency. The default plan applies without a subscription.
 	PlanSlug *string `json:"plan_slug,omitempty"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
 	// Slug Default: derived from the name.
 	Slug *string `json:"slug,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
@@ -1010,10 +1010,10 @@ type AdminPlan struct {
 	// IsActive Whether it is offered to customers.
 	IsActive bool `json:"is_active"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Prices Prices, one per currency.
@@ -1038,10 +1038,10 @@ type AdminPlan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -1222,7 +1222,7 @@ type AdminTenant struct {
 	// ExternalID The ID that your backend has given the tenant.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
 	// LegalName Legal name for invoices.
@@ -1234,13 +1234,13 @@ type AdminTenant struct {
 	// Metadata Data of your backend.
 	Metadata map[string]interface{} `json:"metadata"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// Owner The owner; null where there is none.
+	// Owner Owner of the tenant. Null if not set.
 	Owner nullable.Nullable[AdminTenantOwner] `json:"owner"`
 
 	// PlanName Name of the plan. Null without a subscription.
@@ -1278,16 +1278,16 @@ type AdminTenantAnswer struct {
 
 // AdminTenantOwner defines model for AdminTenantOwner.
 type AdminTenantOwner struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
 	// ExternalID The ID that your backend has given the user.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID int64 `json:"id"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 }
 
@@ -1394,10 +1394,10 @@ type AdminUpdatePlanRequest struct {
 	// IsActive Whether it is offered to customers.
 	IsActive *bool `json:"is_active,omitempty"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault *bool `json:"is_default,omitempty"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
 	// Name Text by language. Null or empty if a language does not have a text.
@@ -1421,7 +1421,7 @@ type AdminUpdatePlanRequest struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays *int `json:"trial_days,omitempty"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard *bool `json:"trial_requires_card,omitempty"`
 }
 
@@ -1445,42 +1445,42 @@ type AdminUpdateProductRequest struct {
 
 // AdminUpdateTenantRequest defines model for AdminUpdateTenantRequest.
 type AdminUpdateTenantRequest struct {
-	// Address The postal address, in one or several lines.
+	// Address Postal address. Can have several lines.
 	Address nullable.Nullable[string] `json:"address,omitempty"`
 
-	// BillingEmail Where mails about bills go; null for the owner's address.
+	// BillingEmail Email address for billing emails. If null, they go to the owner.
 	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
 
-	// City The city.
+	// City City.
 	City nullable.Nullable[string] `json:"city,omitempty"`
 
-	// Country The country: two letters of ISO 3166-1.
+	// Country Country, as an ISO 3166-1 alpha-2 code.
 	Country nullable.Nullable[string] `json:"country,omitempty"`
 
 	// ExternalID Unique; compared exactly.
 	ExternalID nullable.Nullable[string] `json:"external_id,omitempty"`
 
-	// LegalName The name on bills.
+	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Metadata Merged by key: null removes a key, null for the whole removes all. The result takes at most 16 KiB.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
 
-	// Name The name.
+	// Name Display name.
 	Name  *string      `json:"name,omitempty"`
 	Owner *OwnerFields `json:"owner,omitempty"`
 
-	// PostalCode The postal code.
+	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
-	// Settings Keys and values of the frontend's own, at most 16 KiB.
+	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
 
-	// VatNumber The VAT number; null for none.
+	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
-// Aggregation How one figure is made of the events of a period.
+// Aggregation How the events of a period are combined into one value.
 type Aggregation string
 
 // AuditEntry defines model for AuditEntry.
@@ -3032,10 +3032,10 @@ type OfferedPlan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
 	// Prices Prices, one per currency.
@@ -3053,7 +3053,7 @@ type OfferedPlan struct {
 	// TrialDays Length of the free trial for this tenant, in days. 0 if the tenant cannot get a trial, for example after an earlier trial of the product.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
@@ -3092,7 +3092,7 @@ type OnboardingBilling struct {
 
 // OnboardingCheckout defines model for OnboardingCheckout.
 type OnboardingCheckout struct {
-	// CheckoutURL Null for the default plan, which needs no checkout.
+	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 }
 
@@ -3135,7 +3135,7 @@ type OpenBillingPortalRequest struct {
 
 // OwnerFields defines model for OwnerFields.
 type OwnerFields struct {
-	// Email The email address.
+	// Email Email address.
 	Email string `json:"email"`
 
 	// ExternalID Unique among users.
@@ -3311,10 +3311,10 @@ type Plan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Metadata Keys and values of your own, kept as they are.
+	// Metadata Your own key-value pairs, returned unchanged.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
 
 	// Meters Usage prices of a usage-based plan, one per meter and currency.
@@ -3341,10 +3341,10 @@ type Plan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 
-	// UpdatedAt When it was last changed, in UTC.
+	// UpdatedAt Time of the last update, in UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -3594,13 +3594,13 @@ type ProfileTenant struct {
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
 
-	// PlanName The plan of the subscription, or the default plan.
+	// PlanName Name of the plan of the subscription, or of the default plan.
 	PlanName nullable.Nullable[string] `json:"plan_name"`
 
-	// SubscriptionStatus Null without a subscription.
+	// SubscriptionStatus Status of the subscription. Null without a subscription.
 	SubscriptionStatus nullable.Nullable[string] `json:"subscription_status"`
 
-	// UserRole The role of the caller in the tenant.
+	// UserRole Role of the caller in the tenant.
 	UserRole string `json:"user_role"`
 }
 
@@ -4071,7 +4071,7 @@ type StartedOnboarding struct {
 	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
 	AccessToken *string `json:"accessToken,omitempty"`
 
-	// CheckoutURL Null for the default plan, which needs no checkout.
+	// CheckoutURL URL of the hosted checkout page. Null for the default plan, which does not need a checkout.
 	CheckoutURL nullable.Nullable[string] `json:"checkout_url"`
 
 	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
@@ -4175,10 +4175,10 @@ type SubscribedPlan struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// IsDefault Whether the plan applies to tenants without a subscription that sets limits.
+	// IsDefault Whether this is the default plan. The default plan applies to tenants without a subscription.
 	IsDefault bool `json:"is_default"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
 	// Prices Prices, one per currency.
@@ -4190,7 +4190,7 @@ type SubscribedPlan struct {
 	// TrialDays Length of the free trial, in days. 0 if the plan does not have a trial.
 	TrialDays int `json:"trial_days"`
 
-	// TrialRequiresCard Whether a trial needs a payment method from the start.
+	// TrialRequiresCard Whether a payment method is required to start the trial.
 	TrialRequiresCard bool `json:"trial_requires_card"`
 }
 
@@ -4323,7 +4323,7 @@ type TeamInvitation struct {
 	// ExpiresAt Time at which the invitation expires, in UTC.
 	ExpiresAt time.Time `json:"expires_at"`
 
-	// ID The id of it.
+	// ID Unique identifier.
 	ID string `json:"id"`
 
 	// Inviter Null for an invitation by an API key of the platform.
@@ -4461,7 +4461,7 @@ type Tenant struct {
 	// ExternalID The ID that the operator's backend has given the tenant. Only the admin API changes it.
 	ExternalID nullable.Nullable[string] `json:"external_id"`
 
-	// HasActiveSubscription Whether there is a subscription that grants features.
+	// HasActiveSubscription Whether the tenant has a subscription that grants features.
 	HasActiveSubscription bool `json:"has_active_subscription"`
 
 	// HasBillingDetails Whether the billing details required for invoices are complete.
@@ -4476,7 +4476,7 @@ type Tenant struct {
 	// Metadata Data of the operator's backend. Only the admin API changes it.
 	Metadata map[string]interface{} `json:"metadata"`
 
-	// Name The name.
+	// Name Display name.
 	Name string `json:"name"`
 
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
@@ -4569,7 +4569,42 @@ type TenantFigures struct {
 	Total int64 `json:"total"`
 }
 
-// TenantPermission What a role of a tenant may allow.
+// TenantLimit defines model for TenantLimit.
+type TenantLimit struct {
+	// Effective The override, otherwise the entitlement of the plan; null with neither.
+	Effective nullable.Nullable[LimitValue] `json:"effective"`
+
+	// FeatureCode Code of the feature whose limit is exceeded.
+	FeatureCode string `json:"feature_code"`
+
+	// GrantsRemaining The remaining units of the grants that are valid now.
+	GrantsRemaining json.Number `json:"grants_remaining"`
+
+	// Override Null without an override.
+	Override nullable.Nullable[LimitOverride] `json:"override"`
+
+	// Plan The entitlement of the plan; null without one.
+	Plan nullable.Nullable[LimitValue] `json:"plan"`
+}
+
+// TenantLimitAnswer defines model for TenantLimitAnswer.
+type TenantLimitAnswer struct {
+	Data TenantLimit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantLimitList defines model for TenantLimitList.
+type TenantLimitList struct {
+	// Data The requested object or list of objects.
+	Data []TenantLimit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantPermission Permission that a tenant role can grant.
 type TenantPermission string
 
 // TenantRole defines model for TenantRole.
@@ -5477,22 +5512,22 @@ type AdminListTenantsParams struct {
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// FilterCreatedAfter A datetime, or a date: its first moment in UTC.
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
-	// FilterCreatedBefore A datetime, or a date: its last moment in UTC.
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
 	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
 
-	// FilterExternalID Matches exactly.
+	// FilterExternalID Exact match.
 	FilterExternalID *string `form:"filter[external_id],omitempty" json:"filter[external_id],omitempty"`
 
-	// FilterPlan Matches exactly.
+	// FilterPlan Exact match.
 	FilterPlan *string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
 
-	// FilterStatus Matches exactly.
+	// FilterStatus Exact match.
 	FilterStatus *AdminListTenantsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
 
-	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]AdminListTenantsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 }
 
@@ -6612,7 +6647,7 @@ func (c *Client) AdminCreateTenant(ctx context.Context, body AdminCreateTenantRe
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
-// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants, with their roles.
+// AdminSearchTenants is GET /api/v1/admin/tenants/search-with-roles: Search tenants with their roles.
 func (c *Client) AdminSearchTenants(ctx context.Context, params *AdminSearchTenantsParams) (*TenantRolesList, error) {
 	query := url.Values{}
 	if params != nil {
@@ -6634,7 +6669,7 @@ func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTena
 	return decode[AdminTenantAnswer](c.send(ctx, r))
 }
 
-// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Change a tenant.
+// AdminUpdateTenant is PATCH /api/v1/admin/tenants/{tenant}: Update a tenant.
 func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body AdminUpdateTenantRequest) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))

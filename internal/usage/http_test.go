@@ -94,7 +94,7 @@ func recordCases() []recordCase {
 	const (
 		notFound  = `{"message":"There is no active meter with this code."}`
 		duplicate = `{"message":"Usage with this idempotency key has already been recorded for this meter."}`
-		exceeded  = `{"code":"QUOTA_EXCEEDED","message":"This would exceed the usage limit of your plan."}`
+		exceeded  = `{"code":"QUOTA_EXCEEDED","current_usage":4.500001,"grants_remaining":0,"limit":10,"limited_by":"plan","message":"This would exceed your usage limit.","meter_code":"calls"}`
 	)
 	invalid := func(field, message string) string {
 		return `{"errors":{"` + field + `":["` + message + `"]},"message":"` + message + `"}`
@@ -200,8 +200,8 @@ func TestReadOverHTTP(t *testing.T) {
 		}{
 			{"", 200, `{"data":{"tenant_id":"TENANT",` + november + `,"meters":[` + callsSummary + `},` + diskSummary + `}]}}`},
 			{
-				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls"},` +
-					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null}]}}`,
+				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls","cap":null,"resets_at":"2026-12-10T08:00:00.000000Z"},` +
+					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null,"cap":null,"resets_at":null}]}}`,
 			},
 			{
 				"/calls", 200, `{"data":` + callsSummary + `,` + november + `,"recent_events":[` +
