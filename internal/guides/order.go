@@ -25,6 +25,7 @@ var order = []section{
 		{"docs/elements.md", "Web components", "Pricing, team, billing and usage for your own pages."},
 		{"docs/typescript.md", "TypeScript client", "The client for browsers and Node.js."},
 		{"docs/go-client.md", "Go client", "The client for Go programs."},
+		{"docs/backend.md", "Integrate your backend", "Create tenants with your own IDs, find and change them, and retry safely."},
 		{"docs/metering.md", "Metering", "Record usage from a backend, exactly once, and ask before you serve."},
 		{"docs/roles.md", "Roles and permissions", "Who may do what, roles of a tenant's own, invitations."},
 		{"docs/webhooks.md", "Webhooks", "Have your program told what happens, and check the signature."},
