@@ -33,6 +33,7 @@ export const team = {
   invited: ['Invited', 'Invitation envoyée', 'Invitación enviada', 'Invito inviato'],
   ended: ['Invitation ended', 'Invitation expirée', 'Invitación caducada', 'Invito scaduto'],
   endedText: ['on {end}, takes no place', 'le {end}\u202f; n’occupe aucun siège', 'el {end}; no ocupa ningún puesto', 'il giorno {end}; non occupa postazioni'],
+  invitedSince: ['{since}, ends on {end}', '{since}\u202f; expire le {end}', '{since}; caduca el {end}', '{since}; scade il giorno {end}'],
   invitedText: ['by {by} {since}, ends on {end}', 'par {by}, {since}\u202f; expire le {end}', 'por {by}, {since}; caduca el {end}', 'da {by}, {since}; scade il giorno {end}'],
   again: ['Send again', 'Renvoyer', 'Reenviar', 'Invia di nuovo'],
   againDone: ['{email} has a new mail with a new link', 'Un nouvel e-mail avec un nouveau lien a été envoyé à {email}', 'Se ha enviado a {email} un nuevo correo con un nuevo enlace', 'A {email} è stata inviata una nuova e-mail con un nuovo link'],
