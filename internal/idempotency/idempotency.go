@@ -168,8 +168,8 @@ func wait(ctx context.Context, d time.Duration) error {
 // request, and only if no other process uses the database.
 func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
 
-// DeleteOld deletes up to limit keys that were first used from from (inclusive) to before
-// (exclusive), oldest first. It returns the times of their first use.
+// DeleteOld deletes up to limit keys that were first used at or after the time from and before the
+// time before, oldest first. It returns the times of their first use.
 func (s *Service) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOld(ctx, from, before, limit)
 }

@@ -381,6 +381,24 @@ func adapterWorks(t *testing.T, p counterpart) {
 	case !p.remembers && err != nil:
 		t.Errorf("VoidInvoice: %v", err)
 	}
+	step("CreateSubscription", func(ctx context.Context) error {
+		owner, err := p.CreateCustomer(ctx, psp.CustomerParams{Key: "of a free plan", Name: "Free"})
+		if err != nil {
+			return err
+		}
+		params := psp.CheckoutParams{
+			Key: "free subscription", CustomerID: owner, PriceID: prices["free"].ID, Quantity: 1, MeteredPriceIDs: []string{metered},
+			InvoicesMonthly: true, Metadata: map[string]string{"tenant_id": "0198c6f9"},
+		}
+		made, err := p.CreateSubscription(ctx, params)
+		if err != nil {
+			return err
+		}
+		is("a free subscription is not active", made.Status == "active" && made.UnitAmount == 0 && len(made.Metered) == 1 && made.Metadata["tenant_id"] == "0198c6f9")
+		again, err := p.CreateSubscription(ctx, params)
+		is("a repeated key made another subscription", again.ID == made.ID)
+		return err
+	})
 	step("Events", func(ctx context.Context) error {
 		n, err := count(p.Events(ctx, clock.System().Now().Add(-time.Hour), []string{
 			"customer.created", "customer.updated", "product.created", "price.created", "checkout.session.completed", "customer.subscription.created",

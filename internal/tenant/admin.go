@@ -47,16 +47,17 @@ func statuses() []string {
 	}
 }
 
-// The filters by plan and status. A tenant has at most one subscription that has not ended.
+// The filters by plan and status. A tenant has at most one subscription that has not ended, so min
+// selects its value.
 const (
 	current = `FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-		WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired') LIMIT 1`
-	subscribedPlan = `SELECT p.slug ` + current
+		WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired')`
+	subscribedPlan = `SELECT min(p.slug) ` + current
 	// defaultPlan applies to tenants without a subscription that sets limits.
 	defaultPlan = `SELECT d.slug FROM plans d WHERE d.is_default AND d.deleted_at IS NULL AND NOT EXISTS (
 		SELECT 1 FROM subscriptions l
 		WHERE l.tenant_id = t.id AND l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
-	currentStatus = `COALESCE((SELECT s.status ` + current + `), '` + noStatus + `')`
+	currentStatus = `COALESCE((SELECT min(s.status) ` + current + `), '` + noStatus + `')`
 	// endedStatus is the status of the latest subscription of a tenant whose subscriptions have
 	// ended.
 	endedStatus = `SELECT e.status FROM subscriptions e

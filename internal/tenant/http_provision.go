@@ -33,7 +33,7 @@ func (h *AdminHTTP) Provisioned(ctx context.Context, f ProvisionFields) (Provisi
 	}
 	metadata, tooLarge := mergeMetadata(noMetadata(), shape.Opt[shape.Object]{Set: len(f.Metadata) > 0, Value: f.Metadata})
 	p.Metadata = metadata
-	wrongNumber := h.svc.applyBilling(f.BillingFields.dropInvalidVATNumber(ctx), &p.Billing)
+	wrongNumber := h.svc.applyBilling(f.dropInvalidVATNumber(ctx), &p.Billing)
 	return p, fault.Join(tooLarge, wrongNumber)
 }
 

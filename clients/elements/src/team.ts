@@ -126,9 +126,11 @@ export class TenantryTeam extends TenantryElement<Team> {
     const { email } = one
     const path = `/tenant/${tenant.id}/team/invitations/${one.id}`
     const end = this.format.day(one.expires_at)
+    const since = ago(this.language, one.created_at)
+    const sent = one.inviter ? this.t(texts.invitedText, { by: one.inviter.name, since, end }) : this.t(texts.invitedSince, { since, end })
     const state = one.is_expired
       ? [status('off', this.t(texts.ended)), html`<small>${this.t(texts.endedText, { end })}</small>`]
-      : [status('wait', this.t(texts.invited)), html`<small>${this.t(texts.invitedText, { by: one.inviter.name, since: ago(this.language, one.created_at), end })}</small>`]
+      : [status('wait', this.t(texts.invited)), html`<small>${sent}</small>`]
     const resend = () => this.change('team', () => this.client.call('POST', `${path}/resend`), this.t(texts.againDone, { email }))
     const revoke = () => this.ask({
       title: this.t(texts.backTitle, { email }), body: () => html`<p class="muted">${this.t(texts.backText)}</p>`, danger: true,

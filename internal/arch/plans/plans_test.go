@@ -67,7 +67,6 @@ var whole = map[string]string{
 	"inboxsql.CountWaiting":                  "the figure of a metric, up to its limit, of an index of what waits",
 	"inboxsql.LastEventAt":                   "reads one notification, by an index",
 	"inboxsql.OldestWaiting":                 "the figure of a metric, up to its limit, of an index of what waits",
-	"idempotencysql.EndLeases":               "a start on SQLite",
 	"jobssql.EndLeases":                      "a start on SQLite",
 	"jobssql.Count":                          "the figure of a metric, up to its limit",
 	"journalsql.Sums":                        "entries that are not folded yet, of an index of those alone",

@@ -33,6 +33,7 @@ export const team = {
   invited: ['Invited', 'Invitation envoyée', 'Invitación enviada', 'Invito inviato'],
   ended: ['Invitation expired', 'Invitation expirée', 'Invitación caducada', 'Invito scaduto'],
   endedText: ['on {end}, does not take a seat', 'le {end}\u202f; n’occupe aucun siège', 'el {end}; no ocupa ningún puesto', 'il giorno {end}; non occupa postazioni'],
+  invitedSince: ['{since}, expires on {end}', '{since}\u202f; expire le {end}', '{since}; caduca el {end}', '{since}; scade il giorno {end}'],
   invitedText: ['by {by} {since}, expires on {end}', 'par {by}, {since}\u202f; expire le {end}', 'por {by}, {since}; caduca el {end}', 'da {by}, {since}; scade il giorno {end}'],
   again: ['Resend', 'Renvoyer', 'Reenviar', 'Invia di nuovo'],
   againDone: ['A new invitation was sent to {email}', 'Une nouvelle invitation a été envoyée à {email}', 'Se ha enviado una nueva invitación a {email}', 'È stato inviato un nuovo invito a {email}'],
