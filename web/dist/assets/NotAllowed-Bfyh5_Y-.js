@@ -1,1 +1,0 @@
-import{J as e,n as t}from"./Icon--Lv66mC7.js";import{t as n}from"./Messages-DbRMvbcg.js";import{t as r}from"./Page-AUceHCez.js";var i=e();function a({title:e}){return(0,i.jsx)(r,{title:e,children:(0,i.jsx)(n,{icon:`lock`,title:(0,i.jsx)(t,{id:`2EA1ik`}),children:(0,i.jsx)(t,{id:`M88C9B`})})})}export{a as t};

@@ -1,0 +1,1 @@
+export{t as Providers}from"./Providers-BXIXpk73.js";

@@ -1,1 +1,0 @@
-export{t as Providers}from"./Providers-FIMCRX8B.js";
