@@ -38,7 +38,7 @@ type jobFlags struct {
 }
 
 // decide calls do with the selected jobs.
-func (f jobFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.JobChoice) error) error {
+func (f jobFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.JobSelection) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (f jobFlags) decide(p *process, store settings.StoreFlags, do func(settings
 	if ways != 1 {
 		return &settings.Error{Name: "id", Reason: "pass either IDs of dead jobs, --kind or --all"}
 	}
-	return do(s, commands.JobChoice{IDs: f.ID, Kind: f.Kind})
+	return do(s, commands.JobSelection{IDs: f.ID, Kind: f.Kind})
 }
 
 type jobsRetryCmd struct {
@@ -62,7 +62,7 @@ type jobsRetryCmd struct {
 
 // Run queues dead jobs again.
 func (c *jobsRetryCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.JobChoice) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.JobSelection) error {
 		return commands.RetryJobs(ctx, s, which, p.out)
 	})
 }
@@ -74,7 +74,7 @@ type jobsDropCmd struct {
 
 // Run deletes dead jobs.
 func (c *jobsDropCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.JobChoice) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.JobSelection) error {
 		return commands.DropJobs(ctx, s, which, p.out)
 	})
 }

@@ -51,7 +51,7 @@ type refusedFlags struct {
 }
 
 // decide calls do with the selected usage.
-func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.RefusedParams) error) error {
+func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(settings.Settings, commands.RejectedUsageSelection) error) error {
 	s, err := store.Settings(p.getenv)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (f refusedFlags) decide(p *process, store settings.StoreFlags, do func(sett
 	if f.All != (len(f.ID) == 0) {
 		return &settings.Error{Name: "id", Reason: "pass either IDs of rejected events or --all"}
 	}
-	return do(s, commands.RefusedParams{IDs: f.ID})
+	return do(s, commands.RejectedUsageSelection{IDs: f.ID})
 }
 
 type usageRetryCmd struct {
@@ -69,7 +69,7 @@ type usageRetryCmd struct {
 
 // Run queues rejected usage again.
 func (c *usageRetryCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RejectedUsageSelection) error {
 		return commands.RetryRefusedUsage(ctx, s, which, p.out)
 	})
 }
@@ -81,7 +81,7 @@ type usageDiscardCmd struct {
 
 // Run discards rejected usage.
 func (c *usageDiscardCmd) Run(ctx context.Context, p *process) error {
-	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RefusedParams) error {
+	return c.decide(p, c.StoreFlags, func(s settings.Settings, which commands.RejectedUsageSelection) error {
 		return commands.DiscardRefusedUsage(ctx, s, which, p.out)
 	})
 }

@@ -49,5 +49,5 @@ var (
 // IsEmailTaken reports whether a registration failed because an account uses the email.
 func IsEmailTaken(err error) bool { return errors.Is(err, errEmailTaken) }
 
-// IsGone reports whether an operation failed because the user has deleted their account.
-func IsGone(err error) bool { return errors.Is(err, errNoUser) }
+// IsUserDeleted reports whether an operation failed because the user has deleted their account.
+func IsUserDeleted(err error) bool { return errors.Is(err, errNoUser) }

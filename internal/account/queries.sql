@@ -140,7 +140,7 @@ FROM users u
 WHERE u.id = $1 AND u.deleted_at IS NULL
 FOR UPDATE;
 
--- name: KeepLocale :exec
+-- name: SetLocaleIfUnset :exec
 UPDATE users SET locale = sqlc.arg(locale)::text WHERE id = $1 AND locale IS NULL;
 
 -- name: SetExternalID :exec

@@ -125,7 +125,7 @@ func (s *Service) ResetPassword(ctx context.Context, r passwordReset) error {
 			return err
 		}
 		if !user.verified {
-			if err := s.claim(ctx, user.ID, r.KeepTenant, now); err != nil {
+			if err := s.transferToEmailOwner(ctx, user.ID, r.KeepTenant, now); err != nil {
 				return err
 			}
 		}

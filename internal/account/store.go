@@ -88,9 +88,9 @@ func (s store) verifyEmail(ctx context.Context, userID int64, now time.Time) err
 	return sqldb.Wrap(err, "verify email")
 }
 
-// keepLocale stores the language of a user who has not chosen one yet.
-func (s store) keepLocale(ctx context.Context, userID int64, locale string) error {
-	err := s.q(ctx).KeepLocale(ctx, accountsql.KeepLocaleParams{ID: userID, Locale: locale})
+// setLocaleIfUnset stores the language of a user who has not chosen one yet.
+func (s store) setLocaleIfUnset(ctx context.Context, userID int64, locale string) error {
+	err := s.q(ctx).SetLocaleIfUnset(ctx, accountsql.SetLocaleIfUnsetParams{ID: userID, Locale: locale})
 	return sqldb.Wrap(err, "store language of user")
 }
 

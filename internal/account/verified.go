@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// FindOrCreateVerified returns the account of a person who has proved ownership of the email, and
+// FindOrCreateByVerifiedEmail returns the account of a person who has proved ownership of the email, and
 // locks the user, in the transaction of ctx if there is one. If no account uses the email, it
 // creates one with a first tenant and no password. The email must be normalized by
 // mail.NormalizeAddress. For a platform admin it returns ErrNeverLinked: control of an identity
 // provider must not give access to such an account.
 //
 // A person who registered an email without verifying it may not own it, and may have waited for its
-// owner. If the email was not verified yet, FindOrCreateVerified therefore also removes the
+// owner. If the email was not verified yet, FindOrCreateByVerifiedEmail therefore also removes the
 // password, in addition to everything that claim ends.
-func (s *Service) FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
+func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
 		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: requestedLocale(ctx)}, now)
@@ -43,7 +43,7 @@ func (s *Service) FindOrCreateVerified(ctx context.Context, name, email string) 
 		if err := s.store.removePassword(ctx, userID, now); err != nil {
 			return err
 		}
-		return s.claim(ctx, userID, false, now)
+		return s.transferToEmailOwner(ctx, userID, false, now)
 	})
 	return userID, isNew, err
 }
@@ -63,12 +63,12 @@ func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (locked
 	return s.lockTarget(ctx, id)
 }
 
-// claim gives an account with an unverified email to the person who has just proved ownership of
+// transferToEmailOwner gives an account with an unverified email to the person who has just proved ownership of
 // the email. It ends everything that the person who registered the account may have left behind, so
 // that they can neither use nor observe the account (rules: account#unproved-emails). The caller
 // has locked the user with lockByVerifiedEmail. Unless keepTenant is set, the user is removed from
 // the tenant.
-func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
+func (s *Service) transferToEmailOwner(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
 	if err := s.endAll(ctx, userID, now); err != nil {
 		return err
 	}
@@ -95,13 +95,13 @@ func (s *Service) Verify(ctx context.Context, userID int64) error {
 	return s.store.verifyEmail(ctx, userID, s.deps.Clock.Now())
 }
 
-// KeepLocale stores the language that the request of ctx asks for, if the user has not chosen one.
-func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
+// SetLocaleIfUnset stores the language that the request of ctx asks for, if the user has not chosen one.
+func (s *Service) SetLocaleIfUnset(ctx context.Context, userID int64) error {
 	asked := requestedLocale(ctx)
 	if asked == nil {
 		return nil
 	}
-	return s.store.keepLocale(ctx, userID, *asked)
+	return s.store.setLocaleIfUnset(ctx, userID, *asked)
 }
 
 // LogIn issues the credentials of grant to a user who was authenticated elsewhere, in the

@@ -22,8 +22,8 @@ import (
 const (
 	// maxKeys is the maximum number of active keys per tenant.
 	maxKeys = 50
-	// shownDead is how long an expired or revoked key stays in the list.
-	shownDead = 90 * 24 * time.Hour
+	// endedRetention is how long an expired or revoked key stays in the list.
+	endedRetention = 90 * 24 * time.Hour
 )
 
 // Tenants is the part of the tenant service that this package uses.
@@ -76,7 +76,7 @@ func KeyList() page.Spec {
 // List returns a page of the keys of a tenant, or of the platform if tenantID is nil, and their
 // total number. It includes keys that ended in the last 90 days.
 func (s *Service) List(ctx context.Context, tenantID *uuid.UUID, q page.Query) ([]Key, int64, error) {
-	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-shownDead), q)
+	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-endedRetention), q)
 }
 
 // Get returns a key of a tenant, or of the platform if tenantID is nil. It returns a not-found
@@ -101,7 +101,7 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 		if err := s.lockOwner(ctx, tenantID); err != nil {
 			return err
 		}
-		if err := checkMaker(ctx, tenantID, t.Scopes); err != nil {
+		if err := checkCreatorPermissions(ctx, tenantID, t.Scopes); err != nil {
 			return err
 		}
 		if tenantID != nil {
@@ -156,9 +156,9 @@ func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	return err
 }
 
-// checkMaker returns an error if the caller could not use one of the scopes in person. The CLI,
+// checkCreatorPermissions returns an error if the caller could not use one of the scopes in person. The CLI,
 // which runs without a caller, can grant every scope.
-func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error {
+func checkCreatorPermissions(ctx context.Context, tenantID *uuid.UUID, scopes []string) error {
 	caller := authz.FromContext(ctx)
 	if caller == nil {
 		return nil
@@ -234,7 +234,7 @@ func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		if !old.isActive(now) || old.rotatedAt != nil {
 			return errRevoked
 		}
-		if err := checkMaker(ctx, tenantID, old.Scopes); err != nil {
+		if err := checkCreatorPermissions(ctx, tenantID, old.Scopes); err != nil {
 			return err
 		}
 		if err := s.checkOverlap(ctx, tenantID, overlap, now); err != nil {

@@ -108,7 +108,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 		return err
 	}
 	pages.Mount(api.Mount)
-	api.MountMissing(http.HandlerFunc(pages.ServeNotFound))
+	api.MountNotFound(http.HandlerFunc(pages.ServeNotFound))
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (svc *service) mountConsole(api *rest.API, own bool) error {
 		return err
 	}
 	pages.Mount(api.Mount)
-	api.MountMissing(http.HandlerFunc(pages.ServeNotFound))
+	api.MountNotFound(http.HandlerFunc(pages.ServeNotFound))
 	return nil
 }
 

@@ -51,7 +51,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	defer commands.Closing(db, &err)
+	defer commands.CloseJoining(db, &err)
 	own := "http://" + loopbackURL(listener.Addr())
 	svc, provider, err := newSandboxed(ctx, s, db, world, own, log)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// freshConns are connections without a request so far. Browsers and proxies open some in advance,
+// unusedConns are connections without a request so far. Browsers and proxies open some in advance,
 // and http.Server.Shutdown would wait five seconds for their first request. The process closes them
 // when it stops.
-type freshConns struct {
+type unusedConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 }
 
 // track implements http.Server.ConnState.
-func (f *freshConns) track(c net.Conn, state http.ConnState) {
+func (f *unusedConns) track(c net.Conn, state http.ConnState) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if state != http.StateNew {
@@ -28,7 +28,7 @@ func (f *freshConns) track(c net.Conn, state http.ConnState) {
 	f.conns[c] = struct{}{}
 }
 
-func (f *freshConns) close() {
+func (f *unusedConns) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for c := range f.conns {

@@ -44,7 +44,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	if err != nil {
 		return err
 	}
-	defer commands.Closing(db, &err)
+	defer commands.CloseJoining(db, &err)
 	// An import sends no mail and creates no link, so the URLs do not matter. The running service
 	// executes the jobs.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}

@@ -19,13 +19,13 @@ func setGCPercent() {
 	}
 }
 
-// startTime is longer than a start takes.
-const startTime = time.Second
+// startupGrace is longer than a start takes.
+const startupGrace = time.Second
 
 // releaseStartMemory returns memory to the system that only the start needed.
 func releaseStartMemory(ctx context.Context) error {
 	select {
-	case <-time.After(startTime):
+	case <-time.After(startupGrace):
 		debug.FreeOSMemory()
 		unmapProgram()
 	case <-ctx.Done():

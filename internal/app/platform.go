@@ -36,7 +36,7 @@ type platform struct {
 	messages *i18n.Catalog
 	provider *psp.Client
 	receiver *inbox.Receiver
-	calls    *stats.Calls // statistics of calls to the provider
+	calls    *stats.CallMonitor // statistics of calls to the provider
 	outbox   *mail.Outbox
 	letters  *letters.Letters
 	counter  limit.Counter // for rate limits; nil counts in memory

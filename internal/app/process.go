@@ -44,9 +44,9 @@ type process struct {
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.serveLiveness))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.serveReadiness))
-	var fresh freshConns
+	var fresh unusedConns
 	server := &http.Server{
-		Handler: framing.Handler(p.svc.api, p.svc.api.Unreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,
+		Handler: framing.Handler(p.svc.api, p.svc.api.WriteUnreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ConnState: fresh.track,
 		ErrorLog: slog.NewLogLogger(p.svc.log.Handler(), slog.LevelDebug),

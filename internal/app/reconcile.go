@@ -35,7 +35,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 	if err != nil {
 		return err
 	}
-	defer commands.Closing(db, &err)
+	defer commands.CloseJoining(db, &err)
 	// A repair sends no mail and creates no link, so the URLs do not matter. The running service
 	// executes the jobs that a repair enqueues.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
@@ -104,7 +104,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s, %d repaired\n", commands.Counted(len(found), "difference"), repaired)
+	_, err := fmt.Fprintf(out, "%s, %d repaired\n", commands.FormatCount(len(found), "difference"), repaired)
 	return err
 }
 

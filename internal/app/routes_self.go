@@ -18,7 +18,7 @@ func (svc *service) ownAccountRoutes(accounts *account.HTTP) []rest.Route {
 		refuseImpersonation(route(patch, "/api/v1/user", rest.User, "", "default", "Update the caller's profile", rest.Handle(own.ChangeProfile))),
 		refuseImpersonation(route(put, "/api/v1/user/password", rest.User, "", "account_password", "Change the caller's password", rest.Handle(own.ChangePassword, rest.Checks(own.CheckPassword)))),
 		refuseImpersonation(route(post, "/api/v1/user/email", rest.User, "", "account_password", "Request an email change", rest.Handle(own.ChangeEmail, accepted, rest.Checks(own.CheckEmail)))),
-		refuseImpersonation(route(post, "/api/v1/user/email/verification", rest.User, "", "default", "Request email verification", rest.Handle(own.AskVerification))),
+		refuseImpersonation(route(post, "/api/v1/user/email/verification", rest.User, "", "default", "Request email verification", rest.Handle(own.RequestVerification))),
 		allowAnonymous(route(post, "/api/v1/auth/verify-email", rest.Public, "", "password", "Verify an email address", rest.Handle(own.VerifyEmail))),
 		route(get, "/api/v1/user/sessions", rest.User, "", "default", "List the caller's sessions", rest.Handle(own.Sessions)),
 		route(get, "/api/v1/user/identities", rest.User, "", "default", "List linked identities", rest.Handle(own.Identities)),

@@ -33,7 +33,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer commands.Closing(db, &err)
+	defer commands.CloseJoining(db, &err)
 	if db.File() != "" {
 		release, err := datadir.Lock(ctx, db.File())
 		if err != nil {

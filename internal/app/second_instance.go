@@ -35,7 +35,7 @@ func SecondInstance(ctx context.Context, s settings.Settings, own string, logTo 
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	defer commands.Closing(db, &err)
+	defer commands.CloseJoining(db, &err)
 	out, err := sandboxEnvironment(ctx, world, s, own)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// unkeyed are statements that change rows of tenants without a condition on the tenant, each with
+// allowedWithoutTenant are statements that change rows of tenants without a condition on the tenant, each with
 // the reason. The service finds the id itself; it never comes from a caller.
-var unkeyed = map[string]string{
+var allowedWithoutTenant = map[string]string{
 	"NoteFailedPayment":     "by the provider's id of the invoice, from a notification",
 	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
 	"TakeRejection":         "a rejected report, for the command line",
@@ -62,12 +62,12 @@ func TestChangesNameTheTenant(t *testing.T) {
 			if table == nil || !ofTenants[table[1]] || inWhere.MatchString(returning.ReplaceAllString(statement, "")) {
 				continue
 			}
-			if seen[name] = true; unkeyed[name] == "" {
+			if seen[name] = true; allowedWithoutTenant[name] == "" {
 				t.Errorf("%s: %s changes rows of %s without tenant_id in its WHERE", file, name, table[1])
 			}
 		}
 	}
-	for name := range unkeyed {
+	for name := range allowedWithoutTenant {
 		if !seen[name] {
 			t.Errorf("%s is no such statement any more", name)
 		}

@@ -190,8 +190,8 @@ var typography = map[string]*regexp.Regexp{
 	"it": regexp.MustCompile(`'|"|“|«\s|\s»|\s:|\s%`),
 }
 
-// notOurs matches words that we do not use (docs/words.md#glossary), by locale; "" applies to all.
-var notOurs = map[string]*regexp.Regexp{
+// forbiddenWords matches words that we do not use (docs/words.md#glossary), by locale; "" applies to all.
+var forbiddenWords = map[string]*regexp.Regexp{
 	"": regexp.MustCompile(`(?i)(^|[^\pL])(tenants?|psp|idempotent)([^\pL]|$)`),
 	"en": regexp.MustCompile(`(?i)(^|[^\pL])(quota|log(s|ged|ging)? (in|out)|log-in|logins?|logouts?|places|prove[ds]?|push messages?|mail address|withdrawn|` +
 		`take back|taken back|nobody|somebody|everybody|anybody|whoever|tells?|told|anew|for ever|in vain|beside|any more|at once|shall)([^\pL]|$)`),
@@ -219,7 +219,7 @@ func TestWords(t *testing.T) {
 				if found := typography[locale].FindString(texts[key]); found != "" {
 					t.Errorf("%s%s: %s is not set right at %q: %q", folder, locale, key, found, texts[key])
 				}
-				for scope, words := range map[string]*regexp.Regexp{"": notOurs[""], locale: notOurs[locale]} {
+				for scope, words := range map[string]*regexp.Regexp{"": forbiddenWords[""], locale: forbiddenWords[locale]} {
 					if found := words.FindString(text); found != "" && (scope != "" || !forOperators.MatchString(folder)) {
 						t.Errorf("%s%s: %s says %q: %q", folder, locale, key, found, texts[key])
 					}
@@ -275,8 +275,8 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 }
 
-// riddles are phrases that readers of the reference and the command-line help had to read twice.
-var riddles = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
+// unclearPhrases are phrases that readers of the reference and the command-line help had to read twice.
+var unclearPhrases = regexp.MustCompile(`(?i)\b(for ever|told of|told again|in vain|given up|give refused|anew|of which none|unless given|take back that|` +
 	`one of the payment provider|is no platform admin|everybody uses|hand out|mail address|begin anew|html form|of no use|is there twice|somebody else changed|` +
 	`nobody takes|card is kept|never answered|given itself|take debits|debits are not taken|not taken here|waiting for its first|` +
 	`make an? (meter|plan|role|product|feature|price|currency|api key))\b|[^e]mail address`)
@@ -291,7 +291,7 @@ func TestPlainEnglish(t *testing.T) {
 	for i, line := range strings.Split(string(reference), "\n") {
 		text := strings.TrimSpace(line)
 		if strings.HasPrefix(text, "summary:") || strings.HasPrefix(text, "description:") {
-			if found := riddles.FindString(strings.ReplaceAll(text, "email address", "")); found != "" {
+			if found := unclearPhrases.FindString(strings.ReplaceAll(text, "email address", "")); found != "" {
 				t.Errorf("api/openapi.yaml:%d says %q: %s", i+1, found, text)
 			}
 		}
@@ -309,7 +309,7 @@ func TestPlainEnglish(t *testing.T) {
 			}
 			for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
 				texts++
-				if found := riddles.FindString(strings.ReplaceAll(match[1], "email address", "")); found != "" {
+				if found := unclearPhrases.FindString(strings.ReplaceAll(match[1], "email address", "")); found != "" {
 					t.Errorf("%s says %q: %s", name, found, match[1])
 				}
 			}
@@ -323,7 +323,7 @@ func TestPlainEnglish(t *testing.T) {
 		t.Errorf("only %d texts of the command line and the sandbox were read", texts)
 	}
 	err = walk("../../sandbox", ".html", func(name string, text []byte) error {
-		if found := riddles.FindString(string(text)); found != "" {
+		if found := unclearPhrases.FindString(string(text)); found != "" {
 			t.Errorf("%s says %q", name, found)
 		}
 		return nil

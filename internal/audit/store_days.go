@@ -65,7 +65,7 @@ func dayEnd(day string) (time.Time, error) {
 // countDays counts the oldest day that is over and not counted yet. It reports whether there was
 // one.
 func (s store) countDays(ctx context.Context, now time.Time) (found bool, err error) {
-	found, err = s.oneDay(ctx, now, s.firstUncounted, func(ctx context.Context, begin, end time.Time) error {
+	found, err = s.countDay(ctx, now, s.firstUncounted, func(ctx context.Context, begin, end time.Time) error {
 		name := begin.Format(dayFormat)
 		if err := s.q(ctx).MarkDay(ctx, name); err != nil {
 			return err
@@ -75,10 +75,10 @@ func (s store) countDays(ctx context.Context, now time.Time) (found bool, err er
 	return found, sqldb.Wrap(err, "count audit entries by day")
 }
 
-// oneDay calls count for the day that first returns, if that day is over. It reports whether it
+// countDay calls count for the day that first returns, if that day is over. It reports whether it
 // called count. It holds the lock against concurrent counts and deletions in one transaction, which
 // must be short because on SQLite all other writers wait for it.
-func (s store) oneDay(
+func (s store) countDay(
 	ctx context.Context, now time.Time, first func(context.Context) (time.Time, error), count func(ctx context.Context, begin, end time.Time) error,
 ) (found bool, err error) {
 	err = s.db.Tx(ctx, func(ctx context.Context) error {

@@ -16,8 +16,8 @@ import (
 // Invariant: a tenant's row in audit_tenants has the exact number of the tenant's entries from
 // before counted_before, which is a midnight. The lock of audit_days also protects audit_tenants.
 
-// nobody is the tenant ID of the row that stores up to which time entries were counted.
-var nobody uuid.UUID
+// watermarkID is the tenant ID of the row that stores up to which time entries were counted.
+var watermarkID uuid.UUID
 
 // tenantDay identifies a day of a tenant by its start.
 type tenantDay struct {
@@ -34,11 +34,11 @@ func (s store) countOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 // countTenants adds the entries of the oldest day that is over and not yet included to the counts
 // of the tenants. It reports whether there was such a day.
 func (s store) countTenants(ctx context.Context, now time.Time) (found bool, err error) {
-	found, err = s.oneDay(ctx, now, s.firstWithoutTenants, func(ctx context.Context, begin, end time.Time) error {
+	found, err = s.countDay(ctx, now, s.firstWithoutTenants, func(ctx context.Context, begin, end time.Time) error {
 		if err := s.q(ctx).CountTenants(ctx, auditsql.CountTenantsParams{Earliest: begin, Before: end}); err != nil {
 			return err
 		}
-		return s.q(ctx).MarkTenants(ctx, auditsql.MarkTenantsParams{TenantID: nobody, CountedBefore: end})
+		return s.q(ctx).MarkTenants(ctx, auditsql.MarkTenantsParams{TenantID: watermarkID, CountedBefore: end})
 	})
 	return found, sqldb.Wrap(err, "count audit entries of tenants")
 }
@@ -46,7 +46,7 @@ func (s store) countTenants(ctx context.Context, now time.Time) (found bool, err
 // firstWithoutTenants returns the start of the first day that is not included in the counts of the
 // tenants, or the zero time if the log is empty.
 func (s store) firstWithoutTenants(ctx context.Context) (time.Time, error) {
-	before, err := s.q(ctx).TenantsCountedBefore(ctx, nobody)
+	before, err := s.q(ctx).TenantsCountedBefore(ctx, watermarkID)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return s.firstDay(ctx)
 	}

@@ -144,8 +144,8 @@ type Currency struct {
 	IsActive   bool
 }
 
-// equal reports whether both pointers are nil or point to equal values.
-func equal[T comparable](a, b *T) bool {
+// equalPointers reports whether both pointers are nil or point to equal values.
+func equalPointers[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

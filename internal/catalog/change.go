@@ -111,10 +111,10 @@ func (t Text) With(changes map[string]*string) Text {
 	return next
 }
 
-// needPermission returns errForbidden if a platform admin lacks a permission that only part of a
+// requirePermission returns errForbidden if a platform admin lacks a permission that only part of a
 // change requires. It is checked after the request itself is validated. Commands run without a
 // caller and need no permission.
-func needPermission(ctx context.Context, permission string) error {
+func requirePermission(ctx context.Context, permission string) error {
 	if caller := authz.FromContext(ctx); caller != nil && !caller.CanOnPlatform(permission) {
 		return errForbidden
 	}

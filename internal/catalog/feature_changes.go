@@ -89,7 +89,7 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if len(plans) > 0 {
-			if err := needPermission(ctx, "entitlements.delete"); err != nil {
+			if err := requirePermission(ctx, "entitlements.delete"); err != nil {
 				return err
 			}
 		}

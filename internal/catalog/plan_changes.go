@@ -56,7 +56,7 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 		}
 		next.UpdatedAt = now
 		if c.Entitlements != nil {
-			if err := needPermission(ctx, "entitlements.sync"); err != nil {
+			if err := requirePermission(ctx, "entitlements.sync"); err != nil {
 				return err
 			}
 		}

@@ -76,7 +76,7 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if len(plans) > 0 {
-			if err := needPermission(ctx, "plans.delete"); err != nil {
+			if err := requirePermission(ctx, "plans.delete"); err != nil {
 				return err
 			}
 		}

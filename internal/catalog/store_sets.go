@@ -26,7 +26,7 @@ func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Ti
 		switch {
 		case !stays:
 			err = s.deletePrice(ctx, was.ID)
-		case was.PSPPriceID != nil && !equal(was.PSPPriceID, p.PSPPriceID):
+		case was.PSPPriceID != nil && !equalPointers(was.PSPPriceID, p.PSPPriceID):
 			err = s.savePrice(ctx, Price{ID: was.ID, PriceCents: was.PriceCents}, now)
 		}
 		if err != nil {
@@ -35,7 +35,7 @@ func (s store) replacePrices(ctx context.Context, old, next []Price, now time.Ti
 	}
 	for _, was := range old {
 		p, stays := wanted[was.ID]
-		if !stays || p.PriceCents == was.PriceCents && equal(p.PSPPriceID, was.PSPPriceID) {
+		if !stays || p.PriceCents == was.PriceCents && equalPointers(p.PSPPriceID, was.PSPPriceID) {
 			continue
 		}
 		if err := s.savePrice(ctx, p, now); err != nil {
@@ -84,7 +84,7 @@ func (s store) replaceEntitlements(ctx context.Context, old Plan, set []Entitlem
 		switch {
 		case !stays:
 			err = s.deleteEntitlement(ctx, was.ID)
-		case was.Type != terms.Type || !equal(was.Value, terms.Value):
+		case was.Type != terms.Type || !equalPointers(was.Value, terms.Value):
 			err = sqldb.Wrap(s.q(ctx).UpdateEntitlement(ctx, catalogsql.UpdateEntitlementParams{
 				ID: was.ID, Type: string(terms.Type), Value: terms.Value, UpdatedAt: now,
 			}), "update entitlement")

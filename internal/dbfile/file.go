@@ -18,8 +18,8 @@ import (
 // sqliteMagic is the start of every SQLite file.
 const sqliteMagic = "SQLite format 3\x00"
 
-// beingMade is how long a file can be empty while another process creates it.
-const beingMade = time.Second
+// creationGrace is how long a file can be empty while another process creates it.
+const creationGrace = time.Second
 
 // EnsureOwned creates a database file if it does not exist. It returns an error, without writing
 // anything, for an existing file that does not belong to the service: an empty file, whose content
@@ -59,7 +59,7 @@ func EnsureOwned(ctx context.Context, path, table string) error {
 // headOf reads the first bytes of a file. It waits for an empty file, which another process may be
 // creating.
 func headOf(ctx context.Context, path string) ([]byte, error) {
-	for wait := time.After(beingMade); ; {
+	for wait := time.After(creationGrace); ; {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err

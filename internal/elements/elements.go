@@ -20,8 +20,8 @@ const Path = "/elements/v1/"
 // The cache lifetimes of files. A file requested with its version is cached forever. Any other file
 // is cached for an hour, after which a browser can use it while it revalidates.
 const (
-	forEver = "public, max-age=31536000, immutable"
-	anHour  = "public, max-age=3600, stale-while-revalidate=604800"
+	cacheForever = "public, max-age=31536000, immutable"
+	cacheOneHour = "public, max-age=3600, stale-while-revalidate=604800"
 )
 
 // kinds maps file name patterns to content types. Other files are not served.
@@ -88,9 +88,9 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 	h.Del("Access-Control-Allow-Credentials")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", anHour)
+	h.Set("Cache-Control", cacheOneHour)
 	if r.URL.Query().Get("v") == f.version {
-		h.Set("Cache-Control", forEver)
+		h.Set("Cache-Control", cacheForever)
 	}
 	content, tag := f.plain, f.version
 	if f.gzip != nil && acceptsGzip(r) {

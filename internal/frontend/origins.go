@@ -23,12 +23,12 @@ func FirstParty(frontend *url.URL, hosts []string, own *url.URL, ours func(netip
 		origins = append(origins, originOf(own.Scheme, own.Host))
 	}
 	return func(origin string) bool {
-		return slices.Contains(origins, strings.ToLower(origin)) || ours != nil && isAt(origin, ours)
+		return slices.Contains(origins, strings.ToLower(origin)) || ours != nil && isLocalOrigin(origin, ours)
 	}
 }
 
-// isAt reports whether the host of an origin is localhost or an IP address that ours accepts.
-func isAt(origin string, ours func(netip.Addr) bool) bool {
+// isLocalOrigin reports whether the host of an origin is localhost or an IP address that ours accepts.
+func isLocalOrigin(origin string, ours func(netip.Addr) bool) bool {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || origin != u.Scheme+"://"+u.Host {
 		return false

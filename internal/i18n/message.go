@@ -89,7 +89,7 @@ func (m Message) Text(locale string, args map[string]any) string {
 		return form
 	}
 	figures := NewFormatter(locale)
-	if n, ok := counted(args[m.count]); ok && m.count != "" {
+	if n, ok := pluralNumber(args[m.count]); ok && m.count != "" {
 		if chosen, ok := m.forms[figures.category(n)]; ok {
 			form = chosen
 		}
@@ -101,8 +101,8 @@ func (m Message) Text(locale string, args map[string]any) string {
 	return strings.NewReplacer(pairs...).Replace(form) // one pass, because a value may look like a placeholder
 }
 
-// counted returns the number that selects a plural form.
-func counted(value any) (money.Total, bool) {
+// pluralNumber returns the number that selects a plural form.
+func pluralNumber(value any) (money.Total, bool) {
 	if n, ok := value.(money.Total); ok {
 		return n, true
 	}

@@ -53,7 +53,7 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 		now.resourceID = before.resourceID
 		return s.updateTenant(ctx, r, now, billing)
 	}
-	address, owner, err := s.freeOwner(ctx, p, r)
+	address, owner, err := s.findNewOwner(ctx, p, r)
 	if err != nil {
 		return decision{}, err
 	}
@@ -79,9 +79,9 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	}}, nil
 }
 
-// freeOwner returns the owner of a new tenant. It returns a problem if the user is already a member
+// findNewOwner returns the owner of a new tenant. It returns a problem if the user is already a member
 // of a tenant.
-func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string, id int64, err error) {
+func (s *Service) findNewOwner(ctx context.Context, p *pass, r row) (address string, id int64, err error) {
 	address, id, err = s.findUser(ctx, p, "owner_email", r.get("owner_email"))
 	if err != nil {
 		return "", 0, err

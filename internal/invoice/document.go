@@ -15,7 +15,7 @@ import (
 // this service issues the invoices.
 const JobDocument = "invoice.document"
 
-type documentOf struct {
+type documentPayload struct {
 	TenantID  uuid.UUID `json:"tenant_id"`
 	InvoiceID uuid.UUID `json:"invoice_id"`
 }
@@ -37,7 +37,7 @@ type Statement struct {
 // be replaced, an audit entry lists them so that an admin can correct the texts for the next
 // invoice.
 func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
-	var of documentOf
+	var of documentPayload
 	if err := job.Decode(&of); err != nil {
 		return jobs.MarkFatal(err)
 	}

@@ -53,11 +53,11 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 			return in, tenantID, err
 		}
 	}
-	return in, tenantID, s.takeRead(ctx, tenantID, in)
+	return in, tenantID, s.storeRead(ctx, tenantID, in)
 }
 
-// takeRead stores an invoice that was just read from the provider.
-func (s *Service) takeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
+// storeRead stores an invoice that was just read from the provider.
+func (s *Service) storeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
 	state, err := s.deps.Payments.LoadState(ctx, in)
 	if err != nil {
 		return err

@@ -178,7 +178,7 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 	if err := s.store.insert(ctx, n); err != nil {
 		return err
 	}
-	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
+	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentPayload{TenantID: t.ID, InvoiceID: n.ID})
 }
 
 // wallTime returns the seller's wall-clock time as if it were UTC. Invoice dates are stored and

@@ -32,7 +32,7 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	if payErr != nil && !refused && !declined {
 		return Invoice{}, payErr
 	}
-	if err := s.readPaid(ctx, tenantID, before.PSPInvoiceID); err != nil {
+	if err := s.refreshPaid(ctx, tenantID, before.PSPInvoiceID); err != nil {
 		return Invoice{}, err
 	}
 	after, err := s.source.get(ctx, tenantID, id)
@@ -56,9 +56,9 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	})
 }
 
-// readPaid stores the provider's current state of an invoice and of its subscription, which a
+// refreshPaid stores the provider's current state of an invoice and of its subscription, which a
 // payment can change.
-func (s *Service) readPaid(ctx context.Context, tenantID uuid.UUID, pspID string) error {
+func (s *Service) refreshPaid(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	in, err := s.deps.Provider.GetInvoice(ctx, pspID)
 	if err != nil {
 		return err
@@ -68,5 +68,5 @@ func (s *Service) readPaid(ctx context.Context, tenantID uuid.UUID, pspID string
 			return err
 		}
 	}
-	return s.takeRead(ctx, tenantID, in)
+	return s.storeRead(ctx, tenantID, in)
 }

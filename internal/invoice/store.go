@@ -131,7 +131,7 @@ func (s store) insert(ctx context.Context, n issuedInvoice) error {
 	if err != nil {
 		return sqldb.Wrap(err, "encode billing details")
 	}
-	action, url := columnsOf(n.Action)
+	action, url := actionColumns(n.Action)
 	err = s.q(ctx).InsertInvoice(ctx, invoicesql.InsertInvoiceParams{
 		ID: n.ID, TenantID: n.TenantID, SubscriptionID: n.SubscriptionID, PSPInvoiceID: n.PSPInvoiceID,
 		PSPPaymentIntentID: orNil(n.PSPPaymentIntentID), Number: n.Number, Year: int32(n.year), Sequence: n.sequence,
@@ -155,8 +155,8 @@ func (s store) insert(ctx context.Context, n issuedInvoice) error {
 	return nil
 }
 
-// columnsOf returns the columns of a payment action.
-func columnsOf(a money.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
+// actionColumns returns the columns of a payment action.
+func actionColumns(a money.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
 
 // nextNumber takes the next number of a year. It must run in the transaction that inserts the
 // invoice.
@@ -170,7 +170,7 @@ func (s store) nextNumber(ctx context.Context, year int) (int64, error) {
 
 // move updates the status of an invoice and reports whether it did. A final status never changes.
 func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, error) {
-	action, url := columnsOf(inv.Action)
+	action, url := actionColumns(inv.Action)
 	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
 		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
 		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), BalanceAppliedCents: inv.BalanceApplied.AmountCents,

@@ -74,5 +74,5 @@ func (s *Service) readBack(ctx context.Context, tenantID uuid.UUID, pspID string
 	if err != nil {
 		return err
 	}
-	return s.takeRead(ctx, tenantID, in)
+	return s.storeRead(ctx, tenantID, in)
 }

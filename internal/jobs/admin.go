@@ -94,7 +94,7 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	switch due, err := q.store.oldestDue(ctx, now); {
 	case err == nil:
 		stats.Lag = now.Sub(due)
-	case !errors.Is(err, errNoneDue):
+	case !errors.Is(err, errNoJobDue):
 		return Stats{}, err
 	}
 	return stats, nil

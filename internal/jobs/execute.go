@@ -42,7 +42,7 @@ func (q *Queue) execute(work context.Context, c claimed) {
 	if err != nil && work.Err() == nil {
 		log.WarnContext(ctx, "job failed", "error", err)
 	}
-	if err := q.recordPatiently(ctx, work, c, err); err != nil {
+	if err := q.recordWithRetry(ctx, work, c, err); err != nil {
 		log.ErrorContext(ctx, "failed to record job result; job can run again", "error", err)
 	}
 	if c.key != nil {
@@ -87,10 +87,10 @@ func (q *Queue) attemptsOf(kind string) int {
 	return q.maxAttempts
 }
 
-// recordPatiently records that c ended with err. It retries while the database is unavailable,
+// recordWithRetry records that c ended with err. It retries while the database is unavailable,
 // because an unrecorded job runs again when its lease ends. It gives up when the lease can have
 // ended, and after one attempt if work is done.
-func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error) error {
+func (q *Queue) recordWithRetry(ctx, work context.Context, c claimed, err error) error {
 	began := q.lease.Now()
 	for again := false; ; again = true {
 		attempt, cancel := context.WithTimeout(ctx, statementTimeout)

@@ -22,8 +22,8 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *jobssql.Queries { return jobssql.New(s.db.Conn(ctx)) }
 
-// errNoneDue means that no job is due.
-var errNoneDue = errors.New("jobs: no job is due")
+// errNoJobDue means that no job is due.
+var errNoJobDue = errors.New("jobs: no job is due")
 
 // waitingJob is a job that is not running.
 type waitingJob struct {
@@ -273,7 +273,7 @@ func (s store) dueByKind(ctx context.Context, now time.Time) ([]DueJobs, error) 
 // oldestDue returns the earliest due time up to now, or errNoneDue.
 func (s store) oldestDue(ctx context.Context, now time.Time) (time.Time, error) {
 	due, err := s.q(ctx).OldestDue(ctx, now)
-	return due, sqldb.WrapAbsent(err, "read oldest due job", errNoneDue)
+	return due, sqldb.WrapAbsent(err, "read oldest due job", errNoJobDue)
 }
 
 // deref returns *p, or the zero value if p is nil.

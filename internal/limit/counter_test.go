@@ -47,7 +47,7 @@ func counters() map[string]func(t testing.TB) timed {
 // whether each hit counted.
 func newRedis(t testing.TB, url string) *limit.Redis {
 	t.Helper()
-	r, err := limit.NewPatientRedis(url)
+	r, err := limit.NewRedisWithLongTimeout(url)
 	if err != nil {
 		t.Fatal(err)
 	}

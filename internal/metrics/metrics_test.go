@@ -61,7 +61,7 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(clock.System())
 	broken := false
-	m.Read([]metrics.Family{
+	m.RegisterComputed([]metrics.Family{
 		{Name: "x_by_kind", Help: "By kind.", Labels: []string{"kind"}},
 		{Name: "x_total", Help: "A total.", Total: true},
 	}, func(put metrics.Put) {

@@ -14,9 +14,9 @@ type Family struct {
 // Put sets a value of a family, given its label values. It panics if the family is unknown.
 type Put func(name string, value float64, labels ...string)
 
-// Read registers families that a single function computes each time the metrics are read. Values
+// RegisterComputed registers families that a single function computes each time the metrics are read. Values
 // that the function does not put are absent from that read.
-func (m *Metrics) Read(families []Family, read func(put Put)) {
+func (m *Metrics) RegisterComputed(families []Family, read func(put Put)) {
 	r := &reader{read: read, families: map[string]family{}}
 	for _, f := range families {
 		kind := prometheus.GaugeValue

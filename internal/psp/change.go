@@ -15,7 +15,7 @@ const (
 	collectProrations = "create_prorations"   // add to the next invoice
 	noProrations      = "none"                // no prorations
 	paidOrNothing     = "error_if_incomplete" // a declined payment changes nothing
-	paidOrWaits       = "pending_if_incomplete"
+	paidOrPending     = "pending_if_incomplete"
 )
 
 // Change sets another price and quantity for the plan of a subscription.
@@ -148,7 +148,7 @@ func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscr
 	waitsOrMade := func(s Subscription) bool {
 		return ch.isAppliedTo(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
 	}
-	params, err := c.changeParams(ctx, ch, paidOrWaits, key)
+	params, err := c.changeParams(ctx, ch, paidOrPending, key)
 	if err != nil {
 		return Subscription{}, err
 	}

@@ -76,7 +76,7 @@ func NewClient(cfg Config) (*Client, error) {
 		decimals: cfg.Decimals,
 	}
 	c.retry = failsafe.With[any](retrypolicy.NewBuilder[any]().
-		HandleIf(func(_ any, err error) bool { return worthRetrying(err) }).
+		HandleIf(func(_ any, err error) bool { return isRetryable(err) }).
 		WithMaxRetries(cfg.Retries).
 		WithBackoff(cfg.RetryPause, 16*cfg.RetryPause).
 		WithJitterFactor(0.5).

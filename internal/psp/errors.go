@@ -31,8 +31,8 @@ var ErrBusy = &fault.Error{Kind: fault.TooMany, Message: "error.too_many_request
 // are counted per second.
 const busyPause = 2 * time.Second
 
-// busyMost is the maximum Retry-After value.
-const busyMost = time.Minute
+// maxBusyPause is the maximum Retry-After value.
+const maxBusyPause = time.Minute
 
 // ErrPortalUnset is the cause if the settings of the billing portal were never saved in the
 // provider's account. It is also an ErrRefused.
@@ -116,9 +116,9 @@ func classifyCall(ctx context.Context, err error) verdict {
 	}
 }
 
-// worthRetrying reports whether a retry of the same call could succeed soon. Every call can be
+// isRetryable reports whether a retry of the same call could succeed soon. Every call can be
 // retried safely, because writes carry idempotency keys.
-func worthRetrying(err error) bool {
+func isRetryable(err error) bool {
 	if err == nil || charge.IsLookup(err) {
 		return false
 	}
@@ -193,7 +193,7 @@ func retryAfter(e *stripe.Error) time.Duration {
 	if err != nil || seconds <= 0 {
 		return busyPause
 	}
-	return min(time.Duration(seconds)*time.Second, busyMost)
+	return min(time.Duration(seconds)*time.Second, maxBusyPause)
 }
 
 // isPortalUnset recognizes by the message that the portal has no settings. The error has no code.

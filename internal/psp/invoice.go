@@ -327,8 +327,8 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 // Metadata of an item that replaces a proration whose invoice was voided: the replaced item and its
 // price.
 const (
-	MetaStandsInFor = "stands_in_for"
-	MetaPrice       = "price"
+	MetaReplacedItem = "stands_in_for"
+	MetaPrice        = "price"
 )
 
 // MetaUnpaid marks an item that charges a credit again because its time was never paid for. Its
@@ -338,7 +338,7 @@ const MetaUnpaid = "unpaid_credit_of"
 // restoreFromMetadata restores the fields of a line that replaces another one, which the provider
 // does not store. The quantity is 0, so that no change mistakes the line for its own.
 func (l *InvoiceLine) restoreFromMetadata(metadata map[string]string) {
-	if metadata[MetaStandsInFor] != "" {
+	if metadata[MetaReplacedItem] != "" {
 		l.Proration, l.Quantity, l.PriceID = true, 0, metadata[MetaPrice]
 	}
 }

@@ -141,8 +141,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	_ = writeJSON(w, p.status, p.body) // strings and numbers can always be encoded
 }
 
-// Unreadable responds with 400 to a request that was rejected before it reached the API.
-func (a *API) Unreadable(w http.ResponseWriter, r *http.Request) {
+// WriteUnreadable responds with 400 to a request that was rejected before it reached the API.
+func (a *API) WriteUnreadable(w http.ResponseWriter, r *http.Request) {
 	a.begin(a.securityHeaders(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.WriteError(w, r, errUnreadable)
 	}))).ServeHTTP(w, r)
@@ -163,8 +163,8 @@ func isPage(r *http.Request) bool {
 		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// MountMissing serves h, which must respond with 404, to browsers that load an unknown page.
-func (a *API) MountMissing(h http.Handler) { a.missing = h }
+// MountNotFound serves h, which must respond with 404, to browsers that load an unknown page.
+func (a *API) MountNotFound(h http.Handler) { a.missing = h }
 
 // methodNotAllowed responds with 405 and the allowed methods of the path. The router also calls it
 // for unknown methods on any path; these can be a 404.

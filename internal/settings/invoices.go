@@ -45,7 +45,7 @@ type Invoices struct {
 }
 
 func (p *parser) invoices(f InvoiceFlags, s *Settings) {
-	s.InvoiceMode = oneOf(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, InvoicesByPSP, InvoicesByPlatform)
+	s.InvoiceMode = parseChoice(p, "TENANTRY_INVOICE_MODE", f.InvoiceMode, InvoicesByPSP, InvoicesByPlatform)
 	s.Invoices = Invoices{
 		Numbers: invoice.DefaultNumbers, Taxes: p.taxes("TENANTRY_TAX_RATES", f.TaxRates),
 		Seller: invoice.Seller{

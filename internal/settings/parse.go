@@ -95,7 +95,7 @@ func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 	if format == LogText {
 		other = LogJSON
 	}
-	s.LogFormat = oneOf(p, "TENANTRY_LOG_FORMAT", f.LogFormat, format, other)
+	s.LogFormat = parseChoice(p, "TENANTRY_LOG_FORMAT", f.LogFormat, format, other)
 }
 
 func (p *parser) outside(f OutsideFlags, s *Settings) {

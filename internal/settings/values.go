@@ -157,8 +157,8 @@ func (p *parser) proxies(name, value string) []netip.Prefix {
 	return prefixes
 }
 
-// oneOf accepts two values. The first is the default.
-func oneOf[T ~string](p *parser, name, value string, first, second T) T {
+// parseChoice accepts two values. The first is the default.
+func parseChoice[T ~string](p *parser, name, value string, first, second T) T {
 	switch T(value) {
 	case "", first:
 		return first

@@ -133,7 +133,7 @@ func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
 // noticeOthers checks for commits by other processes if the last check is older than
 // OthersInterval. It returns false if it cannot check, because a transaction is about to begin and
 // may be waiting for another process.
-func (g *grouped) noticeOthers() bool {
+func (g *groupCommitter) noticeOthers() bool {
 	now := g.clock.Now().UnixNano()
 	if now-g.changes.checked.Load() < int64(OthersInterval) {
 		return true
@@ -152,14 +152,14 @@ func (g *grouped) noticeOthers() bool {
 }
 
 // checkOthers checks for commits by other processes, even if the last check is recent.
-func (g *grouped) checkOthers() {
+func (g *groupCommitter) checkOthers() {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	_ = g.readOthers()
 }
 
 // readOthers checks the data version outside of a transaction. The caller has the turn.
-func (g *grouped) readOthers() bool {
+func (g *groupCommitter) readOthers() bool {
 	if g.open != nil {
 		return true
 	}
@@ -174,7 +174,7 @@ func (g *grouped) readOthers() bool {
 
 // readDataVersion compares the data version, which SQLite changes when another connection commits.
 // The caller has the turn.
-func (g *grouped) readDataVersion(conn *sql.Conn) {
+func (g *groupCommitter) readDataVersion(conn *sql.Conn) {
 	c, now := g.changes, g.clock.Now().UnixNano()
 	var version int64
 	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&version); err != nil {

@@ -45,7 +45,7 @@ func (db *DB) conn(ctx context.Context) DBTX {
 type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
-	groups      *grouped        // nil in a transaction
+	groups      *groupCommitter // nil in a transaction
 	failed      func(err error) // called if a statement of a transaction fails
 	noteFull    func(err error) // set if groups is set
 }

@@ -61,7 +61,7 @@ type DB struct {
 	// path is the SQLite file; empty on PostgreSQL.
 	path string
 	// groups runs SQLite's transactions; nil on PostgreSQL.
-	groups *grouped
+	groups *groupCommitter
 	// changes counts commits per table of SQLite; nil on PostgreSQL.
 	changes  *changes
 	rewriter *rewriter

@@ -15,7 +15,7 @@ import (
 // the first of them waits for the last.
 const maxGroup = 32
 
-// grouped runs the write transactions of SQLite one after another, as SQLite requires, and
+// groupCommitter runs the write transactions of SQLite one after another, as SQLite requires, and
 // implements group commit for transactions that wait for each other. A durable commit takes about a
 // millisecond of disk time, most transactions only a tenth of that. Each transaction is a savepoint
 // of one common transaction, so a failed one does not affect the others. No caller gets a result
@@ -24,7 +24,7 @@ const maxGroup = 32
 // Invariants: only the holder of the turn uses open and its connection. If a transaction is open
 // when the turn is released, a caller that will end it is on its way: one that waits for the turn,
 // or endIdle.
-type grouped struct {
+type groupCommitter struct {
 	pool    *sql.DB
 	changes *changes
 	turn    chan struct{} // holds a token while a caller has the turn
@@ -44,13 +44,13 @@ type commonTx struct {
 	err     error         // why the commit failed; set before ended is closed
 }
 
-func newGrouped(pool *sql.DB, changes *changes) *grouped {
-	return &grouped{pool: pool, changes: changes, turn: make(chan struct{}, 1), clock: clock.System()}
+func newGrouped(pool *sql.DB, changes *changes) *groupCommitter {
+	return &groupCommitter{pool: pool, changes: changes, turn: make(chan struct{}, 1), clock: clock.System()}
 }
 
 // run runs f as a member of the open transaction, or of a new one, and returns once that
 // transaction has ended. An error of f, or the end of ctx, only rolls back f.
-func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
+func (g *groupCommitter) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 	if err := g.await(ctx); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 }
 
 // await waits for the turn until ctx ends. Getting it without waiting is not measured.
-func (g *grouped) await(ctx context.Context) error {
+func (g *groupCommitter) await(ctx context.Context) error {
 	select {
 	case g.turn <- struct{}{}:
 		return nil
@@ -91,7 +91,7 @@ func (g *grouped) await(ctx context.Context) error {
 
 // member runs f with the turn and then releases the turn. It returns a nil commonTx if the
 // transaction could not begin.
-func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx *commonTx, err error) {
+func (g *groupCommitter) member(ctx context.Context, f func(conn *sql.Conn) error) (tx *commonTx, err error) {
 	defer func() { <-g.turn }()
 	if g.open == nil {
 		if err := g.begin(ctx); err != nil {
@@ -119,7 +119,7 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 }
 
 // begin opens a transaction. The end of ctx, which belongs to the first member, does not end it.
-func (g *grouped) begin(ctx context.Context) error {
+func (g *groupCommitter) begin(ctx context.Context) error {
 	conn, err := g.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
@@ -144,7 +144,7 @@ func (tx *commonTx) setSavepoint() error {
 
 // finishMember rolls back a failed member, and ends the transaction unless another caller is
 // waiting. It returns failed, or the error of the transaction.
-func (g *grouped) finishMember(tx *commonTx, failed error) error {
+func (g *groupCommitter) finishMember(tx *commonTx, failed error) error {
 	var err error
 	switch {
 	case tx.members == 1 && failed != nil:
@@ -169,7 +169,7 @@ func (g *grouped) finishMember(tx *commonTx, failed error) error {
 
 // end commits, or rolls back if failed is not nil, and notifies the members. It returns the reason
 // if the transaction was not committed.
-func (g *grouped) end(tx *commonTx, failed error) error {
+func (g *groupCommitter) end(tx *commonTx, failed error) error {
 	if failed == nil {
 		failed = g.commit(tx)
 	}
@@ -187,7 +187,7 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 	return failed
 }
 
-func (g *grouped) commit(tx *commonTx) error {
+func (g *groupCommitter) commit(tx *commonTx) error {
 	began := g.clock.Now()
 	if err := tx.exec("COMMIT"); err != nil {
 		return fmt.Errorf("sqldb: commit: %w", err)
@@ -211,7 +211,7 @@ func (db *DB) ObserveCommits(waited func(time.Duration), committed func(transact
 }
 
 // endIdle ends the open transaction if no caller is waiting to end it.
-func (g *grouped) endIdle() {
+func (g *groupCommitter) endIdle() {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	if g.open != nil && g.waiting.Load() == 0 {

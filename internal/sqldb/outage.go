@@ -28,7 +28,7 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	for _, lost := range []error{errAway, driver.ErrBadConn, sql.ErrConnDone, net.ErrClosed, io.ErrUnexpectedEOF} {
+	for _, lost := range []error{errUnavailable, driver.ErrBadConn, sql.ErrConnDone, net.ErrClosed, io.ErrUnexpectedEOF} {
 		if errors.Is(err, lost) {
 			return true
 		}
@@ -56,8 +56,8 @@ func IsFull(err error) bool {
 	return hasCode(err, "53100", sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
-// roomProbe is how many bytes must fit on the disk before a full disk counts as having room again.
-const roomProbe = 1 << 20
+// spaceProbe is how many bytes must fit on the disk before a full disk counts as having room again.
+const spaceProbe = 1 << 20
 
 // IsDiskFull reports whether a write to the SQLite file failed because the disk was full and there
 // is still no room.
@@ -65,7 +65,7 @@ func (db *DB) IsDiskFull() bool {
 	if !db.full.Load() {
 		return false
 	}
-	if hasRoom(filepath.Dir(db.path)) {
+	if hasSpace(filepath.Dir(db.path)) {
 		db.full.Store(false)
 		db.log.Info("database disk has free space again")
 		return false
@@ -80,13 +80,13 @@ func (db *DB) noteFull(err error) {
 	}
 }
 
-// hasRoom reports whether a file of roomProbe bytes fits into the folder.
-func hasRoom(folder string) bool {
+// hasSpace reports whether a file of roomProbe bytes fits into the folder.
+func hasSpace(folder string) bool {
 	f, err := os.CreateTemp(folder, ".room-*")
 	if err != nil {
 		return false
 	}
 	defer os.Remove(f.Name())
-	_, err = f.Write(make([]byte, roomProbe))
+	_, err = f.Write(make([]byte, spaceProbe))
 	return errors.Join(err, f.Sync(), f.Close()) == nil
 }

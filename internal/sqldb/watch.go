@@ -21,8 +21,8 @@ const (
 	dialTimeout  = 500 * time.Millisecond
 )
 
-// errAway is the error of statements while PostgreSQL is unavailable.
-var errAway = errors.New("sqldb: the database is unavailable")
+// errUnavailable is the error of statements while PostgreSQL is unavailable.
+var errUnavailable = errors.New("sqldb: the database is unavailable")
 
 // watch detects that PostgreSQL is unavailable or has stopped responding. A statement that was
 // already sent cannot detect the latter and would wait until its context ends. The watch therefore
@@ -129,8 +129,8 @@ func (w *watch) start() (stop func()) {
 }
 
 func (w *watch) dial(ctx context.Context, network, address string, server *pgx.ConnConfig) (net.Conn, error) {
-	if w.isAway() {
-		return nil, errAway
+	if w.isUnavailable() {
+		return nil, errUnavailable
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
@@ -142,13 +142,13 @@ func (w *watch) dial(ctx context.Context, network, address string, server *pgx.C
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.away || w.at != server {
-		return nil, errors.Join(errAway, conn.Close())
+		return nil, errors.Join(errUnavailable, conn.Close())
 	}
 	w.conns[c] = struct{}{}
 	return c, nil
 }
 
-func (w *watch) isAway() bool {
+func (w *watch) isUnavailable() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.away
@@ -180,7 +180,7 @@ func (w *watch) run(ctx context.Context) {
 func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 	pinged := make(chan error, 1)
 	if conn == nil {
-		pinged <- errAway
+		pinged <- errUnavailable
 	} else {
 		go func() { pinged <- runWithTimeout(ctx, w.patience, conn.Ping) }()
 	}

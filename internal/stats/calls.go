@@ -7,9 +7,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// Calls records the last call of this instance to the payment provider. It is safe for concurrent
+// CallMonitor records the last call of this instance to the payment provider. It is safe for concurrent
 // use.
-type Calls struct {
+type CallMonitor struct {
 	machine clock.Clock
 
 	mu       sync.Mutex
@@ -19,12 +19,12 @@ type Calls struct {
 }
 
 // NewCalls returns a Calls without a recorded call. machine measures the duration of calls.
-func NewCalls(machine clock.Clock) *Calls { return &Calls{machine: machine} }
+func NewCalls(machine clock.Clock) *CallMonitor { return &CallMonitor{machine: machine} }
 
 // Begin must be called when a call begins. The returned function must be called when the call ends,
 // with an outcome of package psp: "answered", "outage" or "abandoned". An abandoned call is
 // ignored.
-func (c *Calls) Begin() func(outcome string) {
+func (c *CallMonitor) Begin() func(outcome string) {
 	begun := c.machine.Now()
 	return func(outcome string) {
 		c.mu.Lock()
@@ -41,7 +41,7 @@ func (c *Calls) Begin() func(outcome string) {
 // last reports whether the provider responded to the last call, and the latency of its last
 // response in milliseconds, or nil if it never responded. Before the first call, the provider
 // counts as reachable.
-func (c *Calls) last() (reachable bool, latency *float64) {
+func (c *CallMonitor) last() (reachable bool, latency *float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.answered {

@@ -24,7 +24,7 @@ type Deps struct {
 	Machine clock.Clock // measures the latency of the database
 	Journal *journal.Journal
 	Inbox   *inbox.Receiver
-	Calls   *Calls // calls to the payment provider
+	Calls   *CallMonitor // calls to the payment provider
 	Outbox  *mail.Outbox
 }
 

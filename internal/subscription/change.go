@@ -64,8 +64,8 @@ func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changePa
 		sent := s.sendChange(ctx, op)
 		sub, err = s.settle(ctx, op, refuseChange(sent))
 	}
-	if errors.Is(err, errOtherUsage) {
-		return changeResult{}, s.outdatedPreview(ctx, tenantID, p)
+	if errors.Is(err, errUsageChanged) {
+		return changeResult{}, s.newOutdatedError(ctx, tenantID, p)
 	}
 	isPending := sub.Pending != nil && (sub.PlanID != p.planID || p.quantity != 0 && sub.Quantity != p.quantity)
 	return changeResult{sub: sub, isPending: err == nil && isPending}, err
@@ -192,7 +192,7 @@ func (s *Service) requireShownUsage(ctx context.Context, op operation) error {
 	}
 	p, err := s.previewCost(ctx, op.before, pricedChange{Change: op.change(), metered: items})
 	if err == nil && p.usage != *op.ShownUsage {
-		err = errOtherUsage
+		err = errUsageChanged
 	}
 	return err
 }
@@ -210,7 +210,7 @@ func (op operation) change() psp.Change {
 // errChangeRefused for any other refusal of the provider.
 func refuseChange(err error) error {
 	switch {
-	case errors.Is(err, errOtherUsage) || !isRefusal(err):
+	case errors.Is(err, errUsageChanged) || !isRefusal(err):
 		return err
 	case errors.Is(err, psp.ErrDeclined):
 		return errDeclined.Wrap(err)

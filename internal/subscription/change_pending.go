@@ -22,7 +22,7 @@ import (
 // sendPending leaves a change pending until its payment is confirmed. If the payment is declined
 // after all, no change stays pending and no invoice stays open.
 func (s *Service) sendPending(ctx context.Context, op operation, change psp.Change) error {
-	if err := s.noteItems(ctx, op); err != nil {
+	if err := s.recordItems(ctx, op); err != nil {
 		return err
 	}
 	after, err := s.deps.Provider.AwaitChange(ctx, change, op.key()+"-waits")

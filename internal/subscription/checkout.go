@@ -88,7 +88,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	if err != nil {
 		return psp.Checkout{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
 	}
-	return session, s.noteSession(ctx, id, bought, session.ID)
+	return session, s.storeSession(ctx, id, bought, session.ID)
 }
 
 // checkoutParams returns the parameters of a checkout, except the key and the metadata, which
@@ -162,8 +162,8 @@ func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.C
 	}
 }
 
-// noteSession stores the session of a checkout and records it in the audit trail.
-func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
+// storeSession stores the session of a checkout and records it in the audit trail.
+func (s *Service) storeSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		first, err := s.store.setSession(ctx, bought.tenant.ID, id, session, s.deps.Clock.Now())
 		if err != nil || !first {

@@ -13,9 +13,9 @@ import (
 // An open checkout is read back at most every lookEvery, regardless of the number of requests, and
 // for lookFor. The provider closes its page after a day.
 const (
-	lookEvery   = 3 * time.Second
-	lookFor     = 48 * time.Hour
-	lookTimeout = 5 * time.Second
+	readBackInterval = 3 * time.Second
+	readBackWindow   = 48 * time.Hour
+	lookTimeout      = 5 * time.Second
 )
 
 // CheckoutEvent handles notifications about checkout sessions. A completed session has started a
@@ -71,7 +71,7 @@ func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error
 // and at most once per lookEvery.
 func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
-	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-lookFor))
+	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-readBackWindow))
 	if err != nil {
 		s.deps.Log.ErrorContext(ctx, "failed to list open checkouts", "tenant_id", tenantID, "error", err)
 		return
@@ -87,7 +87,7 @@ func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 }
 
 func (s *Service) refreshCheckout(ctx context.Context, c checkout, now time.Time) error {
-	claimed, err := s.store.claimLook(ctx, c, now, now.Add(-lookEvery))
+	claimed, err := s.store.claimReadBack(ctx, c, now, now.Add(-readBackInterval))
 	if err != nil || !claimed {
 		return err
 	}

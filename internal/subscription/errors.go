@@ -52,5 +52,5 @@ var (
 	errNoPreview   = errors.New("the change does not have a valid preview")
 )
 
-// errOtherUsage means that the invoice of a change would bill other usage than its preview showed.
-var errOtherUsage = errors.New("the usage differs from the preview")
+// errUsageChanged means that the invoice of a change would bill other usage than its preview showed.
+var errUsageChanged = errors.New("the usage differs from the preview")

@@ -32,9 +32,9 @@ const (
 	invoiceOfChange = "subscription_update"
 )
 
-// noteItems records the items that are pending for the next invoice before an operation sends a
+// recordItems records the items that are pending for the next invoice before an operation sends a
 // change that may become pending.
-func (s *Service) noteItems(ctx context.Context, op operation) error {
+func (s *Service) recordItems(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
 		return err
@@ -108,9 +108,9 @@ func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.
 	return psp.Invoice{}, nil
 }
 
-// releaseItems enqueues JobItems when a change is no longer pending. Call it in the transaction
+// enqueueReleasedItems enqueues JobItems when a change is no longer pending. Call it in the transaction
 // that stores this.
-func (s *Service) releaseItems(ctx context.Context, before, after Subscription) error {
+func (s *Service) enqueueReleasedItems(ctx context.Context, before, after Subscription) error {
 	if before.Pending == nil || after.Pending != nil && after.Pending.PSPInvoiceID == before.Pending.PSPInvoiceID {
 		return nil
 	}

@@ -63,7 +63,7 @@ func (s *Service) HandleMetered(ctx context.Context, job jobs.Job) error {
 	case errors.Is(err, ErrNotFound), errors.Is(err, psp.ErrNotFound):
 		return nil // it is over or missing at the provider; reconciliation finds the latter
 	case err != nil && (refused || job.Attempt >= meteredAttempts):
-		return errors.Join(s.keepMetered(ctx, tenantID, err), ctx.Err())
+		return errors.Join(s.keepMeteredItems(ctx, tenantID, err), ctx.Err())
 	}
 	return err
 }
@@ -146,9 +146,9 @@ func (s *Service) sendMetered(ctx context.Context, op operation) error {
 	return nil
 }
 
-// keepMetered keeps the present items for the current period after the provider failed to change
+// keepMeteredItems keeps the present items for the current period after the provider failed to change
 // them.
-func (s *Service) keepMetered(ctx context.Context, tenantID uuid.UUID, cause error) error {
+func (s *Service) keepMeteredItems(ctx context.Context, tenantID uuid.UUID, cause error) error {
 	sub, err := s.loadPeriodic(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
 		return nil

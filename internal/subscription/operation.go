@@ -288,7 +288,7 @@ func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscri
 
 // isRefusal reports whether the error means that the operation had no effect.
 func isRefusal(err error) bool {
-	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) || errors.Is(err, errOtherUsage)
+	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) || errors.Is(err, errUsageChanged)
 }
 
 // complete closes an operation that the provider has confirmed. It runs in the transaction that

@@ -118,9 +118,9 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 	}
 }
 
-// outdatedPreview returns the error for a change whose usage has changed since its preview. The
+// newOutdatedError returns the error for a change whose usage has changed since its preview. The
 // error contains a new preview.
-func (s *Service) outdatedPreview(ctx context.Context, tenantID uuid.UUID, p changeParams) error {
+func (s *Service) newOutdatedError(ctx context.Context, tenantID uuid.UUID, p changeParams) error {
 	next, err := s.previewChange(ctx, tenantID, p.planID, p.quantity)
 	if err != nil {
 		return err

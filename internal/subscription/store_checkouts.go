@@ -65,9 +65,9 @@ func (s store) listOpenCheckouts(ctx context.Context, tenantID uuid.UUID, since 
 	return open, nil
 }
 
-// claimLook reports whether the caller can read a checkout back now, because it was last read back
+// claimReadBack reports whether the caller can read a checkout back now, because it was last read back
 // before notSince.
-func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
+func (s store) claimReadBack(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
 	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
 		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,
 	})

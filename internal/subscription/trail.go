@@ -61,7 +61,7 @@ func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceI
 // notification or a reconciliation, also records the operation that caused it, exactly once. So no
 // change lacks its audit entry, even if the response is lost.
 func (s *Service) recordEffect(ctx context.Context, before, after Subscription) error {
-	if err := s.releaseItems(ctx, before, after); err != nil {
+	if err := s.enqueueReleasedItems(ctx, before, after); err != nil {
 		return err
 	}
 	op, err := s.store.pendingOperation(ctx, after)

@@ -67,7 +67,7 @@ func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user 
 	}
 	// The member takes over the seat of the invitation, so no further seat is needed. But the
 	// tenant may have changed to a smaller plan since.
-	if err := s.needSeats(ctx, t.ID, 0); err != nil {
+	if err := s.requireSeats(ctx, t.ID, 0); err != nil {
 		return joinResult{}, err
 	}
 	role, err := s.store.role(ctx, t.ID, i.RoleID)

@@ -51,7 +51,7 @@ func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, nam
 		case !ok:
 			return errUnknownRole
 		}
-		if err := s.needSeats(ctx, tenantID, 1); err != nil {
+		if err := s.requireSeats(ctx, tenantID, 1); err != nil {
 			return err
 		}
 		added, err := s.store.insertMember(ctx, tenantID, userID, role.ID, s.deps.Clock.Now())

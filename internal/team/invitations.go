@@ -134,10 +134,10 @@ func (s *Service) checkInvitable(ctx context.Context, tenantID uuid.UUID, email 
 	if invited {
 		return errAlreadyInvited
 	}
-	if err := s.needSeats(ctx, tenantID, 1); err != nil {
+	if err := s.requireSeats(ctx, tenantID, 1); err != nil {
 		return err
 	}
-	return s.needPending(ctx, tenantID, now)
+	return s.requirePendingSlot(ctx, tenantID, now)
 }
 
 // mail sends an invitation and returns it as it was stored. The token is only in the mail.

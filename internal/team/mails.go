@@ -73,9 +73,9 @@ func (s *Service) countMail(ctx context.Context, tenantID uuid.UUID, email strin
 	return s.store.setMails(ctx, email, sent, now)
 }
 
-// needPending rejects another pending invitation if the tenant has reached the maximum (422 on
+// requirePendingSlot rejects another pending invitation if the tenant has reached the maximum (422 on
 // email). The caller must hold the tenant's lock.
-func (s *Service) needPending(ctx context.Context, tenantID uuid.UUID, now time.Time) error {
+func (s *Service) requirePendingSlot(ctx context.Context, tenantID uuid.UUID, now time.Time) error {
 	seats, err := s.store.seats(ctx, tenantID, now)
 	if err == nil && seats.Invitations >= maxPending {
 		err = errTooManyPending

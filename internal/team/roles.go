@@ -122,7 +122,7 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 		if err != nil {
 			return err
 		}
-		holders, err := s.store.holders(ctx, tenantID, id)
+		holders, err := s.store.listRoleMembers(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}

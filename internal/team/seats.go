@@ -42,10 +42,10 @@ func (s *Service) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, er
 	return seats.Total(), err
 }
 
-// needSeats returns SEAT_LIMIT_REACHED unless the plan has room for more seats: 1 for a new
+// requireSeats returns SEAT_LIMIT_REACHED unless the plan has room for more seats: 1 for a new
 // invitation, or 0 for a member who accepts one, because the invitation already takes the seat. The
 // caller must hold the tenant's lock.
-func (s *Service) needSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
+func (s *Service) requireSeats(ctx context.Context, tenantID uuid.UUID, more int64) error {
 	seats, err := s.Seats(ctx, tenantID)
 	if err != nil {
 		return err

@@ -97,8 +97,8 @@ func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int6
 	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, teamsql.DeleteRoleParams{TenantID: &tenantID, ID: id}), "delete role")
 }
 
-// holders lists the IDs of the members of a tenant who have a role.
-func (s store) holders(ctx context.Context, tenantID uuid.UUID, roleID int64) ([]int64, error) {
+// listRoleMembers lists the IDs of the members of a tenant who have a role.
+func (s store) listRoleMembers(ctx context.Context, tenantID uuid.UUID, roleID int64) ([]int64, error) {
 	ids, err := s.q(ctx).HoldersOfRole(ctx, teamsql.HoldersOfRoleParams{TenantID: tenantID, RoleID: roleID})
 	return ids, sqldb.Wrap(err, "list holders of role")
 }

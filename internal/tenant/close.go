@@ -54,8 +54,8 @@ func requireLive(t Tenant, err error) (Tenant, error) {
 	return t, err
 }
 
-// NeedOwner rejects a user who does not own the tenant (403).
-func (s *Service) NeedOwner(ctx context.Context, id uuid.UUID, userID int64) error {
+// RequireOwner rejects a user who does not own the tenant (403).
+func (s *Service) RequireOwner(ctx context.Context, id uuid.UUID, userID int64) error {
 	owner, err := s.store.isOwner(ctx, id, userID)
 	if err == nil && !owner {
 		err = errNotOwner
@@ -83,7 +83,7 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 		if err != nil {
 			return err
 		}
-		if err := s.NeedOwner(ctx, id, caller.UserID); err != nil {
+		if err := s.RequireOwner(ctx, id, caller.UserID); err != nil {
 			return err
 		}
 		if err := s.endAllTenantAccess(ctx, id); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // OwnerOnly is the check of routes that only the owner can use.
 func (h *HTTP) OwnerOnly(ctx context.Context, _ func(string) string) error {
-	return h.svc.NeedOwner(ctx, authz.TenantID(ctx), authz.FromContext(ctx).UserID)
+	return h.svc.RequireOwner(ctx, authz.TenantID(ctx), authz.FromContext(ctx).UserID)
 }
 
 type deleteInput struct {

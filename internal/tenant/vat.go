@@ -112,7 +112,7 @@ func vatAuditFields(t Tenant) map[string]any {
 // vatGrace.
 func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	country := text(t.Billing.Country)
-	if !vat.IsInUnion(seller) || !vat.IsInUnion(country) || seller == country {
+	if !vat.IsInEU(seller) || !vat.IsInEU(country) || seller == country {
 		return false
 	}
 	switch t.VAT.Status {

@@ -18,11 +18,11 @@ const (
 	maxQueued = 256 * maxBatch
 	// maxWaiting limits the calls in the queue.
 	maxWaiting = 16 * maxBatch
-	// gathering is the maximum time that a batch waits for further calls. It waits for two fifths
+	// maxGatherTime is the maximum time that a batch waits for further calls. It waits for two fifths
 	// of the number of calls in the previous two batches, because callers that receive a response
 	// often submit again. Larger batches cost less per call. Without the wait, many batches would
 	// find the queue almost empty, since most callers were in the previous batch.
-	gathering = 500 * time.Microsecond
+	maxGatherTime = 500 * time.Microsecond
 	// maxBatchWait is how long a batch waits for the previous one. Batches that run one after
 	// another are larger, and most of the cost of a batch does not depend on its size. But a batch
 	// that waits for a lock or a slow disk must not delay all others.
@@ -73,7 +73,7 @@ type batchCall[S, V any] struct {
 // newBatcher returns a batcher. It stores nothing until Run is called.
 func newBatcher[S, V any](c batcherConfig[S, V]) *batcher[S, V] {
 	return &batcher[S, V]{
-		batcherConfig: c, queue: make(chan *batchCall[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: gathering,
+		batcherConfig: c, queue: make(chan *batchCall[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: maxGatherTime,
 	}
 }
 

@@ -17,7 +17,7 @@ const refusalParts = 16
 // The daily counts are shared by all tenants, so they are locked last, in order.
 func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.Time) error {
 	hour, day := HourOf(now), HourOf(now.UTC().Truncate(24*time.Hour))/24
-	var of []refusedOf
+	var of []refusedCount
 	parts := map[int32]int64{}
 	for _, s := range streams {
 		var n int64
@@ -27,7 +27,7 @@ func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.T
 			}
 		}
 		if n > 0 {
-			of = append(of, refusedOf{s.key, n})
+			of = append(of, refusedCount{s.key, n})
 			parts[int32(s.key.TenantID[15]%refusalParts)] += n
 		}
 	}
@@ -45,8 +45,8 @@ func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.T
 	return nil
 }
 
-// refusedOf is the number of rejected events of a stream.
-type refusedOf struct {
+// refusedCount is the number of rejected events of a stream.
+type refusedCount struct {
 	stream StreamKey
 	events int64
 }

@@ -244,7 +244,7 @@ SET events = usage_hours.events + excluded.events, units = usage_hours.units + e
 
 // addRefused adds to the rejected events of an hour. There must be at least one stream, and the
 // streams must be distinct. The DISTINCT removes the rows that Values may repeat.
-func (s store) addRefused(ctx context.Context, hour int64, of []refusedOf) error {
+func (s store) addRefused(ctx context.Context, hour int64, of []refusedCount) error {
 	rows := make([]any, 0, 4*len(of))
 	for _, r := range of {
 		rows = append(rows, r.stream.TenantID, hour, r.stream.MeterID, r.events)

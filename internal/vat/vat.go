@@ -97,8 +97,8 @@ func SchemeOf(country string) Scheme {
 	return NoScheme
 }
 
-// IsInUnion reports whether a country (ISO 3166-1 alpha-2) is a member of the European Union.
-func IsInUnion(country string) bool { return SchemeOf(country) == Union }
+// IsInEU reports whether a country (ISO 3166-1 alpha-2) is a member of the European Union.
+func IsInEU(country string) bool { return SchemeOf(country) == Union }
 
 // CountryOf returns the country (ISO 3166-1 alpha-2) for the prefix of a VAT number. It returns ""
 // if the country's numbers are not validated.

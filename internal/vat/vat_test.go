@@ -86,7 +86,7 @@ func TestCountries(t *testing.T) {
 		if got := vat.SchemeOf(country); got != want {
 			t.Errorf("scheme of %q: %q", country, got)
 		}
-		if got := vat.IsInUnion(country); got != (want == vat.Union) {
+		if got := vat.IsInEU(country); got != (want == vat.Union) {
 			t.Errorf("%q in the union: %v", country, got)
 		}
 	}

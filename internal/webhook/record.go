@@ -21,8 +21,8 @@ const (
 	recordTimeout = 10 * time.Second
 )
 
-// keepRecords stores results in batches until the channel is closed.
-func (s *Service) keepRecords(ctx context.Context, results <-chan result) {
+// recordResults stores results in batches until the channel is closed.
+func (s *Service) recordResults(ctx context.Context, results <-chan result) {
 	for first := range results {
 		batch := []result{first}
 	collect:

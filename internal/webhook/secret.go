@@ -16,8 +16,8 @@ const (
 	// secretPrefix is the prefix of Standard Webhooks secrets. Base64 follows.
 	secretPrefix = "whsec_"
 	secretBytes  = 32
-	// overlap is how long a rotated secret continues to sign.
-	overlap = 24 * time.Hour
+	// rotationGrace is how long a rotated secret continues to sign.
+	rotationGrace = 24 * time.Hour
 	// maxSecrets limits the length of the signature header after repeated rotations.
 	maxSecrets = 10
 )
@@ -43,7 +43,7 @@ func newSecret() string {
 
 // rotate adds text as the current secret and removes expired secrets.
 func (s secrets) rotate(text string, now time.Time) secrets {
-	until := now.Add(overlap)
+	until := now.Add(rotationGrace)
 	next := secrets{{Text: text}}
 	for _, old := range s {
 		if old.Until == nil {

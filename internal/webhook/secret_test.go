@@ -24,14 +24,14 @@ func TestRotatedSecrets(t *testing.T) {
 	first := s[0].Text
 	s = s.rotate(newSecret(), now)
 	signed := func(at time.Time) int { return len(strings.Fields(s.sign("id", 1, nil, at))) }
-	if len(s) != 2 || s[1].Text != first || s[0].Until != nil || signed(now.Add(overlap-time.Second)) != 2 || signed(now.Add(overlap)) != 1 {
+	if len(s) != 2 || s[1].Text != first || s[0].Until != nil || signed(now.Add(rotationGrace-time.Second)) != 2 || signed(now.Add(rotationGrace)) != 1 {
 		t.Errorf("%+v", s)
 	}
 	s = s.rotate(newSecret(), now.Add(time.Hour))
-	if len(s) != 3 || !s[2].Until.Equal(now.Add(overlap)) || !s[1].Until.Equal(now.Add(time.Hour+overlap)) {
+	if len(s) != 3 || !s[2].Until.Equal(now.Add(rotationGrace)) || !s[1].Until.Equal(now.Add(time.Hour+rotationGrace)) {
 		t.Errorf("%+v", s)
 	}
-	if later := s.rotate(newSecret(), now.Add(overlap+time.Minute)); len(later) != 3 {
+	if later := s.rotate(newSecret(), now.Add(rotationGrace+time.Minute)); len(later) != 3 {
 		t.Errorf("what is over is kept: %+v", later)
 	}
 	for range 20 {

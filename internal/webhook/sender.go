@@ -96,7 +96,7 @@ func (d *sender) run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var attempts, recorder sync.WaitGroup
-	recorder.Go(func() { d.svc.keepRecords(work, d.results) })
+	recorder.Go(func() { d.svc.recordResults(work, d.results) })
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
 	d.wakeAll()

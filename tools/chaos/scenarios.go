@@ -42,11 +42,11 @@ var both = []string{sqlite, postgres}
 // scenarios returns all scenarios.
 func scenarios() []scenario {
 	return []scenario{
-		{name: "killed", databases: both, faults: kills},
-		{name: "three instances with redis, one killed at a time", databases: []string{postgres}, instances: 3, redis: true, faults: kills},
-		{name: "database restarted", databases: []string{postgres}, faults: restarts("fast")},
-		{name: "database crashed", databases: []string{postgres}, faults: restarts("immediate")},
-		{name: "database frozen", databases: []string{postgres}, faults: freezes},
+		{name: "killed", databases: both, faults: killInstances},
+		{name: "three instances with redis, one killed at a time", databases: []string{postgres}, instances: 3, redis: true, faults: killInstances},
+		{name: "database restarted", databases: []string{postgres}, faults: restartDatabase("fast")},
+		{name: "database crashed", databases: []string{postgres}, faults: restartDatabase("immediate")},
+		{name: "database frozen", databases: []string{postgres}, faults: freezeDatabase},
 		{name: "fail-over, primary gone", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(false)},
 		{name: "fail-over, primary silent", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(true)},
 		{name: "disk full", databases: []string{sqlite}, disk: true, faults: fillDisk},
@@ -65,8 +65,8 @@ func (s scenario) chance(seed uint64, database string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // it has to be repeatable
 }
 
-// kills repeatedly kills an instance and restarts it.
-func kills(ctx context.Context, w *world) error {
+// killInstances repeatedly kills an instance and restarts it.
+func killInstances(ctx context.Context, w *world) error {
 	for range w.repeatCount(5) {
 		w.pause(ctx, 500*time.Millisecond, 3*time.Second)
 		i := w.instances[w.chance.IntN(len(w.instances))]
@@ -82,8 +82,8 @@ func kills(ctx context.Context, w *world) error {
 	return nil
 }
 
-// restarts stops and restarts PostgreSQL.
-func restarts(mode string) func(ctx context.Context, w *world) error {
+// restartDatabase stops and restarts PostgreSQL.
+func restartDatabase(mode string) func(ctx context.Context, w *world) error {
 	return func(ctx context.Context, w *world) error {
 		for n := range w.repeatCount(4) {
 			w.pause(ctx, 500*time.Millisecond, 2*time.Second)
@@ -105,8 +105,8 @@ func restarts(mode string) func(ctx context.Context, w *world) error {
 	}
 }
 
-// freezes suspends and resumes the processes of PostgreSQL.
-func freezes(ctx context.Context, w *world) error {
+// freezeDatabase suspends and resumes the processes of PostgreSQL.
+func freezeDatabase(ctx context.Context, w *world) error {
 	for n := range w.repeatCount(4) {
 		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
 		if err := w.primary.signal(syscall.SIGSTOP); err != nil {

@@ -389,20 +389,6 @@ func (q *Queries) InsertWrongPasswords(ctx context.Context, arg InsertWrongPassw
 	return err
 }
 
-const keepLocale = `-- name: KeepLocale :exec
-UPDATE users SET locale = $2::text WHERE id = $1 AND locale IS NULL
-`
-
-type KeepLocaleParams struct {
-	ID     int64
-	Locale string
-}
-
-func (q *Queries) KeepLocale(ctx context.Context, arg KeepLocaleParams) error {
-	_, err := q.db.ExecContext(ctx, keepLocale, arg.ID, arg.Locale)
-	return err
-}
-
 const liveSession = `-- name: LiveSession :one
 SELECT id, expires_at, family_expires_at FROM credentials
 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > $2
@@ -813,6 +799,20 @@ type SetExternalIDParams struct {
 
 func (q *Queries) SetExternalID(ctx context.Context, arg SetExternalIDParams) error {
 	_, err := q.db.ExecContext(ctx, setExternalID, arg.ID, arg.ExternalID, arg.UpdatedAt)
+	return err
+}
+
+const setLocaleIfUnset = `-- name: SetLocaleIfUnset :exec
+UPDATE users SET locale = $2::text WHERE id = $1 AND locale IS NULL
+`
+
+type SetLocaleIfUnsetParams struct {
+	ID     int64
+	Locale string
+}
+
+func (q *Queries) SetLocaleIfUnset(ctx context.Context, arg SetLocaleIfUnsetParams) error {
+	_, err := q.db.ExecContext(ctx, setLocaleIfUnset, arg.ID, arg.Locale)
 	return err
 }
 

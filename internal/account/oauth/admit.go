@@ -24,10 +24,10 @@ type identity struct {
 	picture       string // URL; may be empty
 }
 
-// admitTries is the number of attempts of findOrCreateUser if a concurrent callback interferes. The
+// resolveAttempts is the number of attempts of findOrCreateUser if a concurrent callback interferes. The
 // second attempt finds the identity that the other callback linked, or no identity if the user has
 // deleted their account.
-const admitTries = 3
+const resolveAttempts = 3
 
 // findOrCreateUser finds or creates the user of an identity and returns a one-time code that logs
 // the user in. key identifies the browser that started the login.
@@ -35,7 +35,7 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 	// The code is a secret, so all of it must be random. Other IDs are ordered by time and thus
 	// partly predictable.
 	code = uuid.New().String()
-	for range admitTries {
+	for range resolveAttempts {
 		err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			now := s.deps.Clock.Now()
 			a, err := s.resolve(ctx, provider, who, now)
@@ -45,7 +45,7 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 			a.browserHash = account.HashSecret(key)
 			return s.store.insertCode(ctx, code, a, now)
 		})
-		if !errors.Is(err, errIdentityTaken) && !account.IsGone(err) {
+		if !errors.Is(err, errIdentityTaken) && !account.IsUserDeleted(err) {
 			break
 		}
 	}
@@ -59,45 +59,45 @@ func (s *Service) findOrCreateUser(ctx context.Context, provider string, who ide
 // provider confirms the email. The user is locked, so that anything that ends logins also ends the
 // code or happens before it. resolve reads the identity again under the lock, because it may have
 // been removed; in that case findOrCreateUser starts again.
-func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (admitted, error) {
+func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (codeSubject, error) {
 	email, emailErr := mail.NormalizeAddress(who.email)
 	proved := emailErr == nil && who.emailVerified
 	id, userID, err := s.store.linked(ctx, provider, who.subject)
 	switch {
 	case err == nil:
 		if err := s.deps.Accounts.Lock(ctx, userID); err != nil {
-			return admitted{}, err
+			return codeSubject{}, err
 		}
 		present, _, err := s.store.linked(ctx, provider, who.subject)
 		if errors.Is(err, errNotLinked) || err == nil && present != id {
-			return admitted{}, errIdentityTaken
+			return codeSubject{}, errIdentityTaken
 		}
 		if err == nil && proved {
 			err = s.store.setEmail(ctx, id, email)
 		}
-		return admitted{userID: userID, identity: id}, err
+		return codeSubject{userID: userID, identity: id}, err
 	case !errors.Is(err, errNotLinked):
-		return admitted{}, err
+		return codeSubject{}, err
 	case !proved:
-		return admitted{}, errEmailUnverified
+		return codeSubject{}, errEmailUnverified
 	}
-	userID, isNew, err := s.deps.Accounts.FindOrCreateVerified(ctx, personName(who.name, email), email)
+	userID, isNew, err := s.deps.Accounts.FindOrCreateByVerifiedEmail(ctx, personName(who.name, email), email)
 	if errors.Is(err, account.ErrNeverLinked) {
-		return admitted{}, errLinkRefused
+		return codeSubject{}, errLinkRefused
 	}
 	if err != nil {
-		return admitted{}, err
+		return codeSubject{}, err
 	}
 	id, err = s.store.link(ctx, provider, who.subject, email, userID, now)
 	if err != nil {
-		return admitted{}, err
+		return codeSubject{}, err
 	}
 	if !isNew {
 		if err := s.deps.Accounts.Record(ctx, userID, "identity.linked", nil, map[string]any{"id": id, "provider": provider}); err != nil {
-			return admitted{}, err
+			return codeSubject{}, err
 		}
 	}
-	return admitted{userID: userID, identity: id, isNew: isNew}, s.importPicture(ctx, userID, who.picture)
+	return codeSubject{userID: userID, identity: id, isNew: isNew}, s.importPicture(ctx, userID, who.picture)
 }
 
 // longestPicture is the maximum length of a picture URL, in bytes.

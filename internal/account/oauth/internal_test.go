@@ -57,7 +57,7 @@ func TestLooseTruth(t *testing.T) {
 		`true`: true, `"true"`: true, `1`: true, `"1"`: true,
 		`false`: false, `"false"`: false, `0`: false, `null`: false, `"yes"`: false, `[true]`: false, `{}`: false, `2`: false,
 	} {
-		var got looseTruth
+		var got lenientBool
 		if err := got.UnmarshalJSON([]byte(text)); err != nil || bool(got) != want {
 			t.Errorf("%s is %v, %v", text, got, err)
 		}

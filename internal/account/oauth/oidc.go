@@ -158,7 +158,7 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 		who.subject = c.EntraTenant + "/" + idToken.Subject // subjects are unique only within an issuer
 	}
 	if who.email == "" && d.userInfo {
-		return p.askUser(ctx, d, token, who)
+		return p.fetchUserInfo(ctx, d, token, who)
 	}
 	return who, nil
 }
@@ -180,10 +180,10 @@ func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce s
 	return nil
 }
 
-// askUser reads the claims that an ID token may omit from the UserInfo endpoint. It takes email and
+// fetchUserInfo reads the claims that an ID token may omit from the UserInfo endpoint. It takes email and
 // email_verified from the same document: if one document confirms its email, that says nothing
 // about the email in the other.
-func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.Token, who identity) (identity, error) {
+func (p *oidcProvider) fetchUserInfo(ctx context.Context, d *discovery, token *oauth2.Token, who identity) (identity, error) {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
 		return identity{}, providerError("user info", err)
@@ -202,24 +202,24 @@ func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.
 
 // oidcClaims holds the claims that a login reads.
 type oidcClaims struct {
-	AuthorizedParty string     `json:"azp"`
-	Email           string     `json:"email"`
-	EmailVerified   looseTruth `json:"email_verified"`
-	Name            string     `json:"name"`
-	Picture         string     `json:"picture"`
+	AuthorizedParty string      `json:"azp"`
+	Email           string      `json:"email"`
+	EmailVerified   lenientBool `json:"email_verified"`
+	Name            string      `json:"name"`
+	Picture         string      `json:"picture"`
 
-	EntraTenant      string     `json:"tid"`
-	DomainOwnerKnown looseTruth `json:"xms_edov"`
+	EntraTenant      string      `json:"tid"`
+	DomainOwnerKnown lenientBool `json:"xms_edov"`
 }
 
-// looseTruth is a boolean that some providers encode as a string or a number. Only true and 1 are
+// lenientBool is a boolean that some providers encode as a string or a number. Only true and 1 are
 // true.
-type looseTruth bool
+type lenientBool bool
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (l *looseTruth) UnmarshalJSON(data []byte) error {
+func (l *lenientBool) UnmarshalJSON(data []byte) error {
 	text := strings.Trim(string(data), `"`)
-	*l = looseTruth(text == "true" || text == "1")
+	*l = lenientBool(text == "true" || text == "1")
 	return nil
 }
 

@@ -39,10 +39,10 @@ const Path = "/api/v1/auth/oauth/"
 type Accounts interface {
 	// Lock locks a user until the transaction of ctx ends.
 	Lock(ctx context.Context, userID int64) error
-	// FindOrCreateVerified finds or creates the account with a verified email, and locks its user.
-	FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
-	// KeepLocale stores the language of the request if the user has not chosen one.
-	KeepLocale(ctx context.Context, userID int64) error
+	// FindOrCreateByVerifiedEmail finds or creates the account with a verified email, and locks its user.
+	FindOrCreateByVerifiedEmail(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
+	// SetLocaleIfUnset stores the language of the request if the user has not chosen one.
+	SetLocaleIfUnset(ctx context.Context, userID int64) error
 	// Record adds an audit entry about a user's own account.
 	Record(ctx context.Context, userID int64, action string, before, after any) error
 	// LogIn locks a user, calls use, and issues the credentials of grant.
@@ -198,11 +198,11 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 			grant.Provider, err = s.store.markUsed(ctx, who.identity, s.deps.Clock.Now())
 			return err
 		})
-		if account.IsGone(err) { // the codes were deleted with the account
+		if account.IsUserDeleted(err) { // the codes were deleted with the account
 			err = errCode
 		}
 		if err == nil && isNew { // the browser may not have sent the language that the frontend sends
-			err = s.deps.Accounts.KeepLocale(ctx, who.userID)
+			err = s.deps.Accounts.SetLocaleIfUnset(ctx, who.userID)
 		}
 		return err
 	})

@@ -66,8 +66,8 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, now time.Time) (provi
 	return provider, sqldb.WrapAbsent(err, "mark identity as used", errCode)
 }
 
-// admitted describes the user that a one-time code logs in.
-type admitted struct {
+// codeSubject describes the user that a one-time code logs in.
+type codeSubject struct {
 	userID   int64
 	identity uuid.UUID
 	isNew    bool // this login created the account
@@ -75,7 +75,7 @@ type admitted struct {
 	browserHash string
 }
 
-func (s store) insertCode(ctx context.Context, code string, a admitted, now time.Time) error {
+func (s store) insertCode(ctx context.Context, code string, a codeSubject, now time.Time) error {
 	err := s.q(ctx).InsertOAuthCode(ctx, oauthsql.InsertOAuthCodeParams{
 		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash, IdentityID: a.identity,
 		ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
@@ -85,9 +85,9 @@ func (s store) insertCode(ctx context.Context, code string, a admitted, now time
 
 // code returns the user that a code logs in. It returns errCode if the code is unknown or has
 // expired.
-func (s store) code(ctx context.Context, code string, now time.Time) (admitted, error) {
+func (s store) code(ctx context.Context, code string, now time.Time) (codeSubject, error) {
 	row, err := s.q(ctx).OAuthCode(ctx, oauthsql.OAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
-	return admitted{userID: row.UserID, identity: row.IdentityID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
+	return codeSubject{userID: row.UserID, identity: row.IdentityID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
 		sqldb.WrapAbsent(err, "read login code", errCode)
 }
 

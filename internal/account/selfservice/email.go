@@ -46,9 +46,9 @@ func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, 
 	})
 }
 
-// AskVerification mails a verification link to the caller's current email. It reports whether the
+// RequestVerification mails a verification link to the caller's current email. It reports whether the
 // email needed verification.
-func (s *Service) AskVerification(ctx context.Context, caller *authz.Caller) (needed bool, err error) {
+func (s *Service) RequestVerification(ctx context.Context, caller *authz.Caller) (needed bool, err error) {
 	err = s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
 		if needed = !self.Verified; !needed {
 			return nil

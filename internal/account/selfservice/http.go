@@ -92,9 +92,9 @@ func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
 	return h.verifyPassword(ctx, in.Body.CurrentPassword)
 }
 
-// AskVerification handles POST /user/email/verification. It sends no link if the email is verified.
-func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (*rest.AcceptedNote, error) {
-	isNeeded, err := h.svc.AskVerification(ctx, authz.FromContext(ctx))
+// RequestVerification handles POST /user/email/verification. It sends no link if the email is verified.
+func (h *HTTP) RequestVerification(ctx context.Context, _ *struct{}) (*rest.AcceptedNote, error) {
+	isNeeded, err := h.svc.RequestVerification(ctx, authz.FromContext(ctx))
 	if err != nil || !isNeeded {
 		return &rest.AcceptedNote{}, err
 	}

@@ -172,7 +172,7 @@ func TestScopesOfTheMaker(t *testing.T) {
 		s.Call("POST", platformKeys, restricted, body("usage.read", "usage.write")).WantRefused(403, "")
 		s.Call("POST", platformKeys+"/"+writer+"/rotate", restricted, nil).WantRefused(403, "")
 		s.Call("POST", platformKeys+"/"+reader+"/rotate", restricted, nil).Want(201)
-		restrict(`["api_keys.manage","tenants.manage","tenants.view"]`)
+		restrict(`["api_keys.manage","limits.manage","tenants.manage","tenants.view"]`)
 		s.Call("POST", platformKeys+"/"+writer+"/rotate", restricted, nil).Want(201)
 		s.Call("POST", platformKeys, restricted, body("tenants.write", "limits.write", "credit.write")).Want(201)
 		s.Call("POST", platformKeys, restricted, body("subscriptions.write")).WantRefused(403, "")

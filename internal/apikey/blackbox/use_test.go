@@ -42,6 +42,10 @@ var opened = map[string][]string{
 		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel",
 	},
+	"limits.write": {
+		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",
+		"DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}", "PUT /usage/{meterCode}/cap",
+	},
 	"catalog.read": {
 		"GET /api/v1/admin/products", "GET /api/v1/admin/products/{product}", "GET /api/v1/admin/plans", "GET /api/v1/admin/plans/{plan}",
 		"GET /api/v1/admin/features", "GET /api/v1/admin/features/{feature}", "GET /api/v1/admin/meters", "GET /api/v1/admin/meters/{meter}",

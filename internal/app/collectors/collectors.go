@@ -46,7 +46,7 @@ func Register(m *metrics.Metrics, s Sources) {
 // collect registers the metrics of one source. If read fails, it logs the error and omits the
 // metrics.
 func (s Sources) collect(m *metrics.Metrics, source string, families []metrics.Family, read func(ctx context.Context, put metrics.Put) error) {
-	m.Read(families, func(put metrics.Put) {
+	m.RegisterComputed(families, func(put metrics.Put) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := read(ctx, put); err != nil {
@@ -154,7 +154,7 @@ func (s Sources) reports(m *metrics.Metrics) {
 
 func (s Sources) pools(m *metrics.Metrics) {
 	labels := []string{"pool"}
-	m.Read([]metrics.Family{
+	m.RegisterComputed([]metrics.Family{
 		{Name: "tenantry_db_connections_max", Help: "Maximum number of database connections.", Labels: labels},
 		{Name: "tenantry_db_connections_open", Help: "Open database connections.", Labels: labels},
 		{Name: "tenantry_db_connections_in_use", Help: "Database connections in use.", Labels: labels},

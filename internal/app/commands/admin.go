@@ -77,7 +77,7 @@ func withAccounts(ctx context.Context, s settings.Settings, command func(*accoun
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	err = command(account.NewService(account.Deps{

@@ -26,7 +26,7 @@ func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes 
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	keys := apikey.NewService(apikey.Deps{
 		DB: db, Clock: clock.System(), Audit: audit.New(audit.Deps{DB: db, Clock: clock.System()}),
 		Events: webhook.NewOutbox(db, clock.System()),

@@ -92,7 +92,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	if err := dbfile.Copy(ctx, file, fresh); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	if err := isKnown(ctx, s, file, fresh); err != nil {
+	if err := checkSchemaVersion(ctx, s, file, fresh); err != nil {
 		return errors.Join(err, os.Remove(fresh))
 	}
 	if exists {
@@ -111,13 +111,13 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	return err
 }
 
-// isKnown returns an error if a later version of the service wrote the restored copy of file.
-func isKnown(ctx context.Context, s settings.Settings, file, restored string) (err error) {
+// checkSchemaVersion returns an error if a later version of the service wrote the restored copy of file.
+func checkSchemaVersion(ctx context.Context, s settings.Settings, file, restored string) (err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: sqldb.FileURL(restored), Log: NewLog(io.Discard, s)})
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	if _, err := db.MigrationStatus(ctx); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

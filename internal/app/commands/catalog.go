@@ -88,7 +88,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 			}
 		}
 		if p.DryRun {
-			return printResult(out, nil, "%s found; no changes made (dry run)\n", Counted(len(changes), "change"))
+			return printResult(out, nil, "%s found; no changes made (dry run)\n", FormatCount(len(changes), "change"))
 		}
 		confirmed, err := p.Confirm()
 		switch {
@@ -97,12 +97,12 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 		case !confirmed:
 			return errNotConfirmed
 		}
-		return printResult(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", Counted(len(changes), "change"))
+		return printResult(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", FormatCount(len(changes), "change"))
 	})
 }
 
-// Counted returns a count and a noun. what is the singular; the plural must be regular.
-func Counted(n int, what string) string {
+// FormatCount returns a count and a noun. what is the singular; the plural must be regular.
+func FormatCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -162,7 +162,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,

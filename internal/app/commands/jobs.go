@@ -88,27 +88,27 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// JobChoice selects dead jobs.
-type JobChoice struct {
+// JobSelection selects dead jobs.
+type JobSelection struct {
 	IDs  []string // empty for all of Kind
 	Kind string   // "" for all
 }
 
 // RetryJobs queues dead jobs again for the running service. Without IDs it skips jobs that cannot
 // be retried.
-func RetryJobs(ctx context.Context, s settings.Settings, p JobChoice, out io.Writer) error {
-	return decideJobs(ctx, s, p, out, "queued again", (*jobs.Queue).Retry)
+func RetryJobs(ctx context.Context, s settings.Settings, p JobSelection, out io.Writer) error {
+	return applyToJobs(ctx, s, p, out, "queued again", (*jobs.Queue).Retry)
 }
 
 // DropJobs deletes dead jobs. Their work is never done.
-func DropJobs(ctx context.Context, s settings.Settings, p JobChoice, out io.Writer) error {
-	return decideJobs(ctx, s, p, out, "dropped", (*jobs.Queue).Drop)
+func DropJobs(ctx context.Context, s settings.Settings, p JobSelection, out io.Writer) error {
+	return applyToJobs(ctx, s, p, out, "dropped", (*jobs.Queue).Drop)
 }
 
-// decideJobs applies decide to each job separately. It returns an error for each job in p.IDs that
+// applyToJobs applies decide to each job separately. It returns an error for each job in p.IDs that
 // fails.
-func decideJobs(
-	ctx context.Context, s settings.Settings, p JobChoice, out io.Writer, done string,
+func applyToJobs(
+	ctx context.Context, s settings.Settings, p JobSelection, out io.Writer, done string,
 	decide func(*jobs.Queue, context.Context, uuid.UUID) error,
 ) error {
 	ids := make([]uuid.UUID, len(p.IDs))
@@ -146,7 +146,7 @@ func decideJobs(
 		if emptied > 0 {
 			left = fmt.Sprintf(", %d skipped because their payloads contained tokens and were deleted", emptied)
 		}
-		return errors.Join(printResult(out, nil, "%s %s%s\n", Counted(decided, "job"), done, left), errors.Join(failed...))
+		return errors.Join(printResult(out, nil, "%s %s%s\n", FormatCount(decided, "job"), done, left), errors.Join(failed...))
 	})
 }
 
@@ -155,6 +155,6 @@ func withJobs(ctx context.Context, s settings.Settings, command func(*jobs.Queue
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	return command(jobs.New(jobs.Deps{DB: db, Clock: clock.System(), Lease: clock.System()}))
 }

@@ -77,7 +77,7 @@ func TestDeadJobs(t *testing.T) {
 			t.Errorf("listed %+v", l)
 		}
 
-		run := func(command func(context.Context, settings.Settings, commands.JobChoice, *bytes.Buffer) error, p commands.JobChoice, wantText, wantErr string) {
+		run := func(command func(context.Context, settings.Settings, commands.JobSelection, *bytes.Buffer) error, p commands.JobSelection, wantText, wantErr string) {
 			t.Helper()
 			var out bytes.Buffer
 			err := command(t.Context(), s.CLISettings(), p, &out)
@@ -85,26 +85,26 @@ func TestDeadJobs(t *testing.T) {
 				t.Errorf("%+v: %q, %v; want %q, %s", p, &out, err, wantText, wantErr)
 			}
 		}
-		retry := func(ctx context.Context, s settings.Settings, p commands.JobChoice, out *bytes.Buffer) error {
+		retry := func(ctx context.Context, s settings.Settings, p commands.JobSelection, out *bytes.Buffer) error {
 			return commands.RetryJobs(ctx, s, p, out)
 		}
-		drop := func(ctx context.Context, s settings.Settings, p commands.JobChoice, out *bytes.Buffer) error {
+		drop := func(ctx context.Context, s settings.Settings, p commands.JobSelection, out *bytes.Buffer) error {
 			return commands.DropJobs(ctx, s, p, out)
 		}
 		other := uuid.NewString()
 		apptest.Exec(t, s.DB(), `UPDATE jobs SET payload = '{"email": "ada@example.com"}' WHERE id = $1`, f.ID)
 		const emptied = ": its payload contained a token and was deleted, so it can only be dropped"
-		run(retry, commands.JobChoice{IDs: []string{other, f.ID.String(), l.ID.String()}}, "1 job queued again\n",
+		run(retry, commands.JobSelection{IDs: []string{other, f.ID.String(), l.ID.String()}}, "1 job queued again\n",
 			other+": no such dead job\n"+l.ID.String()+emptied)
 		apptest.Eventually(t, "the mail", func() bool { return len(s.Mails("ada@example.com")) == 1 })
-		run(retry, commands.JobChoice{IDs: []string{f.ID.String()}}, "0 jobs queued again\n", f.ID.String()+": no such dead job")
-		run(retry, commands.JobChoice{}, "0 jobs queued again, 1 skipped because their payloads contained tokens and were deleted\n", "")
+		run(retry, commands.JobSelection{IDs: []string{f.ID.String()}}, "0 jobs queued again\n", f.ID.String()+": no such dead job")
+		run(retry, commands.JobSelection{}, "0 jobs queued again, 1 skipped because their payloads contained tokens and were deleted\n", "")
 
 		enqueue(account.JobForgot, "grace")
 		apptest.Eventually(t, "another death", func() bool { return len(deadJobs(s, "", 9)) == 2 })
-		run(drop, commands.JobChoice{Kind: account.JobForgot}, "1 job dropped\n", "")
-		run(drop, commands.JobChoice{IDs: []string{l.ID.String(), other}}, "1 job dropped\n", other+": no such dead job")
-		run(drop, commands.JobChoice{}, "0 jobs dropped\n", "")
+		run(drop, commands.JobSelection{Kind: account.JobForgot}, "1 job dropped\n", "")
+		run(drop, commands.JobSelection{IDs: []string{l.ID.String(), other}}, "1 job dropped\n", other+": no such dead job")
+		run(drop, commands.JobSelection{}, "0 jobs dropped\n", "")
 		if left := deadJobs(s, "", 9); len(left) != 0 {
 			t.Errorf("left are %+v", left)
 		}

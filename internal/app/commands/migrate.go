@@ -22,7 +22,7 @@ func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly
 	if err != nil {
 		return databaseError(s, err)
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	if !statusOnly {
 		if err := db.Migrate(ctx); err != nil {
 			return databaseError(s, err)

@@ -65,9 +65,9 @@ func databaseError(s settings.Settings, err error) error {
 	return fmt.Errorf("the database of TENANTRY_DATABASE_URL: %w", err)
 }
 
-// Closing closes the database when a function returns, and joins the error to *err. Use it with
+// CloseJoining closes the database when a function returns, and joins the error to *err. Use it with
 // defer.
-func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
+func CloseJoining(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
 // NewLog returns a logger that writes to w with the level and format of s. It logs warnings with an
 // expected message at level INFO.

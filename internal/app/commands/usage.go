@@ -47,7 +47,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	outcome := "corrected"
 	if p.DryRun {
 		outcome = "not changed"
@@ -61,12 +61,12 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		},
 		Resumed: func(found retention.RecountResult, at time.Time) {
 			_, _ = fmt.Fprintf(p.Progress, "continuing after %s, where a run was interrupted at %s\n",
-				Counted(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
+				FormatCount(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
 		},
 		Progress: func(found retention.RecountResult, streams int) {
 			if now := clock.System().Now(); now.Sub(told) >= progressEvery {
 				told = now
-				_, _ = fmt.Fprintf(p.Progress, "%d of %s, %s\n", found.Streams, Counted(streams, "stream"), Counted(found.Events, "event"))
+				_, _ = fmt.Fprintf(p.Progress, "%d of %s, %s\n", found.Streams, FormatCount(streams, "stream"), FormatCount(found.Events, "event"))
 			}
 		},
 	})
@@ -74,7 +74,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s of %s: %d wrong, %d skipped because some of their events may be deleted\n",
-		Counted(n.Counters, "counter"), Counted(n.Streams, "stream"), n.Wrong, n.Skipped)
+		FormatCount(n.Counters, "counter"), FormatCount(n.Streams, "stream"), n.Wrong, n.Skipped)
 	if err == nil && p.DryRun && n.Wrong > 0 {
 		err = ErrCountersDiffer
 	}

@@ -30,24 +30,24 @@ func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) e
 	})
 }
 
-// RefusedParams selects rejected usage.
-type RefusedParams struct {
+// RejectedUsageSelection selects rejected usage.
+type RejectedUsageSelection struct {
 	IDs []string // event ids; empty for all
 }
 
 // RetryRefusedUsage queues rejected usage again. The running service submits it to the payment
 // provider. Fix the reason for the rejection first.
-func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
+func RetryRefusedUsage(ctx context.Context, s settings.Settings, p RejectedUsageSelection, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%s queued again\n", (*billing.Rejections).Retry)
 }
 
 // DiscardRefusedUsage discards rejected usage. It will never be billed.
-func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer) error {
+func DiscardRefusedUsage(ctx context.Context, s settings.Settings, p RejectedUsageSelection, out io.Writer) error {
 	return decideRefused(ctx, s, p, out, "%s discarded\n", (*billing.Rejections).Discard)
 }
 
 func decideRefused(
-	ctx context.Context, s settings.Settings, p RefusedParams, out io.Writer, done string,
+	ctx context.Context, s settings.Settings, p RejectedUsageSelection, out io.Writer, done string,
 	decide func(*billing.Rejections, context.Context, uuid.UUID) error,
 ) error {
 	var ids []uuid.UUID
@@ -70,7 +70,7 @@ func decideRefused(
 				return fmt.Errorf("%s: %w", id, err)
 			}
 		}
-		return printResult(out, nil, done, Counted(len(ids), "event"))
+		return printResult(out, nil, done, FormatCount(len(ids), "event"))
 	})
 }
 
@@ -79,6 +79,6 @@ func withRejections(ctx context.Context, s settings.Settings, command func(*bill
 	if err != nil {
 		return err
 	}
-	defer Closing(db, &err)
+	defer CloseJoining(db, &err)
 	return command(billing.NewRejections(db, clock.System(), audit.New(audit.Deps{DB: db, Clock: clock.System()})))
 }

@@ -34,7 +34,7 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 	c := check.Config{Types: types, WebhookURL: webhookURL, Now: clock.System().Now}
 	db, problem := openDatabase(ctx, s)
 	if problem == nil {
-		defer commands.Closing(db, &err)
+		defer commands.CloseJoining(db, &err)
 		cfg.Decimals = currency.Decimals(db)
 		problem = readDatabase(ctx, db, &c)
 	}

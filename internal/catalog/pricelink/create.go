@@ -101,8 +101,8 @@ func (p priceParams) hasSameTerms(other priceParams) bool {
 	return p == other
 }
 
-// isOf reports whether p has the current terms of price.
-func (p priceParams) isOf(plan catalog.Plan, price catalog.Price) bool {
+// matches reports whether p has the current terms of price.
+func (p priceParams) matches(plan catalog.Plan, price catalog.Price) bool {
 	now := paramsOf(plan, "")
 	now.Currency, now.Amount = price.Currency, price.PriceCents
 	return p.hasSameTerms(now)
@@ -170,7 +170,7 @@ func (s *Service) beginPrice(
 		if err != nil {
 			return err
 		}
-		if price.PSPPriceID != nil || !wanted.isOf(plan, price) {
+		if price.PSPPriceID != nil || !wanted.matches(plan, price) {
 			return errChanged
 		}
 		op, err = openOperation(ctx, s.store, now, priceID, wanted, fits)
@@ -221,7 +221,7 @@ func (s *Service) settlePrice(
 		}
 		settled, overtaken = price, nil
 		switch {
-		case price.PSPPriceID == nil && op.Params.isOf(plan, price):
+		case price.PSPPriceID == nil && op.Params.matches(plan, price):
 			settled, err = s.link(ctx, now, "psp_created", plan, price, remote)
 		case price.PSPPriceID == nil:
 			overtaken = errChanged

@@ -124,7 +124,7 @@ func (a *applier) checkReferences(ctx context.Context, c Catalog) error {
 
 func (a *applier) applyCurrency(ctx context.Context, data CurrencyData) error {
 	wanted := catalog.Currency{
-		Code: data.Code, Name: data.Name, Symbol: data.Symbol, MinorUnits: data.MinorUnits, IsActive: isOn(data.IsActive),
+		Code: data.Code, Name: data.Name, Symbol: data.Symbol, MinorUnits: data.MinorUnits, IsActive: boolOrTrue(data.IsActive),
 	}
 	old, err := a.catalog.Currency(ctx, data.Code)
 	switch {
@@ -148,7 +148,7 @@ func (a *applier) applyCurrency(ctx context.Context, data CurrencyData) error {
 func (a *applier) applyFeature(ctx context.Context, data FeatureData) error {
 	set := func(f *catalog.Feature) {
 		f.Code, f.Name, f.Description = data.Code, catalog.Text(data.Name), catalog.Text(data.Description)
-		f.IsActive, f.SortOrder, f.Metadata = isOn(data.IsActive), data.SortOrder, data.Metadata.column()
+		f.IsActive, f.SortOrder, f.Metadata = boolOrTrue(data.IsActive), data.SortOrder, data.Metadata.column()
 	}
 	old, err := a.catalog.FeatureByCode(ctx, data.Code)
 	switch {
@@ -168,7 +168,7 @@ func (a *applier) applyFeature(ctx context.Context, data FeatureData) error {
 	var d Differences
 	d.locales("name", was.Name, data.Name)
 	d.locales("description", was.Description, data.Description)
-	d.Bool("is_active", old.IsActive, isOn(data.IsActive))
+	d.Bool("is_active", old.IsActive, boolOrTrue(data.IsActive))
 	d.number("sort_order", was.SortOrder, data.SortOrder)
 	d.Field("metadata", string(was.Metadata), string(data.Metadata))
 	if a.changes.Change("feature", data.Code, d) {
@@ -180,7 +180,7 @@ func (a *applier) applyFeature(ctx context.Context, data FeatureData) error {
 func (a *applier) applyProduct(ctx context.Context, data ProductData) (catalog.Product, error) {
 	set := func(p *catalog.Product) {
 		p.Slug, p.Name, p.Description = data.Slug, catalog.Text(data.Name), catalog.Text(data.Description)
-		p.IsActive, p.Metadata = isOn(data.IsActive), data.Metadata.column()
+		p.IsActive, p.Metadata = boolOrTrue(data.IsActive), data.Metadata.column()
 	}
 	old, err := a.catalog.ProductBySlug(ctx, data.Slug)
 	switch {
@@ -199,7 +199,7 @@ func (a *applier) applyProduct(ctx context.Context, data ProductData) (catalog.P
 	var d Differences
 	d.locales("name", was.Name, data.Name)
 	d.locales("description", was.Description, data.Description)
-	d.Bool("is_active", old.IsActive, isOn(data.IsActive))
+	d.Bool("is_active", old.IsActive, boolOrTrue(data.IsActive))
 	d.Field("metadata", string(was.Metadata), string(data.Metadata))
 	if a.changes.Change("product", data.Slug, d) {
 		return a.catalog.UpdateProduct(ctx, old.ID, set)

@@ -69,7 +69,7 @@ func (a *applier) updateMeter(ctx context.Context, old meters.Entry, data MeterD
 
 // withImported returns e with the imported values.
 func (a *applier) withImported(e meters.Entry, data MeterData) meters.Entry {
-	e.Code, e.Name, e.UnitLabel, e.Active = data.Code, data.Name, data.UnitLabel, isOn(data.IsActive)
+	e.Code, e.Name, e.UnitLabel, e.Active = data.Code, data.Name, data.UnitLabel, boolOrTrue(data.IsActive)
 	e.Aggregation, e.Reset = usage.Aggregation(data.AggregationType), usage.ResetInterval(data.ResetInterval)
 	e.Enforcement = usage.Enforcement(data.QuotaEnforcement)
 	var set []meters.PriceTerms

@@ -18,8 +18,8 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 		p.Product.ID = product.ID
 		p.Slug, p.Name, p.Description = data.Slug, catalog.Text(data.Name), catalog.Text(data.Description)
 		p.PricingType, p.BillingCycle, p.Interval = data.PricingType, data.BillingCycle, data.Interval()
-		p.TrialDays, p.CardForTrial, p.SortOrder = data.TrialDays, isOn(data.TrialRequiresCard), data.SortOrder
-		p.IsActive, p.IsDefault, p.Metadata = isOn(data.IsActive), data.IsDefault, data.Metadata.column()
+		p.TrialDays, p.CardForTrial, p.SortOrder = data.TrialDays, boolOrTrue(data.TrialRequiresCard), data.SortOrder
+		p.IsActive, p.IsDefault, p.Metadata = boolOrTrue(data.IsActive), data.IsDefault, data.Metadata.column()
 	}
 	old, err := a.catalog.PlanBySlug(ctx, data.Slug)
 	isNew := errors.Is(err, catalog.ErrNotFound)

@@ -92,7 +92,7 @@ func TestChanges(t *testing.T) {
 // Export writes a boolean only if it is false, and a link only if the price is linked.
 func TestDefaultsOfAFile(t *testing.T) {
 	t.Parallel()
-	if on, off := pricelist.Switch(true), pricelist.Switch(false); on != nil || off == nil || *off {
+	if on, off := pricelist.BoolOrNil(true), pricelist.BoolOrNil(false); on != nil || off == nil || *off {
 		t.Errorf("switches: %v, %v", on, off)
 	}
 	id, quota := "price_1", int64(5)

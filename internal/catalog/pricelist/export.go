@@ -115,7 +115,7 @@ func (c Catalog) usedCurrencies() map[string]bool {
 }
 
 func currencyData(c catalog.Currency) CurrencyData {
-	return CurrencyData{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits, IsActive: Switch(c.IsActive)}
+	return CurrencyData{Code: c.Code, Name: c.Name, Symbol: c.Symbol, MinorUnits: c.MinorUnits, IsActive: BoolOrNil(c.IsActive)}
 }
 
 func featureData(f catalog.Feature) (FeatureData, error) {
@@ -124,7 +124,7 @@ func featureData(f catalog.Feature) (FeatureData, error) {
 		return FeatureData{}, fmt.Errorf("feature %s: metadata: %w", f.Code, err)
 	}
 	return FeatureData{
-		Code: f.Code, Name: Text(f.Name), Description: Text(f.Description), IsActive: Switch(f.IsActive), SortOrder: f.SortOrder, Metadata: metadata,
+		Code: f.Code, Name: Text(f.Name), Description: Text(f.Description), IsActive: BoolOrNil(f.IsActive), SortOrder: f.SortOrder, Metadata: metadata,
 	}, nil
 }
 
@@ -134,7 +134,7 @@ func productData(p catalog.Product) (ProductData, error) {
 		return ProductData{}, fmt.Errorf("product %s: metadata: %w", p.Slug, err)
 	}
 	return ProductData{
-		Slug: p.Slug, Name: Text(p.Name), Description: Text(p.Description), IsActive: Switch(p.IsActive), Metadata: metadata,
+		Slug: p.Slug, Name: Text(p.Name), Description: Text(p.Description), IsActive: BoolOrNil(p.IsActive), Metadata: metadata,
 	}, nil
 }
 
@@ -145,8 +145,8 @@ func planData(p catalog.Plan) (PlanData, error) {
 	}
 	data := PlanData{
 		Slug: p.Slug, Name: Text(p.Name), Description: Text(p.Description), PricingType: p.PricingType, BillingCycle: p.BillingCycle,
-		TrialDays: p.TrialDays, TrialRequiresCard: Switch(p.CardForTrial), IsDefault: p.IsDefault,
-		SortOrder: p.SortOrder, IsActive: Switch(p.IsActive), Metadata: metadata,
+		TrialDays: p.TrialDays, TrialRequiresCard: BoolOrNil(p.CardForTrial), IsDefault: p.IsDefault,
+		SortOrder: p.SortOrder, IsActive: BoolOrNil(p.IsActive), Metadata: metadata,
 		Prices: map[string]PriceData{}, Entitlements: map[string]Grant{},
 	}
 	if data.Interval() != p.Interval {
@@ -164,7 +164,7 @@ func planData(p catalog.Plan) (PlanData, error) {
 func meterData(e meters.Entry) MeterData {
 	data := MeterData{
 		Code: e.Code, Name: e.Name, AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset),
-		QuotaEnforcement: string(e.Enforcement), UnitLabel: e.UnitLabel, IsActive: Switch(e.Active),
+		QuotaEnforcement: string(e.Enforcement), UnitLabel: e.UnitLabel, IsActive: BoolOrNil(e.Active),
 		Prices: map[string]UnitPriceData{},
 	}
 	for _, p := range e.Prices {

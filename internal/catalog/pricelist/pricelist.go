@@ -139,13 +139,13 @@ func (g Grant) Type() catalog.EntitlementType {
 	return catalog.TypeQuota
 }
 
-// Switch returns a boolean for Export: nil for true, which is the default.
-func Switch(on bool) *bool {
+// BoolOrNil returns a boolean for Export: nil for true, which is the default.
+func BoolOrNil(on bool) *bool {
 	if on {
 		return nil
 	}
 	return &on
 }
 
-// isOn returns the value of a boolean that defaults to true.
-func isOn(is *bool) bool { return is == nil || *is }
+// boolOrTrue returns the value of a boolean that defaults to true.
+func boolOrTrue(is *bool) bool { return is == nil || *is }

@@ -64,7 +64,7 @@ func TestYAMLIsReadAsItWasWritten(t *testing.T) {
 			Features: []pricelist.FeatureData{{
 				Code: rapid.SampledFrom([]string{"a", "null", "1", "1e3", "0x1F", "-", "true"}).Draw(t, "code"), Metadata: drawMetadata(t),
 				Name:        pricelist.Text{"en": drawText(t, "name", false), "fr": drawText(t, "nom", false)},
-				Description: pricelist.Text{"en": drawText(t, "description", true)}, IsActive: pricelist.Switch(rapid.Bool().Draw(t, "active")),
+				Description: pricelist.Text{"en": drawText(t, "description", true)}, IsActive: pricelist.BoolOrNil(rapid.Bool().Draw(t, "active")),
 			}},
 			Products: []pricelist.ProductData{{
 				Slug: "p", Name: pricelist.Text{"en": "P"}, Metadata: drawMetadata(t),

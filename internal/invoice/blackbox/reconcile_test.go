@@ -15,7 +15,7 @@ func TestReconcileInvoices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.Customers()
-		open := k.AddOwing("paid", "voided", "lost", "late", "other", "gone")
+		open := k.AddPastDue("paid", "voided", "lost", "late", "other", "gone")
 		s.AtProvider("POST", "/invoices/"+open["late"]+"/mark_uncollectible")
 		s.AwaitNotifications()
 		if found := s.Reconcile(false); len(found) != 0 {
@@ -108,7 +108,7 @@ func TestReconcileIDs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.Customers()
-		open := k.AddOwing("ada", "eve")
+		open := k.AddPastDue("ada", "eve")
 		s.AwaitNotifications()
 		s.Chaos(apptest.ChaosNoWebhooks)
 		s.PayAtProvider(open["ada"]) // The provider's invoices are read on request, so nothing differs.
@@ -144,7 +144,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 			w := &apptest.Proxy{}
 			s := apptest.Start(t, dialect, apptest.WithPlatformInvoices, w.Option)
 			k := s.Customers()
-			open := k.AddOwing("ada", "eve")
+			open := k.AddPastDue("ada", "eve")
 			s.AwaitNotifications()
 			s.Chaos(apptest.ChaosNoWebhooks)
 			for name := range open {

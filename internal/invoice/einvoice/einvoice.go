@@ -34,35 +34,35 @@ const (
 // gives the reason.
 var ErrNotRepresentable = errors.New("cannot be represented as an EN 16931 invoice")
 
-func impossibleError(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
+func notRepresentable(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
 
 // check returns ErrNotRepresentable with the reason if the invoice cannot be written.
 func check(s invoice.Statement) error {
 	inv := s.Invoice
 	switch {
 	case len(s.Seller.Country) != 2:
-		return impossibleError("the seller’s country is not known")
+		return notRepresentable("the seller’s country is not known")
 	case s.Seller.VATNumber == "":
-		return impossibleError("the VAT number of the seller is missing")
+		return notRepresentable("the VAT number of the seller is missing")
 	case inv.Billed.Name == nil || inv.Billed.Address.Country == nil:
-		return impossibleError("the name or the country of the payer is not known")
+		return notRepresentable("the name or the country of the payer is not known")
 	case len(inv.Lines) == 0:
-		return impossibleError("the invoice contains no lines")
+		return notRepresentable("the invoice contains no lines")
 	case s.MinorUnits > 2:
-		return impossibleError("the currency has more than two decimals")
+		return notRepresentable("the currency has more than two decimals")
 	case inv.Total.AmountCents < 0:
-		return impossibleError("it is a credit")
+		return notRepresentable("it is a credit")
 	case s.TaxRate == 0 && inv.Tax.AmountCents != 0:
-		return impossibleError("the rate of its tax is not known")
+		return notRepresentable("the rate of its tax is not known")
 	case s.TaxRate == 0 && !s.ReverseCharge:
-		return impossibleError("the reason for the missing tax is unknown")
+		return notRepresentable("the reason for the missing tax is unknown")
 	}
 	var sum int64
 	for _, line := range inv.Lines {
 		sum += line.Amount.AmountCents
 	}
 	if sum != inv.Total.AmountCents {
-		return impossibleError("its lines do not add up to its total")
+		return notRepresentable("its lines do not add up to its total")
 	}
 	return nil
 }

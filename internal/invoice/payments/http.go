@@ -84,7 +84,7 @@ type tenantInput struct {
 // Method handles GET /billing/payment-method.
 func (h *HTTP) Method(ctx context.Context, _ *tenantInput) (*rest.Data[*PaymentMethod], error) {
 	customer, subscription, err := h.book.store.payer(ctx, authz.TenantID(ctx))
-	if errors.Is(err, errNone) {
+	if errors.Is(err, errNotFound) {
 		return rest.OK[*PaymentMethod](nil), nil
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (h *HTTP) Failed(ctx context.Context, _ *tenantInput) (*rest.Data[*FailedPa
 // failed returns the last failed payment of a tenant, or nil.
 func (h *HTTP) failed(ctx context.Context, tenantID uuid.UUID) (*FailedPayment, error) {
 	row, err := h.book.store.lastFailed(ctx, tenantID)
-	if errors.Is(err, errNone) {
+	if errors.Is(err, errNotFound) {
 		return nil, nil //nolint:nilnil // null is the answer
 	}
 	if err != nil {
@@ -172,7 +172,7 @@ func (h *HTTP) AdminBilling(ctx context.Context, in *adminInput) (*rest.Data[Ten
 		return nil, err
 	}
 	customer, subscription, err := h.book.store.payer(ctx, id)
-	if errors.Is(err, errNone) {
+	if errors.Is(err, errNotFound) {
 		return rest.OK(v), nil
 	}
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 
 var (
 	errNoTenant = fault.New(fault.NotFound, "error.not_found")
-	errNone     = errors.New("the invoice is not stored")
+	errNotFound = errors.New("the invoice is not stored")
 )
 
 // Book stores and reads payment data.
@@ -89,7 +89,7 @@ func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued ti
 // IsBehind reports whether the stored state of an invoice is missing or differs from in.
 func (b *Book) IsBehind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (bool, error) {
 	row, err := b.store.state(ctx, tenantID, in.ID)
-	if errors.Is(err, errNone) || err == nil && row.Status == nil {
+	if errors.Is(err, errNotFound) || err == nil && row.Status == nil {
 		return true, nil
 	}
 	if err != nil {
@@ -183,7 +183,7 @@ func (b *Book) refund(ctx context.Context, e psp.Event, then func(ctx context.Co
 	}
 	for _, pspID := range invoices {
 		tenantID, id, err := b.store.find(ctx, pspID)
-		if errors.Is(err, errNone) {
+		if errors.Is(err, errNotFound) {
 			continue
 		}
 		if err != nil {

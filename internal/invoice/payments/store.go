@@ -30,13 +30,13 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 // state returns the stored state of a provider invoice, or errNone.
 func (s store) state(ctx context.Context, tenantID uuid.UUID, pspID string) (paymentssql.StateRow, error) {
 	row, err := s.q(ctx).State(ctx, paymentssql.StateParams{TenantID: tenantID, PSPInvoiceID: pspID})
-	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNone)
+	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNotFound)
 }
 
 // find returns the tenant and the ID of a provider invoice, or errNone if it is unknown.
 func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, err error) {
 	row, err := s.q(ctx).Find(ctx, pspID)
-	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNone)
+	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNotFound)
 }
 
 // add stores a history entry unless it is stored already.
@@ -65,7 +65,7 @@ func (s store) lastFailed(ctx context.Context, tenantID uuid.UUID) (paymentssql.
 	if row.OwnNumber != nil {
 		row.Number = row.OwnNumber
 	}
-	return row, sqldb.WrapAbsent(err, "read the last failed payment", errNone)
+	return row, sqldb.WrapAbsent(err, "read the last failed payment", errNotFound)
 }
 
 // payer returns the tenant's customer at the provider and its subscription there, if it has one. It
@@ -75,7 +75,7 @@ func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscri
 	if row.PSPSubscriptionID != nil {
 		subscription = *row.PSPSubscriptionID
 	}
-	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNone)
+	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNotFound)
 }
 
 // creditor identifies the credit of a tenant: its customer at the provider (empty if there is

@@ -147,8 +147,8 @@ func (d *document) message(key string, values ...string) string {
 	return d.words.Text(d.of.Locale, key, args)
 }
 
-// gross reports whether line amounts include tax, which this service extracted from the total.
-func (d *document) gross() bool { return d.of.TaxRate > 0 }
+// hasTaxInLines reports whether line amounts include tax, which this service extracted from the total.
+func (d *document) hasTaxInLines() bool { return d.of.TaxRate > 0 }
 
 // vat labels a VAT number. In Spain, domestic numbers, which can lack the country prefix, have
 // their own label, and only numbers of EU countries are intra-community numbers.
@@ -158,7 +158,7 @@ func (d *document) vat(number string) string {
 	switch {
 	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(number[:min(2, len(number))], "0123456789"):
 		key = "vat_home"
-	case vat.IsInUnion(country):
+	case vat.IsInEU(country):
 		key = "vat"
 	}
 	return d.message(key, "number", number)

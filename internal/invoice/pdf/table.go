@@ -21,7 +21,7 @@ const (
 // columns returns the widths and the headings of the columns.
 func (d *document) columns() (widths []float64, heads []string) {
 	heads = []string{d.message("what"), d.message("quantity"), d.message("unit_price"), d.message("amount")}
-	if d.gross() {
+	if d.hasTaxInLines() {
 		heads = []string{d.message("what"), d.message("quantity"), d.taxText("unit_price_gross", "unit_price_gross_other"), d.message("amount_net"), d.taxText("amount_gross", "amount_gross_other")}
 	}
 	widths = []float64{content - quantityWidth, quantityWidth}
@@ -47,15 +47,15 @@ func (d *document) cells(y float64, widths []float64, cells []string) {
 // never spans two pages.
 func (d *document) table() {
 	d.tableHead()
-	nets := d.nets()
+	nets := d.netAmounts()
 	for i, line := range d.of.Invoice.Lines {
 		d.row(line, nets[i])
 	}
 }
 
-// nets returns the net amounts of the lines, which add up to the subtotal. The rounding remainder
+// netAmounts returns the net amounts of the lines, which add up to the subtotal. The rounding remainder
 // goes to the lines that it changes least.
-func (d *document) nets() []money.Money {
+func (d *document) netAmounts() []money.Money {
 	gross := make([]int64, len(d.of.Invoice.Lines))
 	for i, line := range d.of.Invoice.Lines {
 		gross[i] = line.Amount.AmountCents
@@ -112,7 +112,7 @@ func (d *document) row(line invoice.Line, net money.Money) {
 	}
 	y := d.GetY() + padding
 	cells := []string{"", d.formatter.Total(money.Total{Units: line.Quantity}), d.money(line.UnitPrice)}
-	if d.gross() {
+	if d.hasTaxInLines() {
 		cells = append(cells, d.money(net))
 	}
 	d.cells(y, widths, append(cells, d.money(line.Amount)))
@@ -163,13 +163,13 @@ func (d *document) totals() {
 	const height = 6.6
 	inv := d.of.Invoice
 	subtotal, all := d.message("subtotal"), d.message("total")
-	if d.gross() {
+	if d.hasTaxInLines() {
 		subtotal, all = d.message("subtotal_gross"), d.taxText("total_gross", "total_gross_other")
 	}
 	rows := []total{{subtotal, inv.Subtotal, ""}}
-	if inv.Tax.AmountCents != 0 || d.gross() {
+	if inv.Tax.AmountCents != 0 || d.hasTaxInLines() {
 		label := d.message("plain_tax")
-		if d.gross() {
+		if d.hasTaxInLines() {
 			label = d.taxText("tax", "other_tax", "rate", d.formatter.Rate(d.of.TaxRate))
 		}
 		rows = append(rows, total{label, inv.Tax, ""})
@@ -191,7 +191,7 @@ func (d *document) totals() {
 		d.line(right-amountWidth-10, y, amountWidth+10, height, "R", d.money(row.amount))
 		y += height
 	}
-	if d.gross() {
+	if d.hasTaxInLines() {
 		d.setFont("", smallSize)
 		d.useFaintColor()
 		d.line(half, y, right-half, leading, "L", d.taxText("included_tax", "included_other_tax"))
@@ -227,7 +227,7 @@ func (d *document) notes() {
 // Britain), and the text other elsewhere.
 func (d *document) taxText(asVAT, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
-	if country == "" || country == "GB" || vat.IsInUnion(country) {
+	if country == "" || country == "GB" || vat.IsInEU(country) {
 		return d.message(asVAT, values...)
 	}
 	return d.message(other, values...)

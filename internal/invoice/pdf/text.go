@@ -20,7 +20,7 @@ func (d *document) layOutRuns(line string) []run {
 			break
 		}
 	}
-	text = visual(text)
+	text = reorderBidi(text)
 	var out []run
 	for _, r := range text {
 		if isInvisible(r) {
@@ -56,9 +56,9 @@ func reorderVowelSigns(text []rune) []rune {
 	return text
 }
 
-// visual returns the characters of a line in visual order. It implements the Unicode bidirectional
+// reorderBidi returns the characters of a line in visual order. It implements the Unicode bidirectional
 // algorithm (UAX 9) for one line without embeddings, which names and addresses do not contain.
-func visual(text []rune) []rune {
+func reorderBidi(text []rune) []rune {
 	classes := make([]bidi.Class, len(text))
 	base, decided, mixed := 0, false, false
 	for i, r := range text {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// silence is the time without a notification that causes a warning.
-	silence = 7 * 24 * time.Hour
-	// retried is how long Stripe retries the delivery of an event.
-	retried = 3 * 24 * time.Hour
-	// underway is the age from which an event should have been delivered.
-	underway = 10 * time.Minute
+	// maxSilence is the time without a notification that causes a warning.
+	maxSilence = 7 * 24 * time.Hour
+	// retryPeriod is how long Stripe retries the delivery of an event.
+	retryPeriod = 3 * 24 * time.Hour
+	// deliveryGrace is the age from which an event should have been delivered.
+	deliveryGrace = 10 * time.Minute
 	// typesMax is the maximum number of types in one list of events.
 	typesMax = 20
 )
@@ -99,7 +99,7 @@ func (c *checker) received() {
 	}
 	ago := c.Now().Sub(c.LastReceived)
 	detail := fmt.Sprintf("received %s ago, at %s", max(ago, 0).Round(time.Second), c.LastReceived.UTC().Format(time.RFC3339))
-	if ago > silence {
+	if ago > maxSilence {
 		c.note(name, StatusWarning, detail, fix)
 		return
 	}
@@ -114,7 +114,7 @@ func (c *checker) checkUndelivered(ctx context.Context) {
 		found, status, err := psp.Call(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *stripe.Client) ([]*stripe.Event, error) {
 			list := api.V1Events.List(ctx, &stripe.EventListParams{
 				ListParams:      stripe.ListParams{Limit: stripe.Int64(100)},
-				CreatedRange:    &stripe.RangeQueryParams{GreaterThanOrEqual: c.Now().Add(-retried).Unix()},
+				CreatedRange:    &stripe.RangeQueryParams{GreaterThanOrEqual: c.Now().Add(-retryPeriod).Unix()},
 				Types:           stripe.StringSlice(types),
 				DeliverySuccess: stripe.Bool(false),
 			})
@@ -129,7 +129,7 @@ func (c *checker) checkUndelivered(ctx context.Context) {
 		}
 		for _, e := range found {
 			created := time.Unix(e.Created, 0)
-			if c.Now().Sub(created) < underway {
+			if c.Now().Sub(created) < deliveryGrace {
 				continue
 			}
 			if n++; oldest.IsZero() || created.Before(oldest) {

@@ -22,10 +22,10 @@ import (
 const (
 	// timeout limits a download, from the request to the last byte.
 	timeout = 30 * time.Second
-	// largest is the maximum size of a document, in bytes.
-	largest = 16 << 20
-	// redirects is the maximum number of redirects from an invoice's link to the document.
-	redirects = 5
+	// maxSize is the maximum size of a document, in bytes.
+	maxSize = 16 << 20
+	// maxRedirects is the maximum number of redirects from an invoice's link to the document.
+	maxRedirects = 5
 	// hosts is the domain of the provider's links.
 	hosts = ".stripe.com"
 )
@@ -64,7 +64,7 @@ func New(cfg Config) *Client {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		further: safehttp.New(safehttp.Config{
-			Timeout: timeout, MaxBody: largest, MaxRedirects: redirects, HTTPS: true, Exempt: cfg.Reachable, Resolver: cfg.Resolver,
+			Timeout: timeout, MaxBody: maxSize, MaxRedirects: maxRedirects, HTTPS: true, Exempt: cfg.Reachable, Resolver: cfg.Resolver,
 		}),
 	}
 }
@@ -149,7 +149,7 @@ func body(resp *http.Response) (io.ReadCloser, error) {
 	switch {
 	case resp.StatusCode != http.StatusOK:
 		err = fmt.Errorf("status %d", resp.StatusCode)
-	case resp.ContentLength > largest:
+	case resp.ContentLength > maxSize:
 		err = safehttp.ErrTooLarge
 	default:
 		_, err = io.ReadFull(resp.Body, begin)
@@ -160,7 +160,7 @@ func body(resp *http.Response) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, resp.Body.Close())
 	}
-	rest := http.MaxBytesReader(nil, resp.Body, largest-int64(len(magic)))
+	rest := http.MaxBytesReader(nil, resp.Body, maxSize-int64(len(magic)))
 	return struct {
 		io.Reader
 		io.Closer

@@ -142,7 +142,7 @@ func (i Items) recreateItem(ctx context.Context, item Item, since time.Time) err
 		Params:   stripe.Params{IdempotencyKey: stripe.String("again-" + item.ID)},
 		Customer: stripe.String(old.Customer.ID), Subscription: stripe.String(item.subscription()),
 		Amount: stripe.Int64(old.Amount), Currency: stripe.String(string(old.Currency)), Discountable: stripe.Bool(false),
-		Metadata: map[string]string{psp.MetaStandsInFor: item.ID},
+		Metadata: map[string]string{psp.MetaReplacedItem: item.ID},
 	}
 	if old.Description != "" {
 		params.Description = stripe.String(old.Description)
@@ -176,7 +176,7 @@ func (i Items) listReplaced(ctx context.Context, customerID string, since time.T
 	})
 	made := map[string]bool{}
 	for _, item := range all {
-		made[item.raw.Metadata[psp.MetaStandsInFor]] = true
+		made[item.raw.Metadata[psp.MetaReplacedItem]] = true
 	}
 	return made, err
 }

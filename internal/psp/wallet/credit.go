@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// mostEntries is the maximum number of balance changes that are read.
-const mostEntries = 100
+// maxEntries is the maximum number of balance changes that are read.
+const maxEntries = 100
 
 // Credit is a customer's balance and its newest changes. Amounts are in the minor units used here.
 // Credit is positive, whereas it is negative at the provider.
@@ -45,7 +45,7 @@ func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	}
 	changes, _, err := psp.Call(ctx, w.Client, "list changes of the balance", func(ctx context.Context, api *stripe.Client) ([]*stripe.CustomerBalanceTransaction, error) {
 		list := api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
-			ListParams: stripe.ListParams{Limit: stripe.Int64(mostEntries)}, Customer: stripe.String(customerID),
+			ListParams: stripe.ListParams{Limit: stripe.Int64(maxEntries)}, Customer: stripe.String(customerID),
 		})
 		return list.Data(), list.Err()
 	})

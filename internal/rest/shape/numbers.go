@@ -40,7 +40,7 @@ func wholeNumber(text string) (int64, bool) {
 	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return value, true
 	}
-	if !isModest([]byte(text)) {
+	if !isBounded([]byte(text)) {
 		return 0, false
 	}
 	rat, ok := new(big.Rat).SetString(text)
@@ -50,9 +50,9 @@ func wholeNumber(text string) (int64, bool) {
 	return rat.Num().Int64(), true
 }
 
-// isModest reports whether a number has so few digits and so small an exponent that it is cheap to
+// isBounded reports whether a number has so few digits and so small an exponent that it is cheap to
 // process and both databases can store it.
-func isModest(number []byte) bool {
+func isBounded(number []byte) bool {
 	_, exponent, _ := bytes.Cut(bytes.ToLower(number), []byte{'e'})
 	return len(number) <= 64 && len(exponent) <= len("-308")
 }

@@ -325,7 +325,7 @@ func (v *validator) rewrite(raw jsontext.Value, depth int) (out jsontext.Value, 
 		}
 		return quote(norm.NFC.String(text)), ""
 	case '0':
-		if value, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(value, 0) || !isModest(raw) {
+		if value, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(value, 0) || !isBounded(raw) {
 			return nil, "validation.number"
 		}
 		return raw, ""

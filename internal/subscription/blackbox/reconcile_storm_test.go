@@ -35,7 +35,7 @@ func storm(t *testing.T, dialect sqldb.Dialect) {
 	// Until the reconciliation, the service only learns about changes by notifications, and at
 	// first not even by these.
 	g := &apptest.Gate{}
-	here := apptest.Hosting{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
+	here := apptest.ServiceHost{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
 	s := apptest.StartWith(t, here.Settings(g))
 	draw := rand.New(rand.NewPCG(1, 2))
 	ids := make([]string, dbtest.Rounds(3, 56))

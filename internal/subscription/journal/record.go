@@ -51,10 +51,10 @@ const (
 // Run is a periodic job. It adds missing entries and folds entries into the daily sums. Note adds
 // an entry with each state, so entries are missing only for rows that were written without it.
 func (j *Journal) Run(ctx context.Context) error {
-	if err := j.repeat(ctx, j.noteSome); err != nil {
+	if err := j.repeat(ctx, j.noteBatch); err != nil {
 		return err
 	}
-	return j.repeat(ctx, j.foldSome)
+	return j.repeat(ctx, j.foldBatch)
 }
 
 // repeat runs part in separate transactions until it finds nothing more.
@@ -71,7 +71,7 @@ func (j *Journal) repeat(ctx context.Context, part func(ctx context.Context) (fo
 	return nil
 }
 
-func (j *Journal) noteSome(ctx context.Context) (int, error) {
+func (j *Journal) noteBatch(ctx context.Context) (int, error) {
 	list, err := j.store.lockUnnoted(ctx, notedAtOnce)
 	if err != nil {
 		return 0, err
@@ -91,12 +91,12 @@ type sum struct {
 	kind     Kind
 }
 
-// foldSome adds a batch of entries to the daily sums.
+// foldBatch adds a batch of entries to the daily sums.
 //
 // Invariant: an entry is included in the sums if and only if it is marked as folded. It is marked
 // while its row is locked, and others skip locked rows, so two instances that fold concurrently
 // take different entries. The sums are locked in a fixed order.
-func (j *Journal) foldSome(ctx context.Context) (int, error) {
+func (j *Journal) foldBatch(ctx context.Context) (int, error) {
 	entries, err := j.store.takeUnfolded(ctx, foldedAtOnce)
 	if err != nil {
 		return 0, err

@@ -189,7 +189,7 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 	remote, err := p.deps.Provider.GetSubscription(ctx, row.pspID)
 	switch {
 	case errors.Is(err, psp.ErrNotFound):
-		return true, p.note(row.pspID)(p.handleLost(ctx, sub, end))
+		return true, p.note(row.pspID)(p.handleMissing(ctx, sub, end))
 	case err != nil:
 		return false, p.note(row.pspID)(nil, err)
 	default:
@@ -197,8 +197,8 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 	}
 }
 
-// handleLost handles a subscription that is missing at the provider.
-func (p part) handleLost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
+// handleMissing handles a subscription that is missing at the provider.
+func (p part) handleMissing(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
 	d := compare.Difference{Of: compare.SubscriptionDifference, Kind: compare.KindMissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
 	var err error
 	if end && p.Repair {

@@ -160,7 +160,7 @@ func start(t testing.TB, config settings.Settings, three bool) *Server {
 	read, write := io.Pipe()
 	s := newServer(t, config.DatabaseURL.Reveal(), config.Data)
 	if three {
-		s.front = putInFront(s, &config)
+		s.front = startProxy(s, &config)
 	}
 	done := make(chan error, 1)
 	go func() {

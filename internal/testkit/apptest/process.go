@@ -20,9 +20,9 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// Hosting describes a service that is started several times: in this process (pass
+// ServiceHost describes a service that is started several times: in this process (pass
 // [Hosting.Settings] to [StartWith]) or in a process that can be killed ([Hosting.Start]).
-type Hosting struct {
+type ServiceHost struct {
 	Data     string // data folder
 	Database string // URL of the database
 	Addr     string // listen address
@@ -30,7 +30,7 @@ type Hosting struct {
 
 // Settings returns the settings of the service, with a gate in front of the provider. The service
 // issues invoices itself.
-func (h Hosting) Settings(g *Gate) settings.Settings {
+func (h ServiceHost) Settings(g *Gate) settings.Settings {
 	s := settings.Settings{
 		Addr: h.Addr, Data: h.Data, DatabaseURL: settings.Secret(h.Database), StripeSecretKey: providerKey,
 		RateLimits: map[string]int{}, LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn,
@@ -47,7 +47,7 @@ const childVariable = "TENANTRY_TEST_HOSTING"
 // serveAsChild runs the service in a process that [Hosting.Start] has started, and returns its exit
 // code.
 func serveAsChild(text string) int {
-	var h Hosting
+	var h ServiceHost
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -75,7 +75,7 @@ type Child struct {
 // Start runs the service in a separate process until it is killed. The process runs this test
 // binary, in which [Main] starts the service. It can call the provider for single objects but not
 // for lists.
-func (h Hosting) Start(t *testing.T) Child {
+func (h ServiceHost) Start(t *testing.T) Child {
 	t.Helper()
 	text, err := json.Marshal(h)
 	if err != nil {

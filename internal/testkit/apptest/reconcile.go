@@ -99,9 +99,9 @@ func (k Customers) SubscribeAtProvider(customer, price string, more ...string) s
 	}, more...)...).Str("id")
 }
 
-// AddOwing registers tenants whose renewal has failed. Each has a paid and an open invoice. It
+// AddPastDue registers tenants whose renewal has failed. Each has a paid and an open invoice. It
 // returns the provider's ids of the open invoices by name.
-func (k Customers) AddOwing(names ...string) (open map[string]string) {
+func (k Customers) AddPastDue(names ...string) (open map[string]string) {
 	k.T.Helper()
 	for _, name := range names {
 		k.Names[name] = k.Register(name+"@example.com", true)

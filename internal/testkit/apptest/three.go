@@ -51,9 +51,9 @@ type balancer struct {
 	others []*instance // empty until they are ready
 }
 
-// putInFront starts a proxy and sets the service's public URL to it, so that instances can join.
+// startProxy starts a proxy and sets the service's public URL to it, so that instances can join.
 // The proxy stops when the test ends.
-func putInFront(s *Server, config *settings.Settings) *balancer {
+func startProxy(s *Server, config *settings.Settings) *balancer {
 	t := s.T
 	t.Helper()
 	if strings.HasSuffix(config.Addr, ":0") {

@@ -83,13 +83,13 @@ func (l *Line) serve(t testing.TB, listener net.Listener) {
 		}
 		l.conns = append(l.conns, client, server)
 		l.mu.Unlock()
-		go l.carry(client, server)
-		go l.carry(server, client)
+		go l.copyBytes(client, server)
+		go l.copyBytes(server, client)
 	}
 }
 
-// carry copies bytes from one side to the other, unless the line is frozen.
-func (l *Line) carry(to, from net.Conn) {
+// copyBytes copies bytes from one side to the other, unless the line is frozen.
+func (l *Line) copyBytes(to, from net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 64<<10)
 	for {

@@ -16,8 +16,8 @@ const (
 	carryEvery = time.Hour
 	// lateness is how long a new period waits for late events.
 	lateness = 10 * time.Minute
-	// queuedTogether is the maximum number of figures per row of the queue.
-	queuedTogether = 256
+	// maxFiguresPerRow is the maximum number of figures per row of the queue.
+	maxFiguresPerRow = 256
 )
 
 // QueueCarried queues the figures that are due at the start of billing periods: the values of
@@ -27,7 +27,7 @@ const (
 // Invariant: the figures up to a time are queued in the transaction that stores that time, and only
 // one instance runs this at a time, so every period is reported once.
 func (r *Reporter) QueueCarried(ctx context.Context) error {
-	if err := r.store.deleteStalePeaks(ctx); err != nil {
+	if err := r.store.deleteStaleCarryStates(ctx); err != nil {
 		return err
 	}
 	if err := r.store.pruneReported(ctx, r.deps.Clock.Now().Add(-reportedRetention)); err != nil {
@@ -67,7 +67,7 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 	now := r.deps.Clock.Now()
 	return r.store.db.Tx(ctx, func(ctx context.Context) error {
 		for rest := figures; len(rest) > 0; {
-			n := min(len(rest), queuedTogether)
+			n := min(len(rest), maxFiguresPerRow)
 			if err := r.queue.Add(ctx, rest[:n], now); err != nil {
 				return err
 			}

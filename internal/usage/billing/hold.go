@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// heldFor is the interval at which held figures are checked.
-const heldFor = 5 * time.Second
+// holdInterval is the interval at which held figures are checked.
+const holdInterval = 5 * time.Second
 
 // errHeld means that all figures of a row are on hold.
 var errHeld = errors.New("the figures are held")
@@ -34,7 +34,7 @@ func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) 
 			free = append(free, f)
 		}
 	}
-	until := r.deps.Clock.Now().Add(heldFor)
+	until := r.deps.Clock.Now().Add(holdInterval)
 	switch {
 	case len(held) == 0:
 		return figures, nil

@@ -93,7 +93,7 @@ func (r *Reporter) Drain(ctx context.Context, wait bool) error {
 	for {
 		now := r.deps.Clock.Now()
 		if wait {
-			now = now.Add(heldFor) // include held figures
+			now = now.Add(holdInterval) // include held figures
 		}
 		row, err := r.store.nextReport(ctx, now)
 		if errors.Is(err, errNoReport) {

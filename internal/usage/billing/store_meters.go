@@ -58,9 +58,9 @@ func (s store) carriedMeters(ctx context.Context) ([]carriedMeter, error) {
 	return meters, sqldb.Wrap(err, "list meters reported per period")
 }
 
-// deleteStalePeaks deletes the reporting state of meters that no longer report their value at the
+// deleteStaleCarryStates deletes the reporting state of meters that no longer report their value at the
 // start of periods.
-func (s store) deleteStalePeaks(ctx context.Context) error {
+func (s store) deleteStaleCarryStates(ctx context.Context) error {
 	return sqldb.Wrap(s.q(ctx).DeleteStalePeaks(ctx), "delete stale peaks")
 }
 

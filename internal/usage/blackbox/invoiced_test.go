@@ -232,7 +232,7 @@ func TestUsageFoundWrongLaterIsListed(t *testing.T) {
 			return strings.Contains(out.String(), "meter_event_customer_not_found: No such customer: 'cus_gone'")
 		})
 		apptest.Exec(t, s.DB(), `UPDATE psp_customers SET psp_customer_id = $1 WHERE tenant_id = $2`, s.ProviderObjects(c.Owner, "customer")[0].Str("id"), c.Tenant)
-		if err := commands.RetryRefusedUsage(t.Context(), s.CLISettings(), commands.RefusedParams{}, &out); err != nil {
+		if err := commands.RetryRefusedUsage(t.Context(), s.CLISettings(), commands.RejectedUsageSelection{}, &out); err != nil {
 			t.Fatal(err)
 		}
 		awaitReported(s, 1)

@@ -24,8 +24,8 @@ type TimeRange struct {
 	To   string `query:"to" doc:"End, exclusive: a datetime, or a date in UTC. Default: now."`
 }
 
-// byDefault is the length of the default time range, in days.
-const byDefault = 30
+// defaultDays is the length of the default time range, in days.
+const defaultDays = 30
 
 // period parses the time range. By default it starts days before its end and ends at now,
 // inclusive.
@@ -107,7 +107,7 @@ type exportInput struct {
 
 // Export handles GET /usage/export.
 func (h *HTTP) Export(ctx context.Context, in *exportInput) (*rest.Blob, error) {
-	p, err := in.period(h.reader.clock.Now(), byDefault)
+	p, err := in.period(h.reader.clock.Now(), defaultDays)
 	if err != nil {
 		return nil, err
 	}

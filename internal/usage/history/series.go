@@ -30,7 +30,7 @@ func (i Interval) days() int {
 	case Month:
 		return 365
 	default:
-		return byDefault
+		return defaultDays
 	}
 }
 

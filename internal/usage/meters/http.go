@@ -156,7 +156,7 @@ func (h *HTTP) CheckCreate(ctx context.Context, in *createMeterInput) error {
 // Create handles POST /admin/meters.
 func (h *HTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
 	entry, set := in.entry()
-	if err := h.svc.CheckLinks(ctx, entry, set); err != nil {
+	if err := h.svc.ValidateLinks(ctx, entry, set); err != nil {
 		return nil, err
 	}
 	e, err := h.svc.Create(ctx, entry)
@@ -214,7 +214,7 @@ func (h *HTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[Adm
 	}
 	e, err := h.svc.Get(ctx, id)
 	if err == nil {
-		err = h.svc.CheckLinks(ctx, in.change(e), termsOf(in.Body.Prices.Value))
+		err = h.svc.ValidateLinks(ctx, in.change(e), termsOf(in.Body.Prices.Value))
 	}
 	if err == nil {
 		e, err = h.svc.Update(ctx, id, in.change)

@@ -273,9 +273,9 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// CheckLinks validates a meter like Create and Update, and then checks that the links of a set bill
+// ValidateLinks validates a meter like Create and Update, and then checks that the links of a set bill
 // its prices. It calls the provider, so it must not be called in a transaction.
-func (s *Service) CheckLinks(ctx context.Context, e Entry, set []PriceTerms) error {
+func (s *Service) ValidateLinks(ctx context.Context, e Entry, set []PriceTerms) error {
 	if err := s.check(ctx, e); err != nil {
 		return err
 	}
@@ -371,8 +371,8 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// SoldPrice is the linked price of a billed meter.
-type SoldPrice struct {
+// LinkedPrice is the linked price of a billed meter.
+type LinkedPrice struct {
 	MeterCode  string
 	PSPPriceID string
 	UnitPrice  money.UnitPrice
@@ -380,6 +380,6 @@ type SoldPrice struct {
 
 // SoldPrices lists the linked prices of the active billed meters in a currency, sorted by the
 // meter's code.
-func (s *Service) SoldPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
+func (s *Service) SoldPrices(ctx context.Context, currency string) ([]LinkedPrice, error) {
 	return s.store.linkedPrices(ctx, currency)
 }

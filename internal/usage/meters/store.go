@@ -199,18 +199,18 @@ func equal[T comparable](a, b *T) bool {
 
 // linkedPrices lists the provider's prices of the active billed meters in a currency, sorted by the
 // meter's code.
-func (s store) linkedPrices(ctx context.Context, currency string) ([]SoldPrice, error) {
+func (s store) linkedPrices(ctx context.Context, currency string) ([]LinkedPrice, error) {
 	rows, err := s.q(ctx).LinkedPrices(ctx, currency)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list linked prices")
 	}
-	prices := make([]SoldPrice, len(rows))
+	prices := make([]LinkedPrice, len(rows))
 	for i, row := range rows {
 		unit, err := money.ParseUnitPrice(row.UnitPriceCents)
 		if err != nil {
 			return nil, sqldb.Wrap(err, "parse the price of meter "+row.Code)
 		}
-		prices[i] = SoldPrice{MeterCode: row.Code, PSPPriceID: *row.PSPPriceID, UnitPrice: unit}
+		prices[i] = LinkedPrice{MeterCode: row.Code, PSPPriceID: *row.PSPPriceID, UnitPrice: unit}
 	}
 	return prices, nil
 }

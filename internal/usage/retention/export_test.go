@@ -23,8 +23,8 @@ func (r *Pruner) WriteArchive(ctx context.Context, f ArchiveFile) (int, error) {
 	return r.writeArchive(ctx, f)
 }
 
-// NewRecounterOf returns a Recounter that surveys the given number of streams together.
-func NewRecounterOf(db *sqldb.DB, c clock.Clock, streams int32) *Recounter {
+// NewRecounterWithBatch returns a Recounter that surveys the given number of streams together.
+func NewRecounterWithBatch(db *sqldb.DB, c clock.Clock, streams int32) *Recounter {
 	r := NewRecounter(db, c)
 	r.atOnce = streams
 	return r

@@ -26,8 +26,8 @@ type event struct {
 	storedAt       time.Time
 }
 
-// spentKey is the idempotency key of a deleted event.
-type spentKey struct {
+// retiredKey is the idempotency key of a deleted event.
+type retiredKey struct {
 	stream  usage.StreamKey
 	key     string
 	expires time.Time
@@ -119,7 +119,7 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		if err := r.records.LockStreams(ctx, streams); err != nil {
 			return err
 		}
-		if err := r.spendKeys(ctx, events); err != nil {
+		if err := r.retireKeys(ctx, events); err != nil {
 			return err
 		}
 		deleted, err := r.store.deleteEvents(ctx, events)
@@ -130,10 +130,10 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 	})
 }
 
-// spendKeys stores the keys of events that are about to be deleted.
-func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
+// retireKeys stores the keys of events that are about to be deleted.
+func (r *Pruner) retireKeys(ctx context.Context, events []event) error {
 	now := r.deps.Clock.Now()
-	var keys []spentKey
+	var keys []retiredKey
 	for _, e := range events {
 		if e.idempotencyKey == nil {
 			continue
@@ -142,7 +142,7 @@ func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
 		if expires.Before(now) {
 			expires = now
 		}
-		keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
+		keys = append(keys, retiredKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
 	}
 	return r.store.insertKeys(ctx, keys)
 }

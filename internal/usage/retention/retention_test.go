@@ -315,7 +315,7 @@ func TestRecountGoesOn(t *testing.T) {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			r := retention.NewRecounterOf(db, w.Clock, 2)
+			r := retention.NewRecounterWithBatch(db, w.Clock, 2)
 			n, err := r.Recount(ctx, retention.Recount{Fix: true, Wrong: func(retention.WrongCounter) {}, Progress: func(n retention.RecountResult, streams int) {
 				if streams != 6 || n.Streams > 4 {
 					t.Errorf("%d of %d streams", n.Streams, streams)
@@ -336,7 +336,7 @@ func TestRecountGoesOn(t *testing.T) {
 				}
 			}
 			c.Wrong = func(retention.WrongCounter) { wrong++ }
-			n, err := retention.NewRecounterOf(db, w.Clock, 2).Recount(t.Context(), c)
+			n, err := retention.NewRecounterWithBatch(db, w.Clock, 2).Recount(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,7 @@ func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Peri
 }
 
 // insertKeys stores the idempotency keys of events that are about to be deleted.
-func (s store) insertKeys(ctx context.Context, keys []spentKey) error {
+func (s store) insertKeys(ctx context.Context, keys []retiredKey) error {
 	if len(keys) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestKilledBetweenChangeAndDelivery(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			r := newReceiver(t, nil)
-			here := apptest.Hosting{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
+			here := apptest.ServiceHost{Data: dbtest.TempDir(t), Database: dbtest.URL(t, dialect), Addr: apptest.FreeAddress(t)}
 			child := here.Start(t)
 			ada := child.Register("ada@example.com", true)
 			endpoint(child.Server, ada, r.url, "tenant.updated")

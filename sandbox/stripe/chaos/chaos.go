@@ -176,8 +176,8 @@ type mishap struct {
 	held    time.Duration
 }
 
-// nextCall returns the fault to inject into the next call.
-func (d *Dice) nextCall() mishap {
+// nextFault returns the fault to inject into the next call.
+func (d *Dice) nextFault() mishap {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.calls++

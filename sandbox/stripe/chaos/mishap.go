@@ -13,7 +13,7 @@ import (
 // Wrap adds fault injection to an API endpoint.
 func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		m := c.dice.nextCall()
+		m := c.dice.nextFault()
 		if m.name == "" {
 			next(w, r)
 			return
@@ -29,7 +29,7 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		if m.lost {
-			next(&nowhere{header: http.Header{}}, r)
+			next(&discardResponse{header: http.Header{}}, r)
 		}
 		abortConnection(r, m)
 	}
@@ -61,9 +61,9 @@ func abortConnection(r *http.Request, m mishap) {
 	panic(http.ErrAbortHandler) // makes net/http close the connection
 }
 
-// nowhere is a http.ResponseWriter that discards the response.
-type nowhere struct{ header http.Header }
+// discardResponse is a http.ResponseWriter that discards the response.
+type discardResponse struct{ header http.Header }
 
-func (n *nowhere) Header() http.Header         { return n.header }
-func (n *nowhere) Write(b []byte) (int, error) { return len(b), nil }
-func (n *nowhere) WriteHeader(int)             {}
+func (n *discardResponse) Header() http.Header         { return n.header }
+func (n *discardResponse) Write(b []byte) (int, error) { return len(b), nil }
+func (n *discardResponse) WriteHeader(int)             {}

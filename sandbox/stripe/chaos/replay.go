@@ -101,7 +101,7 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 		for n := range wish.Times {
 			again := e
 			if wish.Shuffle {
-				again.object = kernel.AloneKey(e.id, int(n))
+				again.object = kernel.UnorderedKey(e.id, int(n))
 			}
 			queue = append(queue, again)
 		}

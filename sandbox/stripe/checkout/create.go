@@ -28,7 +28,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	url := c.Site + Path(cs.ID)
 	cs.URL = &url
 	cs.read(c.Params)
-	state := sale{
+	state := pendingPurchase{
 		Header:   kernel.Header{ID: cs.ID, Object: sales.Name, Created: c.Now},
 		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.MissingMethodInvoice},
 	}
@@ -131,7 +131,7 @@ func (cs *Session) offerMethods() error {
 }
 
 // read reads the parameters of the subscription to be sold.
-func (state *sale) read(p *form.Params) {
+func (state *pendingPurchase) read(p *form.Params) {
 	p = p.Hash("subscription_data")
 	if p == nil {
 		state.Metadata = map[string]string{}

@@ -85,7 +85,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		readable bool
 	)
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) (err error) {
-		if err := st.Follow(ctx, r.PathValue("id")); err != nil {
+		if err := st.UseTestClock(ctx, r.PathValue("id")); err != nil {
 			return err
 		}
 		cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id"))
@@ -95,7 +95,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 		if err != nil || cs.Status != statusOpen {
 			return err
 		}
-		var used tender
+		var used paymentInput
 		if used, readable = typed.read(cs); !readable {
 			return nil
 		}
@@ -125,7 +125,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 
 // read parses the payment details that the buyer typed. It reports whether they are valid;
 // otherwise it sets the error messages in a.
-func (a *attempt) read(cs *Session) (used tender, ok bool) {
+func (a *attempt) read(cs *Session) (used paymentInput, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
 		a.IBANError = "Pay either by card or by direct debit."
@@ -182,7 +182,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 	p.writePage(w, r, status, view)
 }
 
-func newPageView(reader pages.Reader, cs *Session, state *sale, now int64) pageView {
+func newPageView(reader pages.Reader, cs *Session, state *pendingPurchase, now int64) pageView {
 	view := pageView{Reader: reader, Session: cs, Total: reader.Amount(cs.AmountTotal, cs.Currency)}
 	for _, item := range state.Items {
 		view.Items = append(view.Items, pageLine{
@@ -213,7 +213,7 @@ func newPageView(reader pages.Reader, cs *Session, state *sale, now int64) pageV
 }
 
 // describeOpen sets the texts for a session that can be paid.
-func (view *pageView) describeOpen(cs *Session, state *sale, now int64) {
+func (view *pageView) describeOpen(cs *Session, state *pendingPurchase, now int64) {
 	pay := view.T("Pay {amount}", "amount", view.Total)
 	switch {
 	case state.TrialDays > 0:

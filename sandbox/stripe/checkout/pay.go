@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
 )
 
-// tender is the buyer's card or bank account. Both are nil if no payment method is required.
-type tender struct {
+// paymentInput is the buyer's card or bank account. Both are nil if no payment method is required.
+type paymentInput struct {
 	card    *customers.TestCard
 	account *customers.TestAccount
 	// authentication is the buyer's response to the bank if the card requires authentication. It is
@@ -22,7 +22,7 @@ type tender struct {
 
 // check returns customers.ErrDeclined, customers.ErrUnconfirmed or customers.ErrNotAuthenticated if
 // the card cannot be used.
-func (used tender) check() error {
+func (used paymentInput) check() error {
 	switch {
 	case used.card == nil:
 		return nil
@@ -38,7 +38,7 @@ func (used tender) check() error {
 
 // attachMethod stores the buyer's payment method and returns it. It returns nil if used
 // is empty.
-func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customers.Customer) (*customers.PaymentMethod, error) {
+func attachMethod(ctx context.Context, st *kernel.Step, used paymentInput, cu *customers.Customer) (*customers.PaymentMethod, error) {
 	switch {
 	case used.card != nil:
 		return customers.AttachCard(ctx, st, *used.card, cu)
@@ -50,7 +50,7 @@ func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *custome
 
 // complete pays an open session, or starts to, and creates the subscription. Session, subscription,
 // invoice, payment, events and their deliveries are stored in the step's transaction.
-func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) error {
+func complete(ctx context.Context, st *kernel.Step, cs *Session, used paymentInput) error {
 	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = statusComplete, nil, &sub.ID, sub.LatestInvoice
 	cs.CustomerDetails = newCustomerDetails(cu)
-	if cs.amountDue() > 0 && (pm == nil || !pm.Delayed()) {
+	if cs.amountDue() > 0 && (pm == nil || !pm.IsDelayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
 	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
@@ -103,7 +103,7 @@ func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Su
 		return err
 	case refused == nil:
 		return nil
-	case refused.Waits():
+	case refused.RequiresAction():
 		_, err := invoices.Authenticate(ctx, st, in, true) // the buyer has already confirmed
 		return err
 	}

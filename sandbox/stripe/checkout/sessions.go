@@ -121,16 +121,16 @@ func newCustomerDetails(cu *customers.Customer) *customerDetails {
 	return &customerDetails{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
 }
 
-var sales = kernel.Kind[sale]{Name: "sandbox.checkout", Label: "checkout.session"}
+var sales = kernel.Kind[pendingPurchase]{Name: "sandbox.checkout", Label: "checkout.session"}
 
-// sale is the purchase of a session. It is internal and stored under the session's id.
-type sale struct {
+// pendingPurchase is the purchase of a session. It is internal and stored under the session's id.
+type pendingPurchase struct {
 	kernel.Header
 	subscriptions.Purchase
 }
 
 // metered reports whether the sale has a metered price.
-func (state *sale) metered() bool {
+func (state *pendingPurchase) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
@@ -242,9 +242,9 @@ func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) erro
 	return nil
 }
 
-// PaymentEnded records the outcome of a session's payment and emits an event. It does nothing if
+// RecordPaymentOutcome records the outcome of a session's payment and emits an event. It does nothing if
 // the invoice does not belong to a session.
-func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
+func RecordPaymentOutcome(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
 	waiting, err := Sessions.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {

@@ -81,5 +81,5 @@ func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Cust
 	return pm, st.Create(ctx, "payment_method.attached", pm)
 }
 
-// Delayed reports whether the outcome of a payment is known only after some days.
-func (pm *PaymentMethod) Delayed() bool { return pm.SepaDebit != nil }
+// IsDelayed reports whether the outcome of a payment is known only after some days.
+func (pm *PaymentMethod) IsDelayed() bool { return pm.SepaDebit != nil }

@@ -73,8 +73,8 @@ type TestCard struct {
 	Authenticates       bool // whether the cardholder has to authenticate each payment (3-D Secure)
 }
 
-// confirmedCard is the last four digits of the card that requires authentication for each payment.
-const confirmedCard = "3184"
+// authenticationCardLast4 is the last four digits of the card that requires authentication for each payment.
+const authenticationCardLast4 = "3184"
 
 // ReadCard returns the test card with the typed number. If the number is not a test card, problem
 // is the message to show.
@@ -125,7 +125,7 @@ func (pm *PaymentMethod) Declines(present Presence) bool {
 // Authenticates reports whether the cardholder has to authenticate each payment, whether the buyer
 // is present or not.
 func (pm *PaymentMethod) Authenticates() bool {
-	return pm.Card != nil && pm.Card.Last4 == confirmedCard
+	return pm.Card != nil && pm.Card.Last4 == authenticationCardLast4
 }
 
 // luhn checks the check digit of a card number.

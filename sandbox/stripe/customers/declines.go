@@ -25,15 +25,15 @@ const (
 // unconfirmed is the code of a payment that can still succeed after the payer confirms it.
 const unconfirmed = "authentication_required"
 
-// Waits reports whether the payment can still succeed after the payer confirms it.
-func (e *PaymentError) Waits() bool { return e.Code == unconfirmed }
+// RequiresAction reports whether the payment can still succeed after the payer confirms it.
+func (e *PaymentError) RequiresAction() bool { return e.Code == unconfirmed }
 
 // Answer returns the error response for a request that depends on the payment. what is PaysInvoice
 // or PaysSubscription.
 func (e *PaymentError) Answer(what string) *form.Error {
 	refused := &form.Error{Type: e.Type, Code: e.Code, DeclineCode: e.DeclineCode, Message: e.Message, Status: http.StatusPaymentRequired}
 	switch {
-	case e.Waits():
+	case e.RequiresAction():
 		refused.Code, refused.DeclineCode = what+"_payment_intent_requires_action", ""
 		refused.Message = "This payment requires additional user action before it can be completed successfully. Payment can be completed using the PaymentIntent associated with the " + what + "."
 	case e.Type != "card_error":
@@ -42,13 +42,13 @@ func (e *PaymentError) Answer(what string) *form.Error {
 	return refused
 }
 
-// UnconfirmedPayment returns the error for a payment that the payer has to confirm.
-func UnconfirmedPayment() *PaymentError {
+// NewUnconfirmedError returns the error for a payment that the payer has to confirm.
+func NewUnconfirmedError() *PaymentError {
 	return &PaymentError{Code: unconfirmed, DeclineCode: unconfirmed, Type: "card_error", Message: "Your card was declined. This transaction requires authentication."}
 }
 
-// FailedAuthentication returns the error for a payment that the payer refused to confirm.
-func FailedAuthentication() *PaymentError {
+// NewAuthenticationError returns the error for a payment that the payer refused to confirm.
+func NewAuthenticationError() *PaymentError {
 	return &PaymentError{
 		Code: "payment_intent_authentication_failure", Type: "card_error",
 		Message: "We are unable to authenticate your payment method. Please choose a different payment method and try again.",
@@ -60,8 +60,8 @@ func NewDeclinedError() *PaymentError {
 	return &PaymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 
-// NoPaymentMethod returns the error for a payment without a payment method.
-func NoPaymentMethod() *PaymentError {
+// NewNoPaymentMethodError returns the error for a payment without a payment method.
+func NewNoPaymentMethodError() *PaymentError {
 	return &PaymentError{
 		Code: "resource_missing", Type: "invalid_request_error",
 		Message: "This customer has no attached payment source or default payment method.",

@@ -13,8 +13,8 @@ import (
 // RegistryPath is the path of the control of the VAT number registry.
 const RegistryPath = kernel.OwnRoot + "/registry"
 
-// registered are the configured answers of the registry, by normalized value.
-var registered = kernel.Kind[registration]{Name: "sandbox.registration", Label: "registration"}
+// registrations are the configured answers of the registry, by normalized value.
+var registrations = kernel.Kind[registration]{Name: "sandbox.registration", Label: "registration"}
 
 // registration is the registry's answer for a value.
 type registration struct {
@@ -65,7 +65,7 @@ func ChangeRegistry(e *kernel.Engine) http.HandlerFunc {
 // register stores an answer and updates the tax IDs with the value.
 func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
 	plain := plainTaxID(entry.Value)
-	head := kernel.Header{ID: plain, Object: registered.Name, Created: st.Now}
+	head := kernel.Header{ID: plain, Object: registrations.Name, Created: st.Now}
 	if err := kernel.Put(ctx, st.Q, registration{Header: head, Status: entry.Status, Name: entry.Name}); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func answerRegistry(ctx context.Context, st *kernel.Step, id *TaxID) error {
 	if status, ok := testTaxIDs[plain]; ok {
 		v.Status = status
 	}
-	known, err := registered.Find(ctx, st.Q, plain)
+	known, err := registrations.Find(ctx, st.Q, plain)
 	switch {
 	case err == nil:
 		v.Status = known.Status

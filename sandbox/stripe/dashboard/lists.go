@@ -29,8 +29,8 @@ func olderHref(r *http.Request, more bool, last string) string {
 	return r.URL.Path + "?" + q.Encode()
 }
 
-// chips returns the filters of a list for a query parameter.
-func chips(r *http.Request, key string, values ...string) []chip {
+// filterLinks returns the filters of a list for a query parameter.
+func filterLinks(r *http.Request, key string, values ...string) []chip {
 	now := r.URL.Query().Get(key)
 	all := []chip{{Text: "All", Href: r.URL.Path, On: now == ""}}
 	for _, v := range values {
@@ -109,7 +109,7 @@ func (d *Dashboard) subscriptions(ctx context.Context, st *kernel.Step, r *http.
 	}
 	f.List = &listPart{
 		Intro: "All subscriptions, newest first.", Empty: "No subscriptions.",
-		Chips: chips(r, "status", subscriptions.StatusActive, subscriptions.StatusTrialing, subscriptions.StatusPastDue, subscriptions.StatusCanceled),
+		Chips: filterLinks(r, "status", subscriptions.StatusActive, subscriptions.StatusTrialing, subscriptions.StatusPastDue, subscriptions.StatusCanceled),
 	}
 	if f.List.Table, err = subscriptionTable(ctx, st, found, true); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Reque
 	}
 	f.List = &listPart{
 		Intro: "All invoices, newest first.", Empty: "No invoices.",
-		Chips: chips(r, "status", invoices.StatusDraft, invoices.StatusOpen, invoices.StatusPaid, invoices.StatusVoid, invoices.StatusUncollectible),
+		Chips: filterLinks(r, "status", invoices.StatusDraft, invoices.StatusOpen, invoices.StatusPaid, invoices.StatusVoid, invoices.StatusUncollectible),
 	}
 	f.List.Table = invoiceTable(st, found, true)
 	if len(found) > 0 {
@@ -229,7 +229,7 @@ func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request
 		return err
 	}
 	f.List = &listPart{Intro: "Events as sent to webhook endpoints, newest first.", Empty: "No events yet.", Table: table{Columns: []string{"Type", "Object", "Delivery", "Time"}}}
-	f.List.Chips = append(chips(r, "delivery", "waiting"), chips(r, "type", "invoice.paid", "invoice.payment_failed", "customer.subscription.updated", "checkout.session.completed")[1:]...)
+	f.List.Chips = append(filterLinks(r, "delivery", "waiting"), filterLinks(r, "type", "invoice.paid", "invoice.payment_failed", "customer.subscription.updated", "checkout.session.completed")[1:]...)
 	f.List.Chips[0].On = kind == "" && !undelivered
 	for _, e := range found {
 		h, err := d.newEventView(ctx, st, e)

@@ -20,7 +20,7 @@ type overviewPart struct {
 	API, Key, Secret, Hook string
 	Curl, Go, Node         string
 	Numbers                []number
-	Coming                 []coming
+	Coming                 []upcomingTimer
 	Happened               []eventView
 }
 
@@ -30,8 +30,8 @@ type number struct {
 	Bad               bool
 }
 
-// coming is a scheduled action.
-type coming struct {
+// upcomingTimer is a scheduled action.
+type upcomingTimer struct {
 	theme.Upcoming
 	When theme.Moment
 }
@@ -68,7 +68,7 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 	}
 	next, err := ListUpcoming(ctx, st, 6)
 	for _, c := range next {
-		part.Coming = append(part.Coming, coming{c, momentAt(c.At.Unix(), st.Now)})
+		part.Coming = append(part.Coming, upcomingTimer{c, momentAt(c.At.Unix(), st.Now)})
 	}
 	return err
 }
@@ -153,11 +153,11 @@ type coveragePart struct {
 
 type coverageGroup struct {
 	Name   string
-	Routes []covered
+	Routes []coveredRoute
 }
 
-// covered is an endpoint with its parameters.
-type covered struct {
+// coveredRoute is an endpoint with its parameters.
+type coveredRoute struct {
 	Method, Path string
 	Params       []string
 }
@@ -173,7 +173,7 @@ func (d *Dashboard) coverage(_ context.Context, _ *kernel.Step, _ *http.Request,
 		if i < 0 {
 			i, part.Groups = len(part.Groups), append(part.Groups, coverageGroup{Name: name})
 		}
-		part.Groups[i].Routes = append(part.Groups[i].Routes, covered{r.Method, r.Path, params[r.Method+" "+r.Path]})
+		part.Groups[i].Routes = append(part.Groups[i].Routes, coveredRoute{r.Method, r.Path, params[r.Method+" "+r.Path]})
 	}
 	return nil
 }

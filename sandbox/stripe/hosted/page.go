@@ -88,7 +88,7 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 		pages.Fail(w, r, p.engine.Log(), err)
 	case problem != "":
 		p.write(w, r, http.StatusUnprocessableEntity, problem)
-	case refused != nil && !refused.Waits():
+	case refused != nil && !refused.RequiresAction():
 		p.write(w, r, http.StatusPaymentRequired, refused.Message)
 	default:
 		w.Header().Set("Cache-Control", "no-store")
@@ -129,7 +129,7 @@ func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, num
 // find returns a finalized invoice. It returns kernel.ErrNotFound if the invoice does not exist or is a
 // draft.
 func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, error) {
-	if err := st.Follow(ctx, id); err != nil {
+	if err := st.UseTestClock(ctx, id); err != nil {
 		return nil, err
 	}
 	in, err := invoices.All.Find(ctx, st.Q, id)

@@ -98,9 +98,9 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 	}
 	switch {
 	case pm == nil:
-		return customers.NoPaymentMethod(), nil
+		return customers.NewNoPaymentMethodError(), nil
 	case pi.Status == payments.StatusRequiresAction:
-		return customers.UnconfirmedPayment(), nil
+		return customers.NewUnconfirmedError(), nil
 	case pi.Status != "succeeded":
 		return pi.LastPaymentError, nil
 	}
@@ -118,7 +118,7 @@ func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed b
 	case pi.Status != payments.StatusRequiresAction:
 		return nil, kernel.ErrNotFound
 	case !confirmed:
-		return customers.FailedAuthentication(), payments.FailConfirmation(ctx, st, pi)
+		return customers.NewAuthenticationError(), payments.FailConfirmation(ctx, st, pi)
 	}
 	if err := payments.Confirm(ctx, st, pi); err != nil {
 		return nil, err

@@ -192,8 +192,8 @@ type subscriptionItemDetails struct {
 	SubscriptionItem string            `json:"subscription_item"`
 }
 
-// BillsItem sets the subscription item that the line bills.
-func (l *Line) BillsItem(subscription, item string) {
+// SetSubscriptionItem sets the subscription item that the line bills.
+func (l *Line) SetSubscriptionItem(subscription, item string) {
 	l.Parent = lineParent{Type: "subscription_item_details", SubscriptionItemDetails: &subscriptionItemDetails{
 		Subscription: subscription, SubscriptionItem: item,
 	}}
@@ -310,14 +310,14 @@ func (in *Invoice) Preview() *Invoice {
 	return in
 }
 
-// announced is a draft in the event invoice.upcoming.
-type announced struct{ *Invoice }
+// upcomingInvoice is a draft in the event invoice.upcoming.
+type upcomingInvoice struct{ *Invoice }
 
 // AsUpcoming returns a draft in the form of the event invoice.upcoming: without an id.
-func (in *Invoice) AsUpcoming() kernel.Object { return announced{in.Preview()} }
+func (in *Invoice) AsUpcoming() kernel.Object { return upcomingInvoice{in.Preview()} }
 
 // MarshalJSON omits the id.
-func (a announced) MarshalJSON() ([]byte, error) {
+func (a upcomingInvoice) MarshalJSON() ([]byte, error) {
 	doc, err := json.Marshal(a.Invoice)
 	if err != nil {
 		return nil, fmt.Errorf("encode invoice: %w", err)

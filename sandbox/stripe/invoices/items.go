@@ -58,14 +58,14 @@ func (ii *Item) Line() Line {
 		line.Parent.InvoiceItemDetails = &invoiceItemDetails{InvoiceItem: ii.ID, Subscription: from.Subscription}
 		return line
 	}
-	line.BillsItem(from.Subscription, *from.SubscriptionItem)
+	line.SetSubscriptionItem(from.Subscription, *from.SubscriptionItem)
 	of := line.Parent.SubscriptionItemDetails
 	of.InvoiceItem, of.Proration, of.ProrationDetails = &ii.ID, ii.Proration, &prorationDetails{}
 	return line
 }
 
-// Ref sets the subscription of the item, and the subscription item if item is not nil.
-func (ii *Item) Ref(subscription string, item *string) {
+// SetSubscription sets the subscription of the item, and the subscription item if item is not nil.
+func (ii *Item) SetSubscription(subscription string, item *string) {
 	ii.Parent.Type = "subscription_details"
 	ii.Parent.SubscriptionDetails.Subscription, ii.Parent.SubscriptionDetails.SubscriptionItem = subscription, item
 }
@@ -103,7 +103,7 @@ func CreateItem(billed Biller) kernel.Endpoint {
 			return nil, form.Refuse("currency", "", "The currency of the subscription is %s.", payer.Currency)
 		}
 		ii.Customer, ii.TestClock = customer, payer.TestClock
-		ii.Ref(subscription, nil)
+		ii.SetSubscription(subscription, nil)
 		return ii, c.Create(ctx, "invoiceitem.created", ii)
 	}
 }

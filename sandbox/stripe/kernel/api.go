@@ -97,7 +97,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	follow := append([]string{r.PathValue("id")}, clockParams(p)...)
 	if method == http.MethodGet {
 		st := e.Read()
-		if err := st.Follow(ctx, follow...); err != nil {
+		if err := st.UseTestClock(ctx, follow...); err != nil {
 			return answer{}, err
 		}
 		return e.performOrFail(ctx, run, newCall(st, p, r))
@@ -111,7 +111,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		return answer{}, err
 	}
 	return e.change(ctx, once, requestID, func(ctx context.Context, st *Step) (answer, error) {
-		if err := st.Follow(ctx, follow...); err != nil {
+		if err := st.UseTestClock(ctx, follow...); err != nil {
 			return answer{}, err
 		}
 		return e.performOrFail(ctx, run, newCall(st, p, r))

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// embedded is the maximum number of elements in a list nested in an object, as with Stripe. The
+// maxNestedElements is the maximum number of elements in a list nested in an object, as with Stripe. The
 // list's own URL returns the remaining elements.
-const embedded = 10
+const maxNestedElements = 10
 
-// cutLists shortens the lists nested in an object, or in the objects of a page.
-func cutLists(doc []byte) ([]byte, error) {
-	if bytes.Count(doc, []byte(`"object":`)) <= embedded+1 {
+// truncateLists shortens the lists nested in an object, or in the objects of a page.
+func truncateLists(doc []byte) ([]byte, error) {
+	if bytes.Count(doc, []byte(`"object":`)) <= maxNestedElements+1 {
 		return doc, nil // no list can be longer than the limit
 	}
 	m, err := tree(json.RawMessage(doc))
@@ -38,8 +38,8 @@ func cutListsIn(value any) {
 			cutListsIn(element)
 		}
 	case map[string]any:
-		if elements, ok := value["data"].([]any); ok && isList(value) && len(elements) > embedded {
-			value["data"], value["has_more"] = elements[:embedded], true
+		if elements, ok := value["data"].([]any); ok && isList(value) && len(elements) > maxNestedElements {
+			value["data"], value["has_more"] = elements[:maxNestedElements], true
 		}
 		for _, inner := range value {
 			cutListsIn(inner)

@@ -53,7 +53,7 @@ type eventRequest struct {
 func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
 	snapshot, err := json.Marshal(o)
 	if err == nil {
-		snapshot, err = cutLists(snapshot)
+		snapshot, err = truncateLists(snapshot)
 	}
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", eventType, err)

@@ -50,7 +50,7 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 		if err != nil {
 			return nil, err
 		}
-		return cutLists(body)
+		return truncateLists(body)
 	}
 	m, err := tree(answer)
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 	if err != nil {
 		return nil, err
 	}
-	return cutLists(body)
+	return truncateLists(body)
 }
 
 // expandIn expands a path within a part of a response. full is the whole path, for error messages.

@@ -37,9 +37,9 @@ const (
 	ClockAdvancing = "advancing"
 )
 
-// Follow sets the step's time to the test clock of the first object that has one. An object has the
+// UseTestClock sets the step's time to the test clock of the first object that has one. An object has the
 // clock of its customer. Follow ignores unknown ids.
-func (st *Step) Follow(ctx context.Context, ids ...string) error {
+func (st *Step) UseTestClock(ctx context.Context, ids ...string) error {
 	for _, id := range ids {
 		var clock string
 		var now int64

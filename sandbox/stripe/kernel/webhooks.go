@@ -62,7 +62,7 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	for n, d := range deliveries {
 		after := object
 		if !d.Ordered {
-			after = AloneKey(event, n)
+			after = UnorderedKey(event, n)
 		}
 		for _, we := range to {
 			if err := st.enqueue(ctx, event, we.ID, after, d.Late); err != nil {
@@ -76,9 +76,9 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	return int64(len(to)), nil
 }
 
-// AloneKey returns the key that is stored instead of the object of a delivery that does not wait
+// UnorderedKey returns the key that is stored instead of the object of a delivery that does not wait
 // for other deliveries. n distinguishes several deliveries of one event.
-func AloneKey(event string, n int) string { return event + "#" + strconv.Itoa(n) }
+func UnorderedKey(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
 // Resend queues an event again for all endpoints that are subscribed to it, after the earlier
 // deliveries about the object. It returns the number of queued deliveries.

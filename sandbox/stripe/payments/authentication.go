@@ -28,8 +28,8 @@ type authentication struct {
 	Version       string  `json:"version"`
 }
 
-// askPayer makes a payment wait for the payer's confirmation.
-func askPayer(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
+// requireConfirmation makes a payment wait for the payer's confirmation.
+func requireConfirmation(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	pi.Status, pi.PaymentMethod, pi.LastPaymentError = StatusRequiresAction, &pm.ID, nil
 	pi.NextAction = &nextAction{Type: "use_stripe_sdk"}
 	pi.NextAction.UseStripeSDK.Type, pi.NextAction.UseStripeSDK.Source = "three_d_secure_redirect", pi.ID
@@ -48,5 +48,5 @@ func Confirm(ctx context.Context, st *kernel.Step, pi *Intent) error {
 // FailConfirmation ends a payment attempt that the payer did not confirm. The intent can be paid by
 // another attempt.
 func FailConfirmation(ctx context.Context, st *kernel.Step, pi *Intent) error {
-	return pi.fail(ctx, st, customers.FailedAuthentication())
+	return pi.fail(ctx, st, customers.NewAuthenticationError())
 }

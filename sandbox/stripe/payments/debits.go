@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// debitTakes is the time until the outcome of a debit is known, by the injected clock.
-const debitTakes = 5 * 24 * time.Hour
+// debitDuration is the time until the outcome of a debit is known, by the injected clock.
+const debitDuration = 5 * 24 * time.Hour
 
 // TimerDebitSettles fires when the outcome of a debit is known.
 const TimerDebitSettles = "payment_intent.settles"
@@ -37,5 +37,5 @@ func startDebit(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.
 	if err := st.Create(ctx, "payment_intent.processing", pi); err != nil {
 		return err
 	}
-	return st.SetTimer(ctx, TimerDebitSettles, pi.ID, st.Now+int64(debitTakes/time.Second))
+	return st.SetTimer(ctx, TimerDebitSettles, pi.ID, st.Now+int64(debitDuration/time.Second))
 }

@@ -160,11 +160,11 @@ func Create(ctx context.Context, st *kernel.Step, amount int64, code, descriptio
 // Pay tries to pay an intent and records each stage. pi.Status is then the result; a debit is still
 // processing.
 func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod, present customers.Presence) error {
-	if pm.Delayed() {
+	if pm.IsDelayed() {
 		return startDebit(ctx, st, pi, pm)
 	}
 	if pm.Authenticates() {
-		return askPayer(ctx, st, pi, pm)
+		return requireConfirmation(ctx, st, pi, pm)
 	}
 	ch := newCharge(pi, pm, st.Now)
 	if pm.Declines(present) {

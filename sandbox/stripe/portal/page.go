@@ -65,8 +65,8 @@ type shownItem struct {
 // shownInvoice is a row of the invoice list. Pay is the URL of the payment page of an open invoice.
 type shownInvoice struct{ Number, Date, Amount, Status, PDF, Pay string }
 
-// errNotHere means that the subscription in a form does not belong to the customer.
-var errNotHere = errors.New("the customer does not have this subscription")
+// errForeignSubscription means that the subscription in a form does not belong to the customer.
+var errForeignSubscription = errors.New("the customer does not have this subscription")
 
 // Show handles GET.
 func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 			p.write(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "Your card was declined. Try another card.")
 		case errors.As(err, &typed):
 			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
-		case errors.Is(err, errNotHere):
+		case errors.Is(err, errForeignSubscription):
 			reader := pages.NewReader(p.brand, r)
 			p.writePage(w, r, http.StatusNotFound, pageView{
 				Reader: reader, Title: reader.T("This subscription does not exist"), Note: reader.T("Open this page again from the previous page."),
@@ -126,7 +126,7 @@ type formValues func(field string) string
 // findSession returns a session and its customer. It returns kernel.ErrNotFound if the session does
 // not exist or the customer was deleted.
 func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
-	if err := st.Follow(ctx, id); err != nil {
+	if err := st.UseTestClock(ctx, id); err != nil {
 		return nil, nil, err
 	}
 	session, err := Sessions.Find(ctx, st.Q, id)

@@ -53,7 +53,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if _, err := customers.FindLive(ctx, c.Step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
-	if err := needSetup(ctx, c); err != nil {
+	if err := requireSetup(ctx, c); err != nil {
 		return nil, err
 	}
 	return session, c.Create(ctx, "billing_portal.session.created", session)

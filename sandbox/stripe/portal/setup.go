@@ -51,8 +51,8 @@ func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// needSetup refuses a session if the portal is not configured, with Stripe's message.
-func needSetup(ctx context.Context, c *kernel.Call) error {
+// requireSetup refuses a session if the portal is not configured, with Stripe's message.
+func requireSetup(ctx context.Context, c *kernel.Call) error {
 	cfg, err := Configurations.Get(ctx, c.Q, defaultConfiguration, "configuration")
 	if err == nil && !cfg.Active {
 		return form.Refuse("", "", "No configuration provided and your test mode default configuration has not been created. Provide a configuration or create your default by saving your customer portal settings in test mode at https://dashboard.stripe.com/test/settings/billing/portal.")

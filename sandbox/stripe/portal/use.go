@@ -29,13 +29,13 @@ func Resume(ctx context.Context, st *kernel.Step, session *Session, form formVal
 func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string, ending bool) error {
 	sub, err := subscriptions.All.Find(ctx, st.Q, id)
 	if errors.Is(err, kernel.ErrNotFound) {
-		return errNotHere
+		return errForeignSubscription
 	}
 	if err != nil {
 		return err
 	}
 	if sub.Customer != session.Customer || !sub.IsRunning() {
-		return errNotHere
+		return errForeignSubscription
 	}
 	before := sub.Clone()
 	switch _, end := sub.Period(); {

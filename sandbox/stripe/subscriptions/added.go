@@ -86,7 +86,7 @@ func (rev *revision) addItems(ctx context.Context, st *kernel.Step, sub *Subscri
 			Pricing:  invoices.NewPricing(catalog.Price{Header: kernel.Header{ID: form.NewID("price")}, Product: product.ID, UnitAmountDecimal: strconv.FormatInt(item.amount, 10)}),
 			Quantity: item.quantity, QuantityText: strconv.FormatInt(item.quantity, 10), TestClock: sub.TestClock,
 		}
-		ii.Ref(sub.ID, nil)
+		ii.SetSubscription(sub.ID, nil)
 		rev.prorations = append(rev.prorations, ii)
 	}
 	return nil

@@ -113,7 +113,7 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
 		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}
-	line.BillsItem(sub.ID, item.ID)
+	line.SetSubscriptionItem(sub.ID, item.ID)
 	if sub.Status == StatusTrialing {
 		line.Description = "Trial period for " + name
 		line.Pricing.UnitAmountDecimal = "0"

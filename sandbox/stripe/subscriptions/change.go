@@ -147,7 +147,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 		rev.prorate(sub, old, ch.date, st.Now)
 	}
 	if !trialing && !rev.restarted && ch.proration != prorationsNone {
-		if err := rev.billLeft(ctx, st, was, sub); err != nil {
+		if err := rev.billRemovedUsage(ctx, st, was, sub); err != nil {
 			return nil, err
 		}
 	}

@@ -103,7 +103,7 @@ func storeFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, wh
 	if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
 		return err
 	}
-	if why.Waits() {
+	if why.RequiresAction() {
 		if err := st.Emit(ctx, "invoice.payment_action_required", in, nil); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := setTimers(ctx, st, sub); err != nil {
 		return err
 	}
-	return announceTrialEnd(ctx, st, sub)
+	return scheduleTrialEndEvent(ctx, st, sub)
 }
 
 // Save stores a changed subscription, emits the events about the change, and sets or stops its
@@ -75,7 +75,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}
-		if err := announceRenewal(ctx, st, sub, end); err != nil {
+		if err := scheduleUpcomingEvent(ctx, st, sub, end); err != nil {
 			return err
 		}
 	} else {
@@ -85,7 +85,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 			}
 		}
 	}
-	if err := timePending(ctx, st, sub); err != nil {
+	if err := updatePendingTimer(ctx, st, sub); err != nil {
 		return err
 	}
 	if sub.Status != StatusTrialing {

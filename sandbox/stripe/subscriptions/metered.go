@@ -19,8 +19,8 @@ type usageStart struct {
 
 var usageStarts = kernel.Kind[usageStart]{Name: "sandbox.usage_start"}
 
-// keepUsageStarts stores the usage starts of the changed items.
-func (sub *Subscription) keepUsageStarts(ctx context.Context, st *kernel.Step) error {
+// storeUsageStarts stores the usage starts of the changed items.
+func (sub *Subscription) storeUsageStarts(ctx context.Context, st *kernel.Step) error {
 	for _, item := range sub.Items.Data {
 		if item.usageFrom == 0 {
 			continue
@@ -45,10 +45,10 @@ func usageSince(ctx context.Context, st *kernel.Step, item Item, start int64) (i
 	return max(start, item.usageFrom), nil
 }
 
-// billLeft bills the usage of the metered prices that a change removes, unless the change disables
+// billRemovedUsage bills the usage of the metered prices that a change removes, unless the change disables
 // prorations. Stripe does so with billing_mode=flexible, which all subscriptions of the sandbox
 // have.
-func (rev *revision) billLeft(ctx context.Context, st *kernel.Step, was, sub *Subscription) error {
+func (rev *revision) billRemovedUsage(ctx context.Context, st *kernel.Step, was, sub *Subscription) error {
 	for _, item := range was.Items.Data {
 		if is := sub.item(item.ID); !item.Price.Metered() || is != nil && is.Price.ID == item.Price.ID {
 			continue
@@ -65,7 +65,7 @@ func (rev *revision) billLeft(ctx context.Context, st *kernel.Step, was, sub *Su
 			Description: line.Description, Metadata: map[string]string{}, Period: line.Period, Pricing: line.Pricing,
 			Quantity: line.Quantity, QuantityText: *line.QuantityDecimal, TestClock: sub.TestClock,
 		}
-		ii.Ref(sub.ID, &item.ID)
+		ii.SetSubscription(sub.ID, &item.ID)
 		rev.prorations = append(rev.prorations, ii)
 	}
 	return nil

@@ -30,7 +30,7 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 		if err != nil && !errors.Is(err, errNoCard) {
 			return nil, err
 		}
-		if pm != nil && pm.Delayed() && sub.waitsFor(in) {
+		if pm != nil && pm.IsDelayed() && sub.waitsFor(in) {
 			return nil, form.Refuse("", "", "A pending update cannot be paid by a bank debit.")
 		}
 		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {

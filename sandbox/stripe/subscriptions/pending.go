@@ -50,7 +50,7 @@ func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscrip
 	if errors.Is(err, errNoCard) {
 		return nil
 	}
-	if err == nil && pm.Delayed() {
+	if err == nil && pm.IsDelayed() {
 		err = form.Refuse("payment_behavior", "", "`pending_if_incomplete` is not supported for subscriptions that are paid by bank debits.")
 	}
 	return err
@@ -135,8 +135,8 @@ func PendingExpires(ctx context.Context, st *kernel.Step, id string) error {
 	return Save(ctx, st, before, sub)
 }
 
-// timePending sets or stops the timer of the pending update.
-func timePending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+// updatePendingTimer sets or stops the timer of the pending update.
+func updatePendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.PendingUpdate == nil {
 		return st.StopTimer(ctx, TimerPendingExpires, sub.ID)
 	}

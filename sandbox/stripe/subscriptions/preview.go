@@ -97,7 +97,7 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 		return bill{}, err
 	}
 	for _, item := range extra {
-		item.Ref(sub.ID, nil)
+		item.SetSubscription(sub.ID, nil)
 	}
 	pending = slices.Concat(pending, extra, rev.prorations)
 	if rev.now {

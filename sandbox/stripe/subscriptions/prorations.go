@@ -42,7 +42,7 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 		Pricing: invoices.NewPricing(item.Price), Proration: true,
 		Quantity: item.Quantity, QuantityText: strconv.FormatInt(item.Quantity, 10), TestClock: sub.TestClock,
 	}
-	ii.Ref(sub.ID, &item.ID)
+	ii.SetSubscription(sub.ID, &item.ID)
 	ii.Pricing.UnitAmountDecimal = perUnit(amount, item.Quantity)
 	return ii
 }

@@ -35,9 +35,9 @@ func readTrialSettings(p *form.Params, into *string) {
 	}
 }
 
-// announceTrialEnd schedules the event about the end of a trial, or sends it if the trial ends
+// scheduleTrialEndEvent schedules the event about the end of a trial, or sends it if the trial ends
 // soon.
-func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+func scheduleTrialEndEvent(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if sub.Status != StatusTrialing {
 		return nil
 	}

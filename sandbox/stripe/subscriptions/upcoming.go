@@ -14,9 +14,9 @@ const TimerUpcoming = "subscription.upcoming"
 // Shorter periods are not announced.
 const upcomingNotice = 7 * 24 * 60 * 60
 
-// announceRenewal sets the timer for a period that ends at end. A change in the last days of a
+// scheduleUpcomingEvent sets the timer for a period that ends at end. A change in the last days of a
 // period does not announce the invoice again.
-func announceRenewal(ctx context.Context, st *kernel.Step, sub *Subscription, end int64) error {
+func scheduleUpcomingEvent(ctx context.Context, st *kernel.Step, sub *Subscription, end int64) error {
 	if at := end - upcomingNotice; at > st.Now {
 		return st.SetTimer(ctx, TimerUpcoming, sub.ID, at)
 	}

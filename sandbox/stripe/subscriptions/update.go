@@ -70,7 +70,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
-		return sub, announceTrialEnd(ctx, c.Step, sub)
+		return sub, scheduleTrialEndEvent(ctx, c.Step, sub)
 	}
 	return sub, nil
 }
@@ -88,7 +88,7 @@ func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch chan
 	if err != nil {
 		return err
 	}
-	if err := sub.keepUsageStarts(ctx, st); err != nil {
+	if err := sub.storeUsageStarts(ctx, st); err != nil {
 		return err
 	}
 	return applyRevision(ctx, st, before, sub, rev, behavior)

@@ -14,7 +14,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 		s.AddPlan("mini", "flat", "month", 900, 0, map[string]int{"api-calls": 100})
 		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
 		k := s.Customers()
-		open := k.AddOwing("ada", "eve")
+		open := k.AddPastDue("ada", "eve")
 		o := k.Names["ada"]
 		stays := func(plan string) {
 			t.Helper()
@@ -67,7 +67,7 @@ func TestChangePaysWhatIsOwed(t *testing.T) {
 		s.AddPlan("weekly", "flat", "week", 500, 0, nil)
 		k := s.Customers()
 		names := map[string]string{"more": "pro", "longer": "annual", "shorter": "weekly", "refused": "weekly"}
-		open := k.AddOwing("more", "longer", "shorter", "refused")
+		open := k.AddPastDue("more", "longer", "shorter", "refused")
 		for name, plan := range names {
 			b := buyer{&apptest.Customer{Server: s, Owner: k.Names[name], Email: name + "@example.com"}}
 			before := len(b.invoices())
