@@ -21,7 +21,7 @@ func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.P
 	if err != nil {
 		return nil, err
 	}
-	views := viewAll(entries, func(e productEntry) AdminProduct {
+	views := viewAll(entries, func(e ProductEntry) AdminProduct {
 		view := adminProduct(e.Product)
 		if q.Includes("plansCount") {
 			view.PlansCount = &e.PlansCount

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// productEntry is a product in the admin list.
-type productEntry struct {
+// ProductEntry is a product in the admin list.
+type ProductEntry struct {
 	Product
 	PlansCount int64  // number of plans that are not deleted
 	Plans      []Plan // set only if the plans were requested
@@ -28,24 +28,24 @@ func ProductList() page.Spec {
 }
 
 // Product returns a product that is not deleted, with its number of plans, or ErrNotFound.
-func (s *Service) Product(ctx context.Context, id uuid.UUID) (productEntry, error) {
+func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, error) {
 	product, err := s.store.product(ctx, id)
 	if err != nil {
-		return productEntry{}, err
+		return ProductEntry{}, err
 	}
 	plans, err := s.store.countPlans(ctx, id)
-	return productEntry{Product: product, PlansCount: plans}, err
+	return ProductEntry{Product: product, PlansCount: plans}, err
 }
 
 // Products returns the page of products for q, which ProductList parses, and the total number of
 // matches. With the include "plans", each product has its plans. It runs two queries, plus three
 // for the plans.
-func (s *Service) Products(ctx context.Context, q page.Query) (entries []productEntry, total int64, err error) {
+func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
 	entries, total, err = s.store.productPage(ctx, q)
 	if err != nil || !q.Includes("plans") {
 		return entries, total, err
 	}
-	ids := viewAll(entries, func(e productEntry) uuid.UUID { return e.ID })
+	ids := viewAll(entries, func(e ProductEntry) uuid.UUID { return e.ID })
 	plans, err := s.store.plansOf(page.WithByteLimit(ctx, len(ids)), ids)
 	if err != nil {
 		return nil, 0, err

@@ -12,22 +12,22 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-func (s store) productPage(ctx context.Context, q page.Query) ([]productEntry, int64, error) {
+func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, int64, error) {
 	sel := page.Select{
 		Columns: `p.id, p.slug, p.name, p.description, p.is_active, p.metadata, p.created_at, p.updated_at,
 			(SELECT count(*) FROM plans WHERE plans.product_id = p.id AND plans.deleted_at IS NULL)`,
 		From:  "products p",
 		Where: "p.deleted_at IS NULL",
 	}
-	return page.Fetch(ctx, s.conn(ctx), q, sel, func(row page.Scanner) (productEntry, error) {
+	return page.Fetch(ctx, s.conn(ctx), q, sel, func(row page.Scanner) (ProductEntry, error) {
 		var (
 			p     catalogsql.Product
-			entry productEntry
+			entry ProductEntry
 		)
 		err := row.Scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.IsActive, &p.Metadata,
 			&p.CreatedAt, &p.UpdatedAt, &entry.PlansCount)
 		if err != nil {
-			return productEntry{}, err
+			return ProductEntry{}, err
 		}
 		entry.Product, err = productOf(p)
 		return entry, err

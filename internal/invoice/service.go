@@ -97,6 +97,7 @@ type Service struct {
 	source source
 }
 
+// NewService returns a Service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	if d.Issuing == nil {

@@ -126,6 +126,9 @@ func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (chec
 // subscription, and the onboarding is complete.
 func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (*string, error) {
 	if plan.IsDefault {
+		if err := s.deps.Subscriptions.RequireNone(ctx, tenantID); err != nil {
+			return nil, err
+		}
 		return nil, s.deps.Tenants.CompleteOnboarding(ctx, tenantID)
 	}
 	session, err := s.deps.Subscriptions.Checkout(ctx, tenantID, subscription.CheckoutParams{

@@ -51,7 +51,7 @@ type period struct {
 
 func (p period) span() span { return span{journal.StartOf(p.first), journal.StartOf(p.last + 1)} }
 
-// periods divides the days from from to to, both inclusive, into periods. It returns errNoPeriod if
+// periods divides a range of days, both ends inclusive, into periods. It returns errNoPeriod if
 // from is after to, and errPoints if there are more than maxPoints periods.
 func periods(i Interval, from, to time.Time) ([]period, error) {
 	if from.After(to) {

@@ -208,11 +208,7 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err := refuseDefault(plan); err != nil {
 		return purchase{}, err
 	}
-	_, err = s.store.loadCurrent(ctx, tenantID)
-	if err == nil {
-		return purchase{}, errAlreadyExists
-	}
-	if !errors.Is(err, ErrNotFound) {
+	if err := s.RequireNone(ctx, tenantID); err != nil {
 		return purchase{}, err
 	}
 	t, err := s.billableTenant(ctx, tenantID, p.BillingLater)
@@ -242,6 +238,18 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	return purchase{
 		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
 	}, s.requireEligible(ctx, tenantID, plan)
+}
+
+// RequireNone rejects a tenant with a subscription that has not ended (subscription_already_exists).
+func (s *Service) RequireNone(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := s.store.loadCurrent(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err == nil {
+		err = errAlreadyExists
+	}
+	return err
 }
 
 // selectOffered returns a plan that is on sale. It reports any other plan, and an unknown currency,

@@ -98,10 +98,10 @@ func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.created
 
 // An operation changes a subscription (rules: subscription#operations) in five steps:
 //
-//	load    load the subscription
-//	check   check the rules and build the instruction for the provider
+//	load    read the subscription
+//	check   apply the rules and build the instruction for the provider
 //	claim   store the operation, leased to the caller
-//	send    send the instruction
+//	send    call the provider with the instruction
 //	settle  read the provider's new state back, and store it with the outcome
 //
 // If the provider cannot be reached, nothing changes here.

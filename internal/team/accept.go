@@ -17,8 +17,8 @@ func (s *Service) FindByToken(ctx context.Context, token string) (Invitation, er
 	return s.store.findByToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
 }
 
-// joinResult is the result of accepting an invitation.
-type joinResult struct {
+// JoinResult is the result of accepting an invitation.
+type JoinResult struct {
 	Invitation Invitation
 	// Member is the new member as a caller, with the permissions of the role.
 	Member *authz.Caller
@@ -29,12 +29,12 @@ type joinResult struct {
 // is unknown (404), revoked, accepted or expired (410), or addressed to another email
 // (EMAIL_MISMATCH), and then with ALREADY_MEMBER, USER_BELONGS_TO_ANOTHER_TENANT or
 // SEAT_LIMIT_REACHED.
-func (s *Service) Accept(ctx context.Context, token string, user account.User) (joinResult, error) {
+func (s *Service) Accept(ctx context.Context, token string, user account.User) (JoinResult, error) {
 	found, err := s.FindByToken(ctx, token)
 	if err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
-	var joined joinResult
+	var joined JoinResult
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
 		// Read it again, because it may have been revoked or resent before the lock was taken.
 		i, err := s.FindByToken(ctx, token)
@@ -51,56 +51,56 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 }
 
 // join adds a member by an acceptable invitation. The tenant must be locked.
-func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (joinResult, error) {
+func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (JoinResult, error) {
 	if err := s.deps.Accounts.LockExisting(ctx, user.ID); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	at, err := s.store.tenantOf(ctx, user.Email)
 	switch {
 	case errors.Is(err, errInNoTenant):
 	case err != nil:
-		return joinResult{}, err
+		return JoinResult{}, err
 	case at == t.ID:
-		return joinResult{}, errAlreadyMember
+		return JoinResult{}, errAlreadyMember
 	default:
-		return joinResult{}, tenant.ErrInAnotherTenant
+		return JoinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The member takes over the seat of the invitation, so no further seat is needed. But the
 	// tenant may have changed to a smaller plan since.
 	if err := s.requireSeats(ctx, t.ID, 0); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	role, err := s.store.role(ctx, t.ID, i.RoleID)
 	if err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	now := s.deps.Clock.Now()
 	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
 	if err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	if !added { // the user has joined another tenant since the check; that tenant's lock is not held here
-		return joinResult{}, tenant.ErrInAnotherTenant
+		return JoinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The token was mailed to the user's address, so the address is verified.
 	if err := s.deps.Accounts.Verify(ctx, user.ID); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	accepted := i
 	accepted.Status, accepted.UpdatedAt = InvitationAccepted, now
 	if err := s.store.updateInvitation(ctx, accepted); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	if err := s.publishInvitationEvent(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
 	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
-		return joinResult{}, err
+		return JoinResult{}, err
 	}
-	return joinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
+	return JoinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
 		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
 }
 
@@ -121,11 +121,11 @@ func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role 
 // in, all or nothing. It rejects the same invitations as Accept, and an email that already has an
 // account (ACCOUNT_ALREADY_EXISTS), whose owner can log in and accept instead. The account gets no
 // tenant of its own. The email counts as verified, because the mail with the token was read.
-func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (joinResult, account.User, account.Tokens, error) {
-	var joined joinResult
+func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (JoinResult, account.User, account.Tokens, error) {
+	var joined JoinResult
 	// Check before the password is hashed, which is slow, and again under the tenant's lock.
 	if err := s.registrable(ctx, token, r.Email); err != nil {
-		return joinResult{}, account.User{}, account.Tokens{}, err
+		return JoinResult{}, account.User{}, account.Tokens{}, err
 	}
 	r.EmailVerified = true
 	user, tokens, err := s.deps.Accounts.RegisterWith(ctx, r, g, func(ctx context.Context, user account.User) error {

@@ -57,7 +57,7 @@ func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[acceptedI
 }
 
 // joinedTenant returns the view of the tenant for its new member.
-func (h *HTTP) joinedTenant(ctx context.Context, joined joinResult) (tenant.TenantView, error) {
+func (h *HTTP) joinedTenant(ctx context.Context, joined JoinResult) (tenant.TenantView, error) {
 	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
 }
 

@@ -255,8 +255,8 @@ func (s *Service) recordInvitation(ctx context.Context, action string, before, a
 	return s.record(ctx, after.Tenant, action, "invitation", after.ID.String(), state(before), state(after))
 }
 
-// DeleteOldInvitations deletes up to limit invitations in any status that expired from from
-// (inclusive) to before (exclusive), oldest first. It returns their expiry times.
+// DeleteOldInvitations deletes up to limit invitations in any status that expired between from
+// (inclusive) and before (exclusive), oldest first. It returns their expiry times.
 func (s *Service) DeleteOldInvitations(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOldInvitations(ctx, from, before, limit)
 }

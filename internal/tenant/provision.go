@@ -96,6 +96,9 @@ func (s *Service) Provision(ctx context.Context, p Provisioned) error {
 		}
 		maps.Copy(after, ownerFields(ownerID, *p.Owner))
 	}
+	if err := s.deps.Subscriptions.RecordEntitlements(ctx, t.ID); err != nil {
+		return err
+	}
 	if err := s.publish(ctx, hook.TenantCreated, t.ID); err != nil {
 		return err
 	}

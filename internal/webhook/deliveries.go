@@ -95,7 +95,7 @@ func (s *Service) Replay(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 	return n, err
 }
 
-// DeleteOld deletes at most limit events created from from (inclusive) to before (exclusive),
+// DeleteOld deletes at most limit events created between from (inclusive) and before (exclusive),
 // oldest first, together with their deliveries. It returns their times.
 func (s *Service) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return s.store.deleteOld(ctx, from, before, limit)

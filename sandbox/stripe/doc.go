@@ -17,11 +17,11 @@
 // meters         reported usage and its meters
 // catalog        products and prices
 // invoices       lifecycle of invoices
-// subscriptions  subscriptions and their invoices
+// subscriptions  recurring purchases and their invoices
 // clocks         test clocks
 // hosted         invoice page
-// checkout       checkout sessions and their page
-// portal         portal sessions and their page
+// checkout       sessions of the hosted checkout, with their page
+// portal         sessions of the billing portal, with their page
 // dashboard      pages that show the state
 //
 // Package stripetest contains the test helpers of these packages.

@@ -45,7 +45,8 @@ func run(out io.Writer, write, list bool) error {
 		return err
 	}
 	risen := compare(before, found.counts())
-	if isNew := len(before) == 0; len(risen) > 0 && !(write && isNew) {
+	isFirst := write && len(before) == 0
+	if len(risen) > 0 && !isFirst {
 		return fmt.Errorf("more phrases than before, see go run ./tools/words -list:\n%s", strings.Join(risen, "\n"))
 	}
 	if write {
@@ -91,5 +92,5 @@ func writeBaseline(counts map[string]int) error {
 			fmt.Fprintf(&b, "%s\t%d\n", key, counts[key])
 		}
 	}
-	return os.WriteFile(baselineFile, []byte(b.String()), 0o644)
+	return os.WriteFile(baselineFile, []byte(b.String()), 0o600)
 }

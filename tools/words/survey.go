@@ -19,7 +19,7 @@ var phrases = []*regexp.Regexp{
 	regexp.MustCompile(`\b(whoever|nobody|somebody|everybody|anybody)\b`),
 	regexp.MustCompile(`(?i)\bwhat (is|was|were|are|it|its|they|has|had|a|an|the|each|he|every|follows|can|one|somebody|others|comes|such|all|some|of)\b`),
 	regexp.MustCompile(`(?i)\b(tells?|told|telling)\b`),
-	regexp.MustCompile(`(?i)\b(ones? that|those that|those of|that of|one of which|of which|of those)\b`),
+	regexp.MustCompile(`(?i)\b(ones? that|those that|those of|that of|one of which|of which|of those)\b`), //nolint:dupword // a pattern
 	regexp.MustCompile(`(?i)\b(is|are|was|has) (none|no|nothing|nobody)\b`),
 	regexp.MustCompile(`(?i)\b(anew|for ever|in vain|as of|beside|any more)\b`),
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -43,6 +44,9 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 		plan, price, err := s.Find(ctx, planID, priceID)
 		if err != nil {
 			return err
+		}
+		if plan.IsDefault && price.PriceCents > 0 {
+			return fault.OnField("prices", "validation.of_default_plan")
 		}
 		if found := mismatches(plan, price, remote); len(found) > 0 {
 			return mismatchError(found)

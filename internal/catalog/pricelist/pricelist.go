@@ -37,6 +37,7 @@ type CurrencyData struct {
 	IsActive   *bool  `yaml:"is_active,omitempty"` // absent means true, here and below
 }
 
+// FeatureData is a feature.
 type FeatureData struct {
 	Code        string   `yaml:"code"`
 	Name        Text     `yaml:"name"`

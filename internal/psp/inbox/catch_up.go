@@ -23,8 +23,8 @@ const (
 // unknown event would be handled again.
 const MinRetention = catchUpMost
 
-// DeleteOld deletes up to limit handled events that were received from from (inclusive) to before
-// (exclusive), oldest first. It returns their times.
+// DeleteOld deletes up to limit handled events that were received between from (inclusive) and
+// before (exclusive), oldest first. It returns their times.
 func (r *Receiver) DeleteOld(ctx context.Context, from, before time.Time, limit int32) ([]time.Time, error) {
 	return r.inbox.deleteHandled(ctx, from, before, limit)
 }

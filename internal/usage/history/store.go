@@ -167,7 +167,7 @@ func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) er
 // day.
 const shift = 24 * 1_000_000
 
-// readGroups reads the hours from (inclusive) to to (exclusive), aggregated in groups of size
+// readGroups reads the hours of a range, its end excluded, aggregated in groups of size
 // hours. Hour is the first hour of the group. CROSS JOIN makes SQLite look up the last hour of each
 // group. Otherwise, if most tenants have a single hour, it would scan all groups for each hour.
 func (s store) readGroups(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {

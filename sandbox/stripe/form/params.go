@@ -323,7 +323,7 @@ func (p *Params) unreadNames(n *node, path string) []string {
 	return names
 }
 
-// ReadShort reads a text of at most most characters.
+// ReadShort reads a text with a maximum number of characters.
 func (p *Params) ReadShort(key string, most int, into *string) {
 	p.Text(key, into)
 	if utf8.RuneCountInString(*into) > most {

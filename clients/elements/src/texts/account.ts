@@ -34,7 +34,7 @@ export const account = {
   where: ['Active sessions', 'Sessions actives', 'Sesiones activas', 'Sessioni attive'],
   endOthers: ['End all other sessions', 'Fermer les autres sessions', 'Cerrar las demás sesiones', 'Chiudi le altre sessioni'],
   endLogin: ['End session', 'Fermer la session', 'Cerrar sesión', 'Chiudi sessione'],
-  endLabel: ['End session on {device}', 'Fermer la session sur {device}', 'Cerrar sesión en {device}', 'Chiudi la sessione su {device}'],
+  endLabel: ['End session on {device}', 'Fermer la session sur {device}', 'Cerrar sesión en {device}', 'Chiudi sessione su {device}'],
   endDone: ['The session was ended', 'La session a été fermée', 'Se ha cerrado la sesión', 'La sessione è stata chiusa'],
   endFailed: ['The session is still active', 'La session est toujours ouverte', 'La sesión sigue abierta', 'La sessione è ancora aperta'],
   othersDone: ['All other sessions were ended', 'Toutes les autres sessions ont été fermées', 'Se han cerrado todas las demás sesiones', 'Tutte le altre sessioni sono state chiuse'],

@@ -33,7 +33,7 @@ type buyer struct{ *apptest.Customer }
 
 func (b buyer) invoices() []apptest.Reply { return b.ProviderObjects(b.Owner, "invoice") }
 
-// changes changes the plan and expects exactly these amounts.
+// changes selects another plan and expects exactly these amounts.
 func (b buyer) changes(slug string, more apptest.Object, want amounts) {
 	b.T.Helper()
 	before := len(b.invoices())

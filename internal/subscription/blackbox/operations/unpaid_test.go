@@ -14,7 +14,7 @@ type unpaid struct {
 	*apptest.Customer
 }
 
-// buys buys a plan by its slug.
+// buys subscribes to a plan by its slug.
 func (u unpaid) buys(slug string, quantity int, way url.Values) unpaid {
 	u.T.Helper()
 	page := u.Call("POST", u.Path("/checkout"), u.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
@@ -76,7 +76,7 @@ func (u unpaid) invoice(status string) string {
 	return ""
 }
 
-// refunds refunds an amount of the newest paid invoice, or all of it if amount is "".
+// refunds pays back an amount of the newest paid invoice, or all of it if amount is "".
 func (u unpaid) refunds(amount string) {
 	u.T.Helper()
 	payments := u.AtProvider("GET", "/invoice_payments", "invoice", u.invoice("paid"))
