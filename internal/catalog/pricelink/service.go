@@ -45,9 +45,6 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 		if err != nil {
 			return err
 		}
-		if plan.IsDefault && price.PriceCents > 0 {
-			return fault.OnField("prices", "validation.of_default_plan")
-		}
 		if found := mismatches(plan, price, remote); len(found) > 0 {
 			return mismatchError(found)
 		}
@@ -131,6 +128,9 @@ func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID strin
 		}
 		if remote.UnitAmount != nil {
 			price.PriceCents = *remote.UnitAmount
+		}
+		if plan.IsDefault && price.PriceCents > 0 {
+			return fault.OnField("prices", "validation.of_default_plan")
 		}
 		if found := mismatches(plan, price, remote); len(found) > 0 {
 			return mismatchError(found)

@@ -136,6 +136,8 @@ func TestDefaultPlanRules(t *testing.T) {
 			patch(free, apptest.WithChanges(change, apptest.Object{"is_default": true})).WantInvalid(field)
 		}
 		k.AdminCall("PUT", "/plans/"+free+"/prices", apptest.Object{"prices": []any{apptest.Price("EUR", 100)}}).WantInvalid("prices")
+		imported := s.NewProviderPrice("currency", "gbp", "unit_amount", "500")
+		k.AdminCall("POST", "/plans/"+free+"/prices/psp-import", apptest.Object{"psp_price_id": imported}).WantInvalid("prices")
 		k.AdminCall("DELETE", "/plans/"+free, nil).WantRefused(409, "CATALOG_IN_USE")
 		k.AdminCall("DELETE", "/products/"+product, nil).WantRefused(409, "CATALOG_IN_USE")
 		copied := k.AdminCall("POST", "/plans/"+free+"/duplicate", nil).Want(201)
@@ -172,6 +174,11 @@ func TestOnboardingWithTheDefaultPlan(t *testing.T) {
 		if url := retried.At("data.checkout_url"); url != nil {
 			t.Errorf("checkout_url is %v", url)
 		}
+		paying := s.NewCustomer("bob")
+		s.BuyPlan(paying.Owner, "starter")
+		s.Call("POST", "/api/v1/onboarding/retry-checkout", paying.Token, apptest.Object{"plan_slug": "nothing", "currency": "EUR"}).
+			WantRefused(422, "subscription_already_exists")
+		customers++
 		if n := s.CountRows(`SELECT count(*) FROM psp_customers`); n != customers {
 			t.Errorf("%d customers at the provider, want %d", n, customers)
 		}

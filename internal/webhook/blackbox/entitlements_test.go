@@ -41,6 +41,9 @@ func TestEntitlementsChanged(t *testing.T) {
 			of[c] = newReceiver(t, nil)
 			endpoint(s, c.Owner, of[c].url, "entitlements.changed")
 		}
+		made := s.Call("POST", "/api/v1/admin/tenants", s.Admin(), apptest.Object{"name": "Provisioned"}).Want(201).Str("data.id")
+		all := newReceiver(t, nil)
+		s.Call("POST", platform, s.Admin(), apptest.Object{"url": all.url, "events": []string{"entitlements.changed"}}).Want(201)
 		wantLast := func(c *apptest.Customer, n int, want map[string]any) {
 			t.Helper()
 			all := of[c].await(n, "entitlements.changed")
@@ -51,6 +54,14 @@ func TestEntitlementsChanged(t *testing.T) {
 		k.AdminCall("PATCH", "/plans/"+free, apptest.Object{"is_default": true}).Want(200)
 		wantLast(ada, 1, map[string]any{"api-calls": 10.0})
 		wantLast(bob, 1, map[string]any{"api-calls": 10.0})
+		apptest.Eventually(t, "the event of the provisioned tenant", func() bool {
+			for _, m := range all.await(1, "entitlements.changed") {
+				if m.event["tenant_id"] == made {
+					return true
+				}
+			}
+			return false
+		})
 		k.AdminCall("PATCH", "/plans/"+free, apptest.Object{"sort_order": 7}).Want(200) // changes no entitlement
 
 		ada.Buy(paid, "EUR", apptest.Card(apptest.CardPays))
