@@ -167,12 +167,11 @@ UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at =
 -- name: DeleteUser :exec
 DELETE FROM users WHERE id = $1;
 
--- name: InsertWrongPasswords :exec
-INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
-ON CONFLICT (email_hash) DO NOTHING;
-
+-- One statement inserts or locks the row: between two, another login could delete it.
 -- name: LockWrongPasswords :one
-SELECT w.count, w.began_at, w.closed_until FROM wrong_passwords w WHERE w.email_hash = $1 FOR UPDATE;
+INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
+ON CONFLICT (email_hash) DO UPDATE SET count = wrong_passwords.count
+RETURNING count, began_at, closed_until;
 
 -- name: UpdateWrongPasswords :exec
 UPDATE wrong_passwords SET count = $2, began_at = $3, closed_until = $4 WHERE email_hash = $1;

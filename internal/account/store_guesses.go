@@ -12,11 +12,7 @@ import (
 // if it does not exist.
 func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (guessCounter, error) {
 	hash := hashToken(email)
-	err := s.q(ctx).InsertWrongPasswords(ctx, accountsql.InsertWrongPasswordsParams{EmailHash: hash, BeganAt: now})
-	if err != nil {
-		return guessCounter{}, sqldb.Wrap(err, "insert failed login counter")
-	}
-	row, err := s.q(ctx).LockWrongPasswords(ctx, hash)
+	row, err := s.q(ctx).LockWrongPasswords(ctx, accountsql.LockWrongPasswordsParams{EmailHash: hash, BeganAt: now})
 	return guessCounter{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock failed login counter")
 }
 

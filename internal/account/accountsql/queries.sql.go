@@ -374,21 +374,6 @@ func (q *Queries) InsertUser(ctx context.Context, arg InsertUserParams) (int64, 
 	return id, err
 }
 
-const insertWrongPasswords = `-- name: InsertWrongPasswords :exec
-INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
-ON CONFLICT (email_hash) DO NOTHING
-`
-
-type InsertWrongPasswordsParams struct {
-	EmailHash string
-	BeganAt   time.Time
-}
-
-func (q *Queries) InsertWrongPasswords(ctx context.Context, arg InsertWrongPasswordsParams) error {
-	_, err := q.db.ExecContext(ctx, insertWrongPasswords, arg.EmailHash, arg.BeganAt)
-	return err
-}
-
 const liveSession = `-- name: LiveSession :one
 SELECT id, expires_at, family_expires_at FROM credentials
 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > $2
@@ -447,8 +432,15 @@ func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, 
 }
 
 const lockWrongPasswords = `-- name: LockWrongPasswords :one
-SELECT w.count, w.began_at, w.closed_until FROM wrong_passwords w WHERE w.email_hash = $1 FOR UPDATE
+INSERT INTO wrong_passwords (email_hash, count, began_at, closed_until) VALUES ($1, 0, $2, $2)
+ON CONFLICT (email_hash) DO UPDATE SET count = wrong_passwords.count
+RETURNING count, began_at, closed_until
 `
+
+type LockWrongPasswordsParams struct {
+	EmailHash string
+	BeganAt   time.Time
+}
 
 type LockWrongPasswordsRow struct {
 	Count       int64
@@ -456,8 +448,9 @@ type LockWrongPasswordsRow struct {
 	ClosedUntil time.Time
 }
 
-func (q *Queries) LockWrongPasswords(ctx context.Context, emailHash string) (LockWrongPasswordsRow, error) {
-	row := q.db.QueryRowContext(ctx, lockWrongPasswords, emailHash)
+// One statement inserts or locks the row: between two, another login could delete it.
+func (q *Queries) LockWrongPasswords(ctx context.Context, arg LockWrongPasswordsParams) (LockWrongPasswordsRow, error) {
+	row := q.db.QueryRowContext(ctx, lockWrongPasswords, arg.EmailHash, arg.BeganAt)
 	var i LockWrongPasswordsRow
 	err := row.Scan(&i.Count, &i.BeganAt, &i.ClosedUntil)
 	return i, err
