@@ -43,8 +43,8 @@ func (r Register) RecordEntitlements(ctx context.Context, tenantID uuid.UUID) er
 	return err
 }
 
-// PublishChange publishes entitlements.changed if the entitlements of a tenant differ from the ones
-// that were published last. Call it at the end of a transaction that may have changed them.
+// PublishChange publishes entitlements.changed if the entitlements of a tenant differ from the last
+// published ones. Call it at the end of a transaction that may have changed them.
 //
 // Invariant: the row with the digest is locked before the entitlements are read, so that of two
 // concurrent changes the later one sees both, and each state is published once.

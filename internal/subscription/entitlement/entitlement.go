@@ -85,7 +85,7 @@ type Service struct {
 	Register
 	deps  Deps
 	store store
-	terms *querycache.Cache[uuid.UUID, Terms] // by tenant, as of TermsOf
+	terms *querycache.Cache[uuid.UUID, Terms] // by tenant, read with TermsOf
 }
 
 // NewService returns a Service.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An expired override has no effect from that moment, whether or not the job has deleted it.
+// An expired override has no effect from that moment, even before the job deletes it.
 func TestExpiredOverride(t *testing.T) {
 	t.Parallel()
 	end, plan, value := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), int64(10), int64(50)
