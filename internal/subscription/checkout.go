@@ -69,6 +69,11 @@ type purchase struct {
 	replaces   uuid.UUID // the free subscription that it replaces, or Nil
 }
 
+// metadata returns the metadata of the provider's objects for a checkout with the given ID.
+func (p purchase) metadata(id uuid.UUID) map[string]string {
+	return map[string]string{metaTenant: p.tenant.ID.String(), metaPlan: p.plan.ID.String(), metaCheckout: id.String()}
+}
+
 // openCheckout opens a checkout for a checked purchase.
 //
 // Invariant: the row of the checkout is committed before the provider is called, and its ID is the
@@ -82,8 +87,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	p.Key = id.String()
-	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
+	p.Key, p.Metadata = id.String(), bought.metadata(id)
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
@@ -114,6 +118,7 @@ func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.Chec
 	p.InvoicesMonthly = bought.plan.Interval.LongerThanMonth()
 	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
 	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
+	p.TrialWithoutCard = p.TrialDays > 0 && !bought.plan.CardForTrial
 	return p, err
 }
 

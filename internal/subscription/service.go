@@ -66,6 +66,8 @@ type Deps struct {
 	Audit        *audit.Log
 	Letters      *letters.Letters
 	Events       hook.Outbox // nil disables events
+	// BillingPage is the URL of the frontend's billing page.
+	BillingPage string
 	// IssuesInvoices means that the service issues the invoices instead of the provider.
 	IssuesInvoices bool
 	Log            *slog.Logger

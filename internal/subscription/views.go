@@ -30,7 +30,7 @@ type SubscriptionView struct {
 	CancelAt           *shape.Time                `json:"cancel_at"`
 	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
-	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take for the latest open invoice. Null if no action is required."`
+	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required."`
 	PendingChange      *PendingChangeView         `json:"pending_change"`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
@@ -62,7 +62,7 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
-		PaymentAction: sub.Action.OrNil(),
+		PaymentAction: s.paymentAction(sub),
 		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}
 	// Hide an expired change even if its end has not been read back yet.
