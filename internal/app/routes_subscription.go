@@ -28,6 +28,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Check access to the studio", rest.Handle(entitlements.StudioAccess)),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/plans", rest.Tenant, "", "default", "List plans for the tenant", rest.Handle(entitlements.Plans))),
 		idempotent(allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Create a checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))))),
+		allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout/preview", rest.Tenant, authz.BillingManage, "default", "Preview a checkout", rest.Handle(subscriptions.PreviewCheckout, rest.Checks(subscriptions.CheckCheckoutPreview))))),
 		allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/subscription/trial", rest.Tenant, authz.BillingManage, "default", "Start a trial without a card", rest.Handle(subscriptions.StartTrial, created, rest.Checks(subscriptions.CheckTrial))))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription", rest.Tenant, "", "default", "Retrieve the subscription", rest.Handle(subscriptions.Show))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running))),

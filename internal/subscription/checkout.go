@@ -220,7 +220,19 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
-	if plan, err = s.deps.Catalog.WithActivePrices(ctx, plan); err != nil {
+	bought, err := s.checkSelection(ctx, t, plan, p)
+	if err != nil {
+		return purchase{}, err
+	}
+	return bought, s.requireEligible(ctx, tenantID, plan)
+}
+
+// checkSelection is the part of checkPurchase that a tenant without an ID passes through, too: it
+// rejects a plan without a price in the currency, an unknown country, too few or too many seats, and
+// a price that cannot be sold.
+func (s *Service) checkSelection(ctx context.Context, t tenant.Tenant, plan catalog.Plan, p CheckoutParams) (purchase, error) {
+	plan, err := s.deps.Catalog.WithActivePrices(ctx, plan)
+	if err != nil {
 		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
@@ -233,16 +245,13 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err := s.RequireCountry(t.Billing.Country, plan, p.Currency); err != nil {
 		return purchase{}, err
 	}
-	quantity, err := s.checkUnits(ctx, tenantID, plan, p.Quantity)
+	quantity, err := s.checkUnits(ctx, t.ID, plan, p.Quantity)
 	if err == nil {
 		err = s.deps.Prices.CheckSellable(ctx, plan, price, quantity)
 	}
-	if err != nil {
-		return purchase{}, err
-	}
 	return purchase{
 		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
-	}, s.requireEligible(ctx, tenantID, plan)
+	}, err
 }
 
 // RequireNone rejects a tenant with a subscription that has not ended (subscription_already_exists).

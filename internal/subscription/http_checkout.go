@@ -60,6 +60,33 @@ func (h *HTTP) Checkout(ctx context.Context, in *checkoutInput) (*rest.Data[Host
 	return rest.OK(HostedCheckout{SessionID: session.ID, URL: session.URL}), nil
 }
 
+type checkoutPreviewInput struct {
+	tenantInput
+	Body struct {
+		boughtPlan
+		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Not used."`
+		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Not used."`
+	}
+}
+
+// CheckCheckoutPreview is the check that rest.Checks runs for PreviewCheckout.
+func (h *HTTP) CheckCheckoutPreview(ctx context.Context, in *checkoutPreviewInput) error {
+	return in.Body.check(ctx, h.svc)
+}
+
+// PreviewCheckout handles POST /checkout/preview.
+func (h *HTTP) PreviewCheckout(ctx context.Context, in *checkoutPreviewInput) (*rest.Data[PurchasePreview], error) {
+	p, err := in.Body.params()
+	if err != nil {
+		return nil, err
+	}
+	cost, err := h.svc.previewPurchase(ctx, authz.TenantID(ctx), p)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(h.svc.viewPurchase(cost)), nil
+}
+
 type trialInput struct {
 	tenantInput
 	Body struct{ boughtPlan }

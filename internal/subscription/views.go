@@ -129,6 +129,39 @@ func newChangePreview(p preview) ChangePreview {
 	return v
 }
 
+// PurchasePreview is the cost of a first purchase.
+type PurchasePreview struct {
+	Subtotal       PreviewAmount  `json:"subtotal" doc:"Total without the tax."`
+	Discount       PreviewAmount  `json:"discount" doc:"Amount that a promotion code takes off, at least 0."`
+	Tax            *PreviewAmount `json:"tax" doc:"Tax that is included in the total. Null if the payment provider decides it."`
+	Total          PreviewAmount  `json:"total" doc:"Price of the first paid period, after the discount."`
+	BalanceApplied PreviewAmount  `json:"balance_applied" doc:"Part of the total that is paid now with the customer's credit."`
+	DueNow         PreviewAmount  `json:"due_now" doc:"Amount charged now: 0 in a trial, otherwise total minus balance_applied."`
+	TrialEndsAt    *shape.Time    `json:"trial_ends_at" doc:"Null without a trial."`
+	NextBillingAt  *shape.Time    `json:"next_billing_at" doc:"Time of the next regular bill, in UTC. Null for the default plan, which is never billed."`
+	NextAmount     PreviewAmount  `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, without usage."`
+	ReverseCharge  bool           `json:"reverse_charge" doc:"Whether the customer owes the tax (reverse charge)."`
+}
+
+func (s *Service) viewPurchase(p purchasePreview) PurchasePreview {
+	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.currency} }
+	v := PurchasePreview{
+		Subtotal: amount(p.total), Discount: amount(0), Total: amount(p.total), BalanceApplied: amount(p.balance), DueNow: amount(p.dueNow()),
+		NextAmount: amount(p.nextAmount), ReverseCharge: p.tax.ReverseCharge,
+	}
+	if s.deps.IssuesInvoices {
+		tax := amount(p.tax.Amount)
+		v.Tax, v.Subtotal = &tax, amount(p.total-p.tax.Amount)
+	}
+	if !p.trialEndsAt.IsZero() {
+		v.TrialEndsAt = shape.TP(&p.trialEndsAt)
+	}
+	if !p.nextBillingAt.IsZero() {
+		v.NextBillingAt = shape.TP(&p.nextBillingAt)
+	}
+	return v
+}
+
 // PlanChange is the result of a change of plan: the updated subscription, a checkout that makes the
 // change once it is completed, or a page on which the payer confirms the payment.
 type PlanChange struct {

@@ -124,6 +124,30 @@ func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	return false
 }
 
+// TaxRules decide about the tax that is included in prices.
+type TaxRules struct {
+	// Seller is the country whose taxes the seller owes (ISO 3166-1 alpha-2), or "".
+	Seller string
+	// Rates are the tax rates, in millionths, by the tenant's country (ISO 3166-1 alpha-2).
+	Rates map[string]int64
+}
+
+// Tax is the tax that is included in an amount.
+type Tax struct {
+	Amount        int64 // minor units
+	Rate          int64 // millionths
+	ReverseCharge bool  // the customer owes the tax; Amount and Rate are 0
+}
+
+// Of returns the tax that a tenant pays with a total, in minor units, at a time.
+func (r TaxRules) Of(t Tenant, total int64, at time.Time) Tax {
+	if t.ReverseCharge(r.Seller, at) {
+		return Tax{ReverseCharge: true}
+	}
+	rate := r.Rates[text(t.Billing.Country)]
+	return Tax{Amount: vat.Included(total, rate), Rate: rate}
+}
+
 // LapseVAT removes positive answers that have expired because the registry has been unavailable for
 // vatGrace, and updates the provider's customers of these tenants.
 func (s *Service) LapseVAT(ctx context.Context) error {
