@@ -35,6 +35,7 @@ var adminPermissions = map[string]string{
 	"GET /tenants/{tenant}/billing":                              "tenants.view",
 	"GET /tenants/{tenant}/subscriptions":                        "tenants.view",
 	"POST /tenants/{tenant}/subscriptions/{subscription}/cancel": "tenants.manage",
+	"PATCH /tenants/{tenant}/subscriptions/{subscription}":       "tenants.manage",
 	"POST /tenants/{tenant}/invoices/{invoice}/void":             "tenants.manage",
 	"POST /impersonation/start":                                  "impersonation.start",
 	"GET /impersonation/logs":                                    "logs.view",
