@@ -117,6 +117,15 @@ func TestCardIsAddedDuringTheTrial(t *testing.T) {
 		if n := len(ada.ProviderObjects(ada.Owner, "charge")); n != 1 {
 			t.Errorf("%d payments", n)
 		}
+
+		// A card that the provider only sets for the customer, which does not change the subscription.
+		bob := s.NewCustomer("bob")
+		startTrial(bob, shop.short).Want(201)
+		customer := bob.ProviderObjects(bob.Owner, "customer")[0].Str("id")
+		card := s.AtProvider("POST", "/payment_methods/pm_card_visa/attach", "customer", customer).Str("id")
+		s.AtProvider("POST", "/customers/"+customer, "invoice_settings[default_payment_method]", card)
+		bob.AwaitNotifications()
+		bob.Subscription(bob.Owner).WantAt("data.payment_action", nil)
 	})
 }
 
