@@ -86,6 +86,7 @@ func trials(s *apptest.Server) {
 	plan := k.CreatePricedPlan(product, "music-s", map[string]int{"EUR": 1900}, object{"trial_days": 14, "trial_requires_card": false})
 	s.Call("POST", "/api/v1/onboarding/preview", "", object{"plan_slug": "music-s", "currency": "EUR", "country": "FR"}).Want(200)
 	c := s.NewCustomer("mary")
+	s.VerifyEmail(c.Token, c.Email)
 	wanted := object{"plan_id": plan, "currency": "EUR"}
 	s.Call("POST", c.Path("/checkout/preview"), c.Token, wanted).Want(200)
 	id := s.Call("POST", c.Path("/subscription/trial"), c.Token, wanted).Want(201).Str("data.id")

@@ -27,6 +27,14 @@ func newCardFreeShop(s *apptest.Server) cardFreeShop {
 	}
 }
 
+// newVerified registers a customer with a verified email.
+func newVerified(s *apptest.Server, name string) *apptest.Customer {
+	s.T.Helper()
+	c := s.NewCustomer(name)
+	s.VerifyEmail(c.Token, c.Email)
+	return c
+}
+
 func startTrial(c *apptest.Customer, plan string) apptest.Reply {
 	c.T.Helper()
 	return c.Call("POST", c.Path("/subscription/trial"), c.Token, apptest.Object{"plan_id": plan, "currency": "EUR"})
@@ -45,7 +53,7 @@ func TestTrialWithoutACardEnds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		begun := startTrial(ada, shop.trial).Want(http.StatusCreated)
 		begun.WantAt("data.status", "trialing").WantAt("data.payment_action", nil).WantAt("data.plan.id", shop.trial).WantAt("data.quantity", 1.0)
 		if got, want := begun.TimeAt("data.trial_ends_at"), s.Now().AddDate(0, 0, 14); got.Sub(want).Abs() > time.Minute {
@@ -99,7 +107,7 @@ func TestCardIsAddedDuringTheTrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		startTrial(ada, shop.short).Want(201).WantAt("data.payment_action.type", "add_card") // shorter than seven days
 		apptest.Eventually(t, "the mail that asks for a card", func() bool { return countMails(s, billingEmail, "Add a card") == 1 })
 		portal := func(flow any) apptest.Reply {
@@ -119,7 +127,7 @@ func TestCardIsAddedDuringTheTrial(t *testing.T) {
 		}
 
 		// A card that the provider only sets for the customer, which does not change the subscription.
-		bob := s.NewCustomer("bob")
+		bob := newVerified(s, "bob")
 		startTrial(bob, shop.short).Want(201)
 		customer := bob.ProviderObjects(bob.Owner, "customer")[0].Str("id")
 		card := s.AtProvider("POST", "/payment_methods/pm_card_visa/attach", "customer", customer).Str("id")
@@ -134,7 +142,9 @@ func TestTrialWithoutACardIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
+		unverified := s.NewCustomer("unverified")
+		startTrial(unverified, shop.trial).WantRefused(403, "EMAIL_NOT_VERIFIED")
 		startTrial(ada, apptest.NoSuchID).WantInvalid("plan_id")
 		startTrial(ada, shop.free).WantRefused(422, "plan_change_error")
 		startTrial(ada, shop.carded).WantRefused(422, "trial_not_available")
@@ -154,7 +164,7 @@ func TestTrialWithoutACardIsRefused(t *testing.T) {
 		ada.WantStatus("active")
 
 		// A trial with a card uses up the trial of the product as well.
-		bob := s.NewCustomer("bob")
+		bob := newVerified(s, "bob")
 		bob.Buy(shop.carded, "EUR", apptest.Card(apptest.CardPays))
 		bob.WantStatus("trialing")
 		quit(bob)
@@ -168,7 +178,7 @@ func TestTrialOfAnEarlierTenantOfTheOwner(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		startTrial(ada, shop.trial).Want(201)
 		quit(ada)
 		bob, _ := s.Join(ada.Owner, "Bob", "bob@example.com", "admin")
@@ -188,13 +198,13 @@ func TestCheckoutOfATrialWithoutACard(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		ada.Buy(shop.trial, "EUR", nil)
 		ada.WantStatus("trialing")
 		s.Advance(14*apptest.Day + 2*time.Hour)
 		ada.LogInAgain()
 		ada.Subscriptions().WantAt("data.0.status", "canceled")
-		bob := s.NewCustomer("bob")
+		bob := newVerified(s, "bob")
 		page := bob.OpenCheckout(shop.carded, "EUR").Want(200).Str("data.url")
 		bob.Submit(page, nil).Want(422)
 	})
@@ -205,7 +215,7 @@ func TestMovedTrialEnd(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		startTrial(ada, shop.trial).Want(201)
 		for _, invalid := range []any{"", "soon", nil, 5, s.Now().Add(-time.Hour).Format(time.RFC3339), s.Now().AddDate(0, 0, 731).Format(time.RFC3339)} {
 			moveTrial(ada, invalid).WantInvalid("trial_ends_at")
@@ -227,7 +237,7 @@ func TestMovedTrialEnd(t *testing.T) {
 		moveTrial(ada, "now").WantRefused(409, "subscription_not_trialing")
 		apptest.Eventually(t, "the mail about the end", func() bool { return countMails(s, ada.Email, "has ended") == 1 })
 
-		bob := s.NewCustomer("bob")
+		bob := newVerified(s, "bob")
 		bob.Buy(shop.carded, "EUR", apptest.Card(apptest.CardPays))
 		moveTrial(bob, "now").Want(200).WantAt("data.status", "active")
 		if n := len(bob.ProviderObjects(bob.Owner, "charge")); n != 1 {
@@ -247,7 +257,7 @@ func TestTrialsWithoutACardAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		shop := newCardFreeShop(s)
-		ada := s.NewCustomer("ada")
+		ada := newVerified(s, "ada")
 		var wg sync.WaitGroup
 		for _, plan := range []string{shop.trial, shop.other, shop.trial, shop.short} {
 			wg.Go(func() {
