@@ -163,9 +163,8 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 		return err
 	}
 	if n.Tax.AmountCents == 0 {
-		tax := s.deps.Issuing.Tax.Of(t, n.Total.AmountCents, now)
-		n.taxRate, n.reverseCharge = tax.Rate, tax.ReverseCharge
-		n.Tax.AmountCents, n.Subtotal.AmountCents = tax.Amount, n.Total.AmountCents-tax.Amount
+		n.Tax.AmountCents, n.taxRate, n.reverseCharge = s.deps.Issuing.Tax.Of(t, n.Total.AmountCents, now)
+		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
 	}
 	if n.sequence, err = s.store.nextNumber(ctx, n.year); err != nil {
 		return err

@@ -12,12 +12,11 @@ type PortalParams struct {
 	CustomerID string
 	ReturnURL  string // where the return link leads
 	Locale     string // language of the page; empty follows the customer
-	Flow       string // the only task of the session, such as PortalPaymentMethod; empty for the whole portal
+	// Flow is the provider's name of the only task of the session, such as payment_method_update,
+	// after which the customer returns to ReturnURL
+	// (https://docs.stripe.com/customer-management/portal-deep-links). Empty opens the whole portal.
+	Flow string
 }
-
-// PortalPaymentMethod is the flow in which a customer sets a payment method. It then returns to
-// ReturnURL (https://docs.stripe.com/customer-management/portal-deep-links).
-const PortalPaymentMethod = string(stripe.BillingPortalSessionFlowTypePaymentMethodUpdate)
 
 // CreatePortal opens the hosted billing portal for a customer and returns its URL, which is valid
 // for a short time. It returns ErrNotFound if the customer does not exist, and ErrPortalUnset if

@@ -9,7 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// boughtPlan is the part of a request that says what is bought.
+// boughtPlan is the part of a request that names the plan to buy.
 type boughtPlan struct {
 	PlanID   string `json:"plan_id" format:"uuid"`
 	Currency string `json:"currency" minLength:"3" maxLength:"3"`

@@ -15,8 +15,8 @@ type purchasePreview struct {
 	currency string
 	// total is the price of the first paid period. It includes the tax, unless the provider
 	// decides it.
-	total int64
-	tax   tenant.Tax
+	total, tax    int64
+	reverseCharge bool
 	// balance is the part of the first invoice that the customer's credit pays.
 	balance       int64
 	trialEndsAt   time.Time // zero without a trial
@@ -75,7 +75,8 @@ func hasSeatForOwner(plan catalog.Plan) bool {
 func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview, error) {
 	now := s.deps.Clock.Now()
 	p := purchasePreview{currency: bought.price.Currency, total: bought.price.PriceCents * bought.quantity}
-	p.tax, p.nextAmount = s.deps.Tax.Of(bought.tenant, p.total, now), p.total
+	p.tax, _, p.reverseCharge = s.deps.Tax.Of(bought.tenant, p.total, now)
+	p.nextAmount = p.total
 	days, err := s.trialDays(ctx, bought.tenant.ID, bought.plan)
 	if err != nil {
 		return p, err

@@ -147,11 +147,11 @@ func (s *Service) viewPurchase(p purchasePreview) PurchasePreview {
 	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.currency} }
 	v := PurchasePreview{
 		Subtotal: amount(p.total), Discount: amount(0), Total: amount(p.total), BalanceApplied: amount(p.balance), DueNow: amount(p.dueNow()),
-		NextAmount: amount(p.nextAmount), ReverseCharge: p.tax.ReverseCharge,
+		NextAmount: amount(p.nextAmount), ReverseCharge: p.reverseCharge,
 	}
 	if s.deps.IssuesInvoices {
-		tax := amount(p.tax.Amount)
-		v.Tax, v.Subtotal = &tax, amount(p.total-p.tax.Amount)
+		tax := amount(p.tax)
+		v.Tax, v.Subtotal = &tax, amount(p.total-p.tax)
 	}
 	if !p.trialEndsAt.IsZero() {
 		v.TrialEndsAt = shape.TP(&p.trialEndsAt)

@@ -225,7 +225,7 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	return &owner.Email, nil
 }
 
-// Owner returns the owner of a tenant, or nil if it has none.
+// Owner returns the owner of a tenant, or nil for a tenant without members.
 func (s *Service) Owner(ctx context.Context, id uuid.UUID) (*Member, error) {
 	members, err := s.store.members(ctx, id)
 	if err != nil {

@@ -132,20 +132,14 @@ type TaxRules struct {
 	Rates map[string]int64
 }
 
-// Tax is the tax that is included in an amount.
-type Tax struct {
-	Amount        int64 // minor units
-	Rate          int64 // millionths
-	ReverseCharge bool  // the customer owes the tax; Amount and Rate are 0
-}
-
-// Of returns the tax that a tenant pays with a total, in minor units, at a time.
-func (r TaxRules) Of(t Tenant, total int64, at time.Time) Tax {
+// Of returns the tax, in minor units, that is included in a total of a tenant at a time, and its
+// rate, in millionths. With a reverse charge, the tenant owes the tax and both are 0.
+func (r TaxRules) Of(t Tenant, total int64, at time.Time) (tax, rate int64, reverseCharge bool) {
 	if t.ReverseCharge(r.Seller, at) {
-		return Tax{ReverseCharge: true}
+		return 0, 0, true
 	}
-	rate := r.Rates[text(t.Billing.Country)]
-	return Tax{Amount: vat.Included(total, rate), Rate: rate}
+	rate = r.Rates[text(t.Billing.Country)]
+	return vat.Included(total, rate), rate, false
 }
 
 // LapseVAT removes positive answers that have expired because the registry has been unavailable for

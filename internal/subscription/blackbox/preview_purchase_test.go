@@ -24,7 +24,7 @@ func wantPreview(a apptest.Reply, want map[string]float64) {
 	}
 }
 
-// selling.md, section 6: the preview of a first purchase is what the first invoice charges, and it
+// selling.md, section 6: the preview of a first purchase shows the amount of the first invoice, and it
 // creates nothing.
 func TestPreviewOfAPurchase(t *testing.T) {
 	t.Parallel()
