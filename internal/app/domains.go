@@ -2,8 +2,11 @@ package app
 
 import (
 	"cmp"
+	"context"
 	netmail "net/mail"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
@@ -16,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
@@ -31,8 +35,10 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/sale"
 	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
+	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -67,6 +73,8 @@ type domains struct {
 	tenants       *tenant.Service
 	catalog       *catalog.Service
 	currencies    *currency.Service
+	packs         *pack.Service
+	purchases     *purchase.Service
 	priceList     *pricelist.Service
 	priceLinks    *pricelink.Service
 	customers     *customer.Service
@@ -119,6 +127,10 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	if err := d.addInvoices(p, out, events); err != nil {
 		return nil, err
 	}
+	d.purchases = purchase.NewService(purchase.Deps{
+		DB: p.db, Clock: p.clock, Packs: d.packs, Currencies: d.catalog, Tenants: d.tenants, Customers: d.customers, Sales: sale.Sales{Client: p.provider},
+		Prices: d.priceLinks, Grants: d.usage, Invoices: d.invoices, Audit: d.audit, Log: p.log,
+	})
 	d.onboarding = onboarding.NewService(onboarding.Deps{
 		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions,
 		Entitlements: d.entitlements, Log: p.log,
@@ -169,12 +181,13 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.catalog = catalog.New(catalog.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db, p.clock), Jobs: p.jobs, Audit: d.audit,
 	})
+	d.packs = pack.New(p.db, d.catalog)
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: &link.subscriptions, Log: p.log,
 	})
 	d.meters = meters.NewService(meters.Deps{
-		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, OnChange: d.catalog.InvalidateCache,
+		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, Packs: d.packs, OnChange: d.catalog.InvalidateCache,
 	})
 	var taxedFrom string
 	if p.settings.InvoiceMode != settings.InvoicesByPlatform {
@@ -187,14 +200,12 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
-		Prices: d.priceLinks, Events: events, Audit: d.audit,
+		Prices: d.priceLinks, Events: events, Audit: d.audit, Grants: link,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
-		BillingPage:    p.frontend.PageURL(frontend.Billing),
-		Tax:            taxRules(p.settings),
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
 	})
 	d.journal = journal.New(p.db)
@@ -207,14 +218,14 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Clock: p.clock, Audit: d.audit, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
+		DB: p.db, Clock: p.clock, Audit: d.audit, LockTenant: d.lockTenant, Plans: terms.NewAllowances(p.db, p.clock, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
 		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlanFunc(p.db),
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.PageURL(frontend.Billing),
 		},
 	})
-	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
+	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Packs: d.packs, Meters: d.meters})
 	paying := terms.Payers{Subscriptions: d.subscriptions, Tenants: d.tenants, Catalog: d.catalog}
 	d.estimator = billing.NewEstimator(p.db, p.clock, paying, currency.Decimals(p.db))
 	d.reporter = billing.NewReporter(billing.ReporterDeps{
@@ -225,6 +236,12 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.retention = retention.New(retention.Deps{
 		DB: p.db, Clock: p.clock, Log: p.log, Keep: p.settings.UsageRetention, Archive: p.settings.UsageArchive,
 	})
+}
+
+// lockTenant locks a tenant that is not deleted until the transaction of ctx ends.
+func (d *domains) lockTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := d.tenants.LockLive(ctx, tenantID)
+	return err
 }
 
 func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) error {

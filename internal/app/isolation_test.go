@@ -13,7 +13,7 @@ import (
 )
 
 // platformWide are path parameters that do not identify an object of one tenant.
-var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency"}
+var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "slug"}
 
 // bodies are valid bodies for routes that need one, so that a request fails only because the object
 // belongs to another tenant. The default is {}.
@@ -113,8 +113,11 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	// A disabled endpoint receives no delivery while the test compares the rows.
 	s.Call("PATCH", endpoint+"/"+hook, o.Token, map[string]any{"enabled": false}).Want(200)
 	delivery := s.Call("POST", endpoint+"/"+hook+"/test", o.Token, nil).Want(202).Str("data.id")
+	grant := s.Call("POST", "/api/v1/admin/tenants/"+o.Tenant+"/grants", s.Admin(), map[string]any{"feature_code": "api-calls", "amount": 5}).Want(201).Str("data.id")
+	reservation := s.Call("POST", o.Path("/usage/reservations"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": 5, "idempotency_key": "r"}).
+		Want(201).Str("data.id")
 	return map[string]string{
-		"endpoint": hook, "delivery": delivery,
+		"grant": grant, "reservation": reservation, "endpoint": hook, "delivery": delivery,
 		"key": key, "invoiceId": invoice, "invoice": invoice,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
 		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,

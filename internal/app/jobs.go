@@ -35,6 +35,9 @@ const (
 // in time.
 const providerAttempts = 220
 
+// reservationRetention is how long the key of an expired reservation of usage is remembered.
+const reservationRetention = 35 * 24 * time.Hour
+
 // registerBackground registers everything that runs outside of requests: the job handlers, the
 // periodic jobs, and the handlers of the payment provider's notifications.
 func (svc *service) registerBackground() {
@@ -60,7 +63,6 @@ func (svc *service) registerJobs() {
 		{provider, inbox.JobEvent, svc.receiver.HandleEvent},
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
-		{common, subscription.JobCard, svc.subscriptions.HandleCard},
 		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
 		{provider, subscription.JobItems, svc.subscriptions.HandleItems},
 		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},
@@ -91,6 +93,7 @@ func (svc *service) registerPeriodic() {
 		{common, "entitlement.expire", time.Minute, svc.entitlements.Expire},
 		{common, "tenant.purge", 10 * time.Minute, svc.tenants.Purge},
 		{common, "tenant.lapse-vat", time.Hour, svc.tenants.LapseVAT},
+		{common, "usage.expire-grants", time.Minute, svc.usage.ExpireGrants},
 		{common, "usage.sum", 10 * time.Minute, svc.sums.Run},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
 		{common, "subscription.journal", 10 * time.Minute, svc.journal.Run},
@@ -104,6 +107,7 @@ func (svc *service) registerPeriodic() {
 		{provider, "usage.carry", time.Minute, svc.reporter.QueueCarried},
 		{provider, "subscription.metered", time.Hour, svc.subscriptions.SweepMetered},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
+		{provider, "purchase.read-back", 10 * time.Minute, svc.purchases.Sweep},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},
 	} {
 		svc.jobs.Lane(job.lane).Every(job.name, job.every, job.run)
@@ -121,6 +125,7 @@ func (svc *service) pruner() *prune.Pruner {
 		prune.Table{Name: "audit_logs", Keep: keep.Audit, Delete: svc.audit.DeleteOld},
 		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
 		prune.Table{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
+		prune.Table{Name: "usage_reservations", Keep: reservationRetention, Delete: svc.usage.DeleteOldReservations},
 		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
 	)
 }
@@ -133,14 +138,15 @@ func (svc *service) registerNotifications() {
 		handler inbox.Handler
 	}{
 		{"checkout.session.", svc.subscriptions.CheckoutEvent},
+		{"checkout.session.", svc.purchases.SessionEvent},
 		{"customer.subscription.", svc.subscriptions.SubscriptionEvent},
 		{"customer.subscription.trial_will_end", svc.subscriptions.TrialEvent},
 		{"customer.deleted", svc.subscriptions.CustomerEvent},
-		{"customer.updated", svc.subscriptions.PaymentMethodEvent},
 		{"customer.tax_id.updated", svc.customers.TaxIDEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
 		{wallet.EventRefunded, svc.payments.OnRefund(svc.subscriptions.SeatsChanged)},
+		{wallet.EventRefunded, svc.purchases.RefundEvent},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{errorreport.EventErrors, svc.reporter.ErrorReport},

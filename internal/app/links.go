@@ -9,6 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
@@ -33,6 +35,7 @@ type links struct {
 	customers *customer.Service
 	journal   *journal.Journal
 	meters    *meters.Service
+	purchases *purchase.Service
 	retention *retention.Pruner
 	tenants   *tenant.Service
 	usage     *usage.Service
@@ -42,7 +45,7 @@ type links struct {
 func (l *links) connect(d *domains) {
 	l.accounts.Service, l.impersonation.Service, l.reporter.Reporter = d.accounts, d.impersonation, d.reporter
 	l.subscriptions.Service, l.team.Service = d.subscriptions, d.team
-	l.customers, l.journal, l.meters = d.customers, d.journal, d.meters
+	l.customers, l.journal, l.meters, l.purchases = d.customers, d.journal, d.meters, d.purchases
 	l.retention, l.tenants, l.usage = d.retention, d.tenants, d.usage
 }
 
@@ -57,6 +60,9 @@ func (l *links) MemberJoined(ctx context.Context, tenantID uuid.UUID) error {
 }
 
 func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
+	if err := l.purchases.Discard(ctx, tenantID); err != nil {
+		return err
+	}
 	return l.subscriptions.Discard(ctx, tenantID)
 }
 
@@ -109,4 +115,9 @@ func (m metering) MeteredPrices(ctx context.Context, currency string) ([]string,
 		ids[i] = price.PSPPriceID
 	}
 	return ids, err
+}
+
+// Remaining implements entitlement.Grants.
+func (l *links) Remaining(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error) {
+	return l.usage.GrantsRemaining(ctx, tenantID)
 }

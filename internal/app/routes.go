@@ -76,13 +76,6 @@ func requireVerifiedEmail(r rest.Route) rest.Route {
 	return r
 }
 
-// alwaysRequireVerifiedEmail closes a route to callers with an unverified email address, whatever the
-// settings.
-func alwaysRequireVerifiedEmail(r rest.Route) rest.Route {
-	r.AlwaysVerified = true
-	return r
-}
-
 // allowAPIKeys opens a route to API keys that have the scope, or one of several scopes separated by
 // "|". All other routes are closed to API keys.
 func allowAPIKeys(scope string, r rest.Route) rest.Route {
@@ -94,6 +87,12 @@ func allowAPIKeys(scope string, r rest.Route) rest.Route {
 // secrets.
 func idempotent(r rest.Route) rest.Route {
 	r.Idempotent = true
+	return r
+}
+
+// fixed keeps parameters of other routes from matching the path.
+func fixed(r rest.Route) rest.Route {
+	r.Fixed = true
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
@@ -16,12 +17,15 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		plan    = rest.Exists(plans.PlanExists)
 		feature = rest.Exists(plans.FeatureExists)
 		created = rest.Status(http.StatusCreated)
+		packs   = pack.NewHTTP(svc.packs, svc.publicURL)
+		packed  = rest.Exists(packs.Exists)
 		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Handle(plans.Products)),
 		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Handle(plans.Plans)),
 		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Handle(plans.Features)),
+		route(get, "/api/v1/catalog/packs", rest.Public, "", "catalog", "List active packs", rest.Handle(packs.Public)),
 
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList())))),
 		route(post, "/api/v1/admin/products", rest.Admin, "products.create", "default", "Create a product", rest.Handle(plans.CreateProduct, created, rest.Checks(plans.CheckCreateProduct))),
@@ -45,5 +49,10 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Retrieve a feature", rest.Handle(plans.AdminFeature))),
 		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Update a feature", rest.Handle(plans.UpdateFeature, feature, rest.Checks(plans.CheckUpdateFeature))),
 		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/packs", rest.Admin, "plans.view", "default", "List packs", rest.Handle(packs.List, rest.Lists(pack.List())))),
+		route(post, "/api/v1/admin/packs", rest.Admin, "plans.create", "default", "Create a pack", rest.Handle(packs.Create, created, rest.Checks(packs.CheckCreate))),
+		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/packs/{pack}", rest.Admin, "plans.view", "default", "Retrieve a pack", rest.Handle(packs.Get))),
+		route(patch, "/api/v1/admin/packs/{pack}", rest.Admin, "plans.update", "default", "Update a pack", rest.Handle(packs.Update, packed, rest.Checks(packs.CheckUpdate))),
+		route(del, "/api/v1/admin/packs/{pack}", rest.Admin, "plans.delete", "default", "Delete a pack", rest.Handle(packs.Delete)),
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/tenantry/tenantry/internal/authz"
@@ -8,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/history"
@@ -22,6 +24,7 @@ func (svc *service) usageRoutes() []rest.Route {
 		costs       = billing.NewHTTP(svc.estimator)
 		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
+		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL).Exists)
 	)
 	return []rest.Route{
 		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record a usage event", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
@@ -34,11 +37,29 @@ func (svc *service) usageRoutes() []rest.Route {
 		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Retrieve usage of a meter", rest.Handle(ofTenants.Meter))),
 		allowAPIKeys(authz.LimitsWrite, route(put, tenantPath+"/usage/{meterCode}/cap", rest.Tenant, authz.BillingManage, "default", "Cap the usage of a meter", rest.Handle(ofTenants.PutCap, rest.Exists(ofTenants.MeterIsActive)))),
 
+		fixed(allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/reservations", rest.Tenant, "", "usage", "Reserve usage", rest.Handle(ofTenants.Reserve, created)))),
+		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/reservations/{reservation}/settle", rest.Tenant, "", "usage", "Settle a reservation", rest.Handle(ofTenants.Settle, created, rest.Exists(ofTenants.ReservationExists), rest.Checks(ofTenants.CheckSettle)))),
+		allowAPIKeys(authz.UsageWrite, route(del, tenantPath+"/usage/reservations/{reservation}", rest.Tenant, "", "usage", "Release a reservation", rest.Handle(ofTenants.Release))),
+
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/grants", rest.Tenant, "", "default", "List grants", rest.Handle(readingPurchases(svc, ofTenants.Grants)))),
+		allowAPIKeys(authz.LimitsWrite, route(get, adminTenantPath+"/grants", rest.Admin, authz.LimitsManage, "default", "List grants of a tenant", rest.Handle(ofTenants.AdminGrants, exists))),
+		idempotent(allowAPIKeys(authz.LimitsWrite, route(post, adminTenantPath+"/grants", rest.Admin, authz.LimitsManage, "default", "Grant units to a tenant", rest.Handle(ofTenants.CreateGrant, created, exists, rest.Checks(ofTenants.CheckGrant))))),
+		allowAPIKeys(authz.LimitsWrite, route(del, adminTenantPath+"/grants/{grant}", rest.Admin, authz.LimitsManage, "default", "Delete a grant", rest.Handle(ofTenants.DeleteGrant, exists))),
+
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List())))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Retrieve a meter", rest.Handle(adminMeters.Show))),
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Update a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter", rest.Handle(adminMeters.Delete)),
+	}
+}
+
+// readingPurchases makes a handler read the tenant's open checkouts of packs back first, so that a
+// tenant that has paid sees its units.
+func readingPurchases[I, O any](svc *service, handle func(context.Context, *I) (O, error)) func(context.Context, *I) (O, error) {
+	return func(ctx context.Context, in *I) (O, error) {
+		svc.purchases.ReadOpen(ctx, authz.TenantID(ctx))
+		return handle(ctx, in)
 	}
 }
 

@@ -29,7 +29,7 @@ func story(s *apptest.Server) {
 			s.Call("GET", path, token, nil).Want(200)
 		}
 	}
-	get("", "/api/v1/settings", "/api/v1/catalog/products", "/api/v1/catalog/plans", "/api/v1/catalog/features", "/api/v1/currencies",
+	get("", "/api/v1/settings", "/api/v1/catalog/products", "/api/v1/catalog/plans", "/api/v1/catalog/features", "/api/v1/catalog/packs", "/api/v1/currencies",
 		"/api/v1/auth/oauth/providers", "/healthz", "/readyz")
 	registered := s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", nil)).Want(201)
 	s.Refresh(registered.Str("refreshToken")).Want(200)
@@ -56,7 +56,18 @@ func story(s *apptest.Server) {
 	s.Call("PUT", o.Path("/usage/api-calls/cap"), ada, object{"limit": 5000}).Want(200)
 	limit := "/api/v1/admin/tenants/" + o.Tenant + "/limits"
 	s.Call("PUT", limit+"/api-calls", s.Admin(), object{"type": "quota", "value": 20000, "reason": "Pilot until the contract is signed"}).Want(200)
-	get(s.Admin(), limit)
+	grants := "/api/v1/admin/tenants/" + o.Tenant + "/grants"
+	grant := s.Call("POST", grants, s.Admin(), object{"feature_code": "api-calls", "amount": 1000, "reason": "Compensation for the outage"}).Want(201).Str("data.id")
+	get(s.Admin(), limit, grants)
+	get(ada, o.Path("/grants"))
+	work := object{"meter_code": "api-calls", "quantity": 20, "idempotency_key": "report-12"}
+	reservation := o.Path("/usage/reservations/") + s.Call("POST", o.Path("/usage/reservations"), ada, work).Want(201).Str("data.id")
+	s.Call("POST", o.Path("/usage"), ada, event).Want(409)
+	get(ada, o.Path("/usage/quotas"))
+	s.Call("POST", reservation+"/settle", ada, object{"quantity": 12}).Want(201)
+	work["idempotency_key"] = "report-13"
+	s.Call("DELETE", o.Path("/usage/reservations/")+s.Call("POST", o.Path("/usage/reservations"), ada, work).Want(201).Str("data.id"), ada, nil).Want(204)
+	s.Call("DELETE", grants+"/"+grant, s.Admin(), nil).Want(204)
 	key := s.Call("POST", o.Path("/api-keys"), ada, object{"name": "Metering", "scopes": []any{"usage.write"}}).Want(201).Str("data.id")
 	get(ada, o.Path("/api-keys"))
 	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)
@@ -68,30 +79,13 @@ func story(s *apptest.Server) {
 	s.Resume(o).Want(200)
 	s.Call("POST", o.Path("/checkout"), ada, apptest.WithChanges(apptest.ReturnURLs, object{"plan_id": s.PlanID(o, "team"), "currency": "EUR"})).Want(422)
 	administration(s, o)
+	packs(s, o)
 	people(s, o, bob)
 	members(s, o)
 	machines(s, o)
 	prices(s)
 	tenants(s, o)
 	farewell(s, payments(s))
-	trials(s)
-}
-
-// trials plays a customer who tries a plan without a card.
-func trials(s *apptest.Server) {
-	k := s.CatalogAdmin()
-	product := k.CreateProduct("music")
-	free := k.CreatePricedPlan(product, "music-free", map[string]int{"EUR": 0})
-	k.AdminCall("PATCH", "/plans/"+free, object{"is_default": true}).Want(200)
-	plan := k.CreatePricedPlan(product, "music-s", map[string]int{"EUR": 1900}, object{"trial_days": 14, "trial_requires_card": false})
-	s.Call("POST", "/api/v1/onboarding/preview", "", object{"plan_slug": "music-s", "currency": "EUR", "country": "FR"}).Want(200)
-	c := s.NewCustomer("mary")
-	s.VerifyEmail(c.Token, c.Email)
-	wanted := object{"plan_id": plan, "currency": "EUR"}
-	s.Call("POST", c.Path("/checkout/preview"), c.Token, wanted).Want(200)
-	id := s.Call("POST", c.Path("/subscription/trial"), c.Token, wanted).Want(201).Str("data.id")
-	end := s.Now().AddDate(0, 0, 30).Format(time.RFC3339)
-	k.AdminCall("PATCH", "/tenants/"+c.Tenant+"/subscriptions/"+id, object{"trial_ends_at": end}).Want(200)
 }
 
 // administration plays the admin's part of the story.
@@ -119,6 +113,23 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	s.Impersonate(k.Token, o).Want(200)
 	s.Call("GET", "/api/v1/admin/impersonation/status", k.Token, nil).Want(200)
 	s.Call("POST", "/api/v1/admin/impersonation/stop", k.Token, nil).Want(200)
+}
+
+// packs sells prepaid units.
+func packs(s *apptest.Server, o apptest.Owner) {
+	k := s.CatalogAdmin()
+	pack := "/packs/" + k.AdminCall("POST", "/packs", object{
+		"slug": "calls-10k", "name": object{"en": "10,000 API calls"}, "feature_code": "api-calls", "amount": 10000, "expires_after_days": 365,
+		"prices": []any{apptest.Price("EUR", 4900)},
+	}).Want(201).Str("data.id")
+	k.AdminCall("PATCH", pack, object{"description": object{"en": "Valid for a year"}}).Want(200)
+	k.AdminCall("GET", pack, nil).Want(200)
+	k.AdminCall("GET", "/packs", nil).Want(200)
+	page := s.Call("POST", o.Path("/packs/calls-10k/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, object{"currency": "EUR", "quantity": 2})).Want(200)
+	s.Pay(page.Str("data.url"), apptest.CardPays).Want(303)
+	s.AwaitNotifications()
+	s.Call("GET", o.Path("/grants"), o.Token, nil).Want(200)
+	k.AdminCall("DELETE", pack, nil).Want(204)
 }
 
 // people registers users, verifies them, and changes their accounts.
@@ -281,7 +292,7 @@ func prices(s *apptest.Server) {
 	meter := first("/meters")
 	k.AdminCall("GET", meter, nil).Want(200)
 	k.AdminCall("PATCH", meter, object{"unit_label": "calls"}).Want(200)
-	plan := "/plans/" + k.CreatePricedPlan(k.CreateProduct("film-archive"), "archive", map[string]int{"EUR": 1900})
+	plan := "/plans/" + k.CreatePricedPlan(k.CreateProduct("archive"), "archive", map[string]int{"EUR": 1900})
 	price := plan + "/prices/" + k.AdminCall("GET", plan, nil).Want(200).Str("data.prices.0.id")
 	product := s.AtProvider("POST", "/products", "name", "Archive").Str("id")
 	k.AdminCall("POST", price+"/psp-unlink", nil)

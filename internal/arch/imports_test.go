@@ -26,6 +26,7 @@ var domains = map[string][]string{
 	"catalog/pricelist": {"usage"},
 	"subscription":      {"tenant", "catalog"},
 	"usage":             {},
+	"purchase":          {"tenant", "catalog", "usage"},
 	"invoice":           {"tenant"},
 	"onboarding":        {"account", "tenant", "catalog", "subscription"},
 	"impersonation":     {"account"},

@@ -118,14 +118,14 @@ func (s store) meteredPrices(ctx context.Context) ([]meteredPrice, error) {
 
 func (s store) insertProduct(ctx context.Context, p Product) error {
 	return sqldb.Wrap(s.q(ctx).InsertProduct(ctx, catalogsql.InsertProductParams{
-		ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		ID: p.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
 	}), "insert product")
 }
 
 func (s store) saveProduct(ctx context.Context, p Product) error {
 	return sqldb.Wrap(s.q(ctx).SaveProduct(ctx, catalogsql.SaveProductParams{
-		ID: p.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		ID: p.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
 	}), "save product")
 }
@@ -147,14 +147,14 @@ func (s store) countPlans(ctx context.Context, productID uuid.UUID) (int64, erro
 
 func (s store) insertFeature(ctx context.Context, f Feature) error {
 	return sqldb.Wrap(s.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
-		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+		ID: f.ID, Code: f.Code, Name: f.Name.Column(), Description: f.Description.Column(),
 		IsActive: f.IsActive, SortOrder: f.SortOrder, Metadata: f.Metadata, CreatedAt: f.CreatedAt,
 	}), "insert feature")
 }
 
 func (s store) saveFeature(ctx context.Context, f Feature) error {
 	return sqldb.Wrap(s.q(ctx).SaveFeature(ctx, catalogsql.SaveFeatureParams{
-		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
+		ID: f.ID, Code: f.Code, Name: f.Name.Column(), Description: f.Description.Column(),
 		IsActive: f.IsActive, SortOrder: f.SortOrder, Metadata: f.Metadata, UpdatedAt: f.UpdatedAt,
 	}), "save feature")
 }

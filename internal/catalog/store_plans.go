@@ -180,7 +180,7 @@ func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
 
 func (s store) insertPlan(ctx context.Context, p Plan) error {
 	return sqldb.Wrap(s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
-		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,
@@ -191,7 +191,7 @@ func (s store) insertPlan(ctx context.Context, p Plan) error {
 // savePlan updates a plan without its prices and entitlements.
 func (s store) savePlan(ctx context.Context, p Plan) error {
 	return sqldb.Wrap(s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
-		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
+		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,

@@ -67,8 +67,8 @@ func texts(name, description sqldb.JSON) (n, d Text, err error) {
 	return n, d, nil
 }
 
-// column returns the database value of a text: JSON, or null if the text is empty.
-func (t Text) column() sqldb.JSON {
+// Column returns the database value of a text: JSON, or null if the text is empty.
+func (t Text) Column() sqldb.JSON {
 	if len(t) == 0 {
 		return nil
 	}

@@ -86,7 +86,7 @@ func adminProduct(p Product) AdminProduct {
 		Slug:         p.Slug,
 		IsActive:     p.IsActive,
 		Metadata:     shape.Object(p.Metadata),
-		Translations: translations(p.Name, p.Description),
+		Translations: p.Name.Translations(p.Description),
 		CreatedAt:    shape.T(p.CreatedAt),
 		UpdatedAt:    shape.T(p.UpdatedAt),
 	}
@@ -97,7 +97,7 @@ func adminPlan(p Plan) AdminPlan {
 		ID:                p.ID,
 		ProductID:         p.Product.ID,
 		Slug:              p.Slug,
-		Translations:      translations(p.Name, p.Description),
+		Translations:      p.Name.Translations(p.Description),
 		PricingType:       string(p.PricingType),
 		BillingCycle:      p.BillingCycle,
 		IntervalUnit:      p.Interval.Unit,
@@ -141,24 +141,24 @@ func adminFeature(f Feature) AdminFeature {
 		IsSystem:     f.IsSystem,
 		SortOrder:    f.SortOrder,
 		Metadata:     shape.Object(f.Metadata),
-		Translations: translations(f.Name, f.Description),
+		Translations: f.Name.Translations(f.Description),
 		CreatedAt:    shape.T(f.CreatedAt),
 		UpdatedAt:    shape.T(f.UpdatedAt),
 	}
 }
 
-// translations groups the texts of the fields by locale.
-func translations(name, description Text) map[string]Translation {
+// Translations groups a name and a description by locale.
+func (t Text) Translations(description Text) map[string]Translation {
 	out := map[string]Translation{}
-	for locale, text := range name {
-		t := out[locale]
-		t.Name = &text
-		out[locale] = t
+	for locale, text := range t {
+		fields := out[locale]
+		fields.Name = &text
+		out[locale] = fields
 	}
 	for locale, text := range description {
-		t := out[locale]
-		t.Description = &text
-		out[locale] = t
+		fields := out[locale]
+		fields.Description = &text
+		out[locale] = fields
 	}
 	return out
 }

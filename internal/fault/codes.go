@@ -74,12 +74,6 @@ const (
 	// No cancellation is scheduled.
 	// Do: Read the subscription again.
 	SubscriptionNotResumable Code = "subscription_not_resumable"
-	// The plan does not offer a trial without a card, or the tenant or its owner has had a trial of
-	// the product. Do: Offer a checkout instead.
-	TrialNotAvailable Code = "trial_not_available"
-	// The trial of the subscription has ended.
-	// Do: Read the subscription again.
-	SubscriptionNotTrialing Code = "subscription_not_trialing"
 	// The plan of a subscription in this status cannot be changed.
 	// Do: Pay the open invoices first.
 	SubscriptionNotUpgradable Code = "subscription_cannot_be_upgraded"
@@ -122,6 +116,12 @@ const (
 	// The usage exceeds a hard quota. It was not stored.
 	// Do: Offer a larger plan, or wait for the next period.
 	QuotaExceeded Code = "QUOTA_EXCEEDED"
+	// The reservation is settled: its usage is recorded as the event `event_id`.
+	// Do: Nothing, or use another idempotency key for other work.
+	ReservationSettled Code = "reservation_settled"
+	// The tenant has 10,000 open reservations.
+	// Do: Settle or release reservations, or wait until some expire.
+	TooManyReservations Code = "too_many_reservations"
 	// The invitation is for another email.
 	// Do: Sign in with the invited email.
 	EmailMismatch Code = "EMAIL_MISMATCH"
@@ -184,10 +184,10 @@ func Codes() []Code {
 		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, ImpersonationExpired, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
-		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,
+		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable,
 		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, PlanChangeError, IdempotencyKeyReused,
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
-		CurrencyInUse, CurrencyMismatch, QuotaExceeded, EmailMismatch, InsufficientPermissions, InvitationNotFound,
+		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
 		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, PaymentFailed,
 		APIKeyRevoked, EmailNotVerified, InsufficientScope, StorageFull,

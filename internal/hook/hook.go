@@ -32,6 +32,9 @@ const (
 	QuotaWarning         Type = "usage.quota_warning"
 	QuotaReached         Type = "usage.quota_reached"
 	EntitlementsChanged  Type = "entitlements.changed"
+	GrantCreated         Type = "grant.created"
+	GrantUsedUp          Type = "grant.used_up"
+	GrantExpired         Type = "grant.expired"
 	APIKeyCreated        Type = "api_key.created"
 	APIKeyRevoked        Type = "api_key.revoked"
 	Test                 Type = "webhook.test"
@@ -43,7 +46,8 @@ func Types() []Type {
 		TenantCreated, TenantUpdated, TenantDeleted, MemberJoined, MemberRoleChanged, MemberRemoved,
 		InvitationCreated, InvitationAccepted, InvitationRevoked,
 		SubscriptionCreated, SubscriptionUpdated, SubscriptionCanceled, SubscriptionPastDue,
-		InvoiceIssued, InvoicePaid, InvoiceVoided, QuotaWarning, QuotaReached, EntitlementsChanged, APIKeyCreated, APIKeyRevoked, Test,
+		InvoiceIssued, InvoicePaid, InvoiceVoided, QuotaWarning, QuotaReached, EntitlementsChanged,
+		GrantCreated, GrantUsedUp, GrantExpired, APIKeyCreated, APIKeyRevoked, Test,
 	}
 }
 

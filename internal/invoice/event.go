@@ -22,6 +22,12 @@ func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	return err
 }
 
+// Store reads an invoice from the provider, stores it as its notification would, and returns its ID.
+func (s *Service) Store(ctx context.Context, pspID string) (uuid.UUID, error) {
+	in, _, err := s.follow(ctx, pspID)
+	return stableID(in.ID, in.CreatedAt), err
+}
+
 // FailureEvent handles a failed-payment event. The tenant receives one mail for each event
 // (rules: invoices#failed-payments).
 func (s *Service) FailureEvent(ctx context.Context, e psp.Event) error {

@@ -159,6 +159,18 @@ func (a *API) add(r Route) {
 	if r.Method == http.MethodGet { // HEAD is like GET without the body.
 		a.router.Method(http.MethodHead, r.Path, h)
 	}
+	if r.Fixed {
+		a.rejectOtherMethods(r)
+	}
+}
+
+// rejectOtherMethods responds with 405 to all methods of a path but one.
+func (a *API) rejectOtherMethods(r Route) {
+	for _, method := range []string{"DELETE", "GET", "HEAD", "PATCH", "POST", "PUT"} {
+		if method != r.Method {
+			a.router.MethodFunc(method, r.Path, func(w http.ResponseWriter, req *http.Request) { a.rejectMethod(w, req, r.Method) })
+		}
+	}
 }
 
 // ServeHTTP implements http.Handler.

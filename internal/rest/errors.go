@@ -174,7 +174,12 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 		a.notFound(w, r)
 		return
 	}
-	w.Header().Set("Allow", strings.Join(methods, ", "))
+	a.rejectMethod(w, r, methods...)
+}
+
+// rejectMethod responds with 405 and the allowed methods.
+func (a *API) rejectMethod(w http.ResponseWriter, r *http.Request, allowed ...string) {
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	_ = writeJSON(w, http.StatusMethodNotAllowed, Note{a.text(r.Context(), "error.method_not_allowed", nil)})
 }
 

@@ -72,8 +72,6 @@ type Route struct {
 	InPerson bool
 	// Verified rejects callers without a verified email, if the settings require one.
 	Verified bool
-	// AlwaysVerified rejects callers without a verified email, whatever the settings.
-	AlwaysVerified bool
 	// Optional identifies the caller of a public route if the request has a user's credential. An
 	// invalid credential is ignored.
 	Optional bool
@@ -85,6 +83,8 @@ type Route struct {
 	// Idempotent supports the header Idempotency-Key. Responses of the route must not contain
 	// secrets, because they are stored for a day.
 	Idempotent bool
+	// Fixed means that no parameter of another route matches the path: every other method is 405.
+	Fixed bool
 	// Entry holds the handwritten texts about the route.
 	Entry   reference.Entry
 	Handler Handler
@@ -96,7 +96,7 @@ func (r Route) Guards() []Guard {
 	if r.InPerson && len(list) > 0 {
 		list = slices.Insert(list, 1, ImpersonationRefuse)
 	}
-	if (r.Verified || r.AlwaysVerified) && len(list) > 0 {
+	if r.Verified && len(list) > 0 {
 		list = append(list, EmailVerified)
 	}
 	return list

@@ -82,8 +82,7 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string // empty if the subscription is older than the column
-	HasPaymentMethod   bool
+	PSPPriceID         string              // empty if the subscription is older than the column
 	Action             money.PaymentAction // the action that the latest invoice requires from the payer
 	Pending            *PendingChange      // nil if no change is pending
 	// Departures counts the members who left and whose seats are still billed.

@@ -218,22 +218,13 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	if t.Billing.BillingEmail != nil {
 		return t.Billing.BillingEmail, nil
 	}
-	owner, err := s.Owner(ctx, t.ID)
-	if owner == nil {
-		return nil, err
-	}
-	return &owner.Email, nil
-}
-
-// Owner returns the owner of a tenant, or nil for a tenant without members.
-func (s *Service) Owner(ctx context.Context, id uuid.UUID) (*Member, error) {
-	members, err := s.store.members(ctx, id)
+	members, err := s.store.members(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
 		if m.Role == BuiltInOwner {
-			return &m, nil
+			return &m.Email, nil
 		}
 	}
 	return nil, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -68,6 +69,37 @@ type alarm struct {
 	jobs   jobQueue
 	known  *knownAlerts
 	events hook.Outbox // nil: no events are published
+	// reading returns the current usage of a tenant on a meter.
+	reading func(ctx context.Context, tenantID uuid.UUID, m Meter) (Reading, error)
+}
+
+// alertThresholds are the percentages of a limit that raise alerts.
+var alertThresholds = [...]int{80, 100}
+
+// raisedAlert is a stored alert.
+type raisedAlert struct {
+	period    Period
+	threshold int
+	limit     int64
+	at        time.Time
+}
+
+// alertsOf returns the alerts of a reading's limit: when each was raised in its window, if it was.
+func alertsOf(r Reading, raised []raisedAlert) []quotaAlert {
+	alerts := []quotaAlert{}
+	if r.Limit == nil {
+		return alerts
+	}
+	for _, threshold := range alertThresholds {
+		alert := quotaAlert{Percent: threshold}
+		for _, a := range raised {
+			if a.threshold == threshold && a.limit == *r.Limit && a.period.Equal(r.Period) {
+				alert.SentAt = shape.TP(&a.at)
+			}
+		}
+		alerts = append(alerts, alert)
+	}
+	return alerts
 }
 
 // nextAlert is called after an event of the stream was counted. It returns the alert to raise,
@@ -96,8 +128,12 @@ func (a *alarm) publish(ctx context.Context, one Alert) error {
 	if one.Threshold >= 100 {
 		event = hook.QuotaReached
 	}
-	row := quotaOf(Reading{Meter: one.Meter, Period: one.Period, Current: one.Current, Limit: &one.Limit})
-	if err := hook.Publish(ctx, a.events, event, one.TenantID, hook.StaticData(row)); err != nil || one.Meter.Enforcement != EnforcementSoft {
+	data := func(ctx context.Context) (any, error) {
+		r, err := a.reading(ctx, one.TenantID, one.Meter)
+		r.Current = one.Current // the batch can have more events
+		return quotaOf(r), err
+	}
+	if err := hook.Publish(ctx, a.events, event, one.TenantID, data); err != nil || one.Meter.Enforcement != EnforcementSoft {
 		return err
 	}
 	return a.jobs.Enqueue(ctx, JobAlert, one.ID)

@@ -32,6 +32,8 @@ type billingQueue interface {
 // events that were waiting for the lock of the meter, and removing the link stops that. Events that
 // were free when they were recorded are never billed later.
 //
+// The part of an event that is drawn from grants is free.
+//
 // The provider cannot compute a maximum, only a sum. An entry is therefore reported as the amount
 // by which it raises the maximum. The figures of a period always add up to its maximum, and nothing
 // is left to report at the end of the period.
@@ -46,5 +48,6 @@ func (s *stream) newFigure(e *entry, before money.Total) (f Figure, needed bool)
 		return f, f.Quantity > 0
 	case Sum, LastValue:
 	}
-	return f, true
+	f.Quantity -= e.granted
+	return f, e.granted == 0 || f.Quantity > 0
 }

@@ -10,6 +10,10 @@ import (
 type Counter struct {
 	Period Period
 	Value  money.Total
+	// Granted is the part of a sum or count that was drawn from grants.
+	Granted money.Total
+	// Rejected counts the events that a limit rejected. It cannot be computed from stored events.
+	Rejected int64
 	// LastRecordedAt is the recorded_at of the last value. It is nil before the first event and for
 	// meters other than last_value.
 	LastRecordedAt *time.Time

@@ -33,7 +33,7 @@ func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error 
 	batch := map[uuid.UUID]int64{}
 	for _, s := range streams {
 		if l.dailyCap > 0 && s.allowance.Billing.isOfNoSubscription() {
-			batch[s.key.TenantID] += int64(len(s.entries))
+			batch[s.key.TenantID] += s.events()
 		}
 	}
 	if len(batch) == 0 {
@@ -63,6 +63,16 @@ func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error 
 	return nil
 }
 
+// events returns the number of entries that record an event.
+func (s *stream) events() (n int64) {
+	for _, e := range s.entries {
+		if e.hold == nil {
+			n++
+		}
+	}
+	return n
+}
+
 // countDay adds the stored events of tenants without a subscription to their daily counts.
 func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time) error {
 	if l.dailyCap == 0 {
@@ -71,7 +81,7 @@ func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time)
 	stored := map[uuid.UUID]int64{}
 	for _, s := range streams {
 		for _, e := range s.entries {
-			if s.allowance.Billing.isOfNoSubscription() && e.verdict.err == nil {
+			if s.allowance.Billing.isOfNoSubscription() && e.verdict.err == nil && e.hold == nil {
 				stored[s.key.TenantID]++
 			}
 		}

@@ -21,9 +21,18 @@ var (
 	// caller can retry.
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
 
-	errNoSuchMeter   = fault.New(fault.NotFound, "error.not_found")
-	errInFuture      = fault.OnField("recorded_at", "validation.future")
-	errTotalTooLarge = fault.OnField("quantity", "validation.total_too_large")
+	// errNotGrantable means that no sum or count meter has the code.
+	errNotGrantable = fault.OnField("feature_code", "validation.grantable")
+	errNoGrant      = fault.New(fault.NotFound, "error.not_found")
+	// errNotReservable means that the meter neither adds up nor counts its events.
+	errNotReservable       = fault.OnField("meter_code", "validation.reservable")
+	errOtherQuantity       = fault.New(fault.Conflict, "error.reservation_quantity")
+	errSettled             = fault.NewCoded(fault.Conflict, fault.ReservationSettled)
+	errTooManyReservations = fault.NewCoded(fault.Invalid, fault.TooManyReservations)
+	errNoReservation       = fault.New(fault.NotFound, "error.not_found")
+	errNoSuchMeter         = fault.New(fault.NotFound, "error.not_found")
+	errInFuture            = fault.OnField("recorded_at", "validation.future")
+	errTotalTooLarge       = fault.OnField("quantity", "validation.total_too_large")
 )
 
 var (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +30,7 @@ type storedEvent struct {
 	RecordedAt     time.Time
 	Metadata       sqldb.JSON
 	StoredAt       time.Time
+	Granted        money.Quantity // the part that is drawn from grants
 }
 
 // eventStore has the SQL of events. Its methods take part in the transaction of their context.
@@ -89,20 +91,9 @@ func (s eventStore) Insert(ctx context.Context, events []storedEvent) (map[uuid.
 	if len(events) == 0 {
 		return stored, nil
 	}
-	rows := make([]any, 0, 8*len(events))
-	for _, e := range events {
-		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID, int64(e.Quantity), e.IdempotencyKey, e.Metadata, e.StoredAt)
-	}
-	// Values may repeat the last row. The repetition conflicts with the primary key of the first.
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid", "bigint", "text", "jsonb", "timestamptz")
-	result, err := s.db.Conn(ctx).ExecContext(ctx,
-		`INSERT INTO usage_events (tenant_id, meter_id, recorded_at, id, quantity, idempotency_key, metadata, created_at) `+values+` ON CONFLICT DO NOTHING`, args...)
+	n, err := s.insert(ctx, events)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "insert events")
-	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return nil, sqldb.Wrap(err, "count inserted events")
 	}
 	if n < int64(len(events)) {
 		return stored, s.findInserted(ctx, events, stored)
@@ -111,6 +102,38 @@ func (s eventStore) Insert(ctx context.Context, events []storedEvent) (map[uuid.
 		stored[e.ID] = true
 	}
 	return stored, nil
+}
+
+// insert inserts events and returns the number of new ones. Most batches draw nothing from grants and omit that column.
+func (s eventStore) insert(ctx context.Context, events []storedEvent) (int64, error) {
+	columns := "tenant_id, meter_id, recorded_at, id, quantity, idempotency_key, metadata, created_at"
+	types := []string{"uuid", "uuid", "timestamptz", "uuid", "bigint", "text", "jsonb", "timestamptz"}
+	hasGranted := slices.ContainsFunc(events, func(e storedEvent) bool { return e.Granted > 0 })
+	if hasGranted {
+		columns, types = columns+", granted", append(types, "bigint")
+	}
+	rows := make([]any, 0, len(types)*len(events))
+	for _, e := range events {
+		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID, int64(e.Quantity), e.IdempotencyKey, e.Metadata, e.StoredAt)
+		if hasGranted {
+			rows = append(rows, grantedOrNil(e.Granted))
+		}
+	}
+	// Values may repeat the last row. The repetition conflicts with the primary key of the first.
+	values, args := sqldb.Values(s.db, 1, rows, types...)
+	result, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_events (`+columns+`) `+values+` ON CONFLICT DO NOTHING`, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func grantedOrNil(q money.Quantity) *int64 {
+	if q == 0 {
+		return nil
+	}
+	n := int64(q)
+	return &n
 }
 
 // findInserted adds the IDs of the events that are stored. RETURNING would find them without a

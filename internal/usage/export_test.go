@@ -2,9 +2,13 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // Exports for tests outside the package.
@@ -25,18 +29,27 @@ type Submission struct {
 	Recording
 	TenantID uuid.UUID
 	At       time.Time
+	// Hold reserves units instead of recording an event, and Settles settles a reservation.
+	Hold    *time.Duration
+	Settles *uuid.UUID
+}
+
+// Decided is the outcome of a submission.
+type Decided struct {
+	Outcome
+	Reservation *Reservation // of a submission that reserves units
 }
 
 // Decide stores submissions of any tenants in one transaction.
-func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Outcome, error) {
+func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Decided, error) {
 	submissions := make([]*submission, len(wanted))
 	for i, w := range wanted {
-		submissions[i] = &submission{Recording: w.Recording, tenantID: w.TenantID, at: w.At}
+		submissions[i] = &submission{Recording: w.Recording, tenantID: w.TenantID, at: w.At, hold: w.Hold, settles: w.Settles}
 	}
 	verdicts, err := s.writer.Decide(ctx, submissions)
-	outcomes := make([]Outcome, len(verdicts))
+	outcomes := make([]Decided, len(verdicts))
 	for i, v := range verdicts {
-		outcomes[i] = Outcome{v.event, v.err}
+		outcomes[i] = Decided{Outcome{v.event, v.err}, v.reservation}
 	}
 	return outcomes, err
 }
@@ -74,3 +87,39 @@ func (s *Service) SummaryTables() []string { return s.summaryTables() }
 
 // MaxWaiting is the capacity of the queue, in calls.
 const MaxWaiting = maxWaiting
+
+// Errors of reservations.
+var (
+	ErrOtherQuantity       = errOtherQuantity
+	ErrSettled             = errSettled
+	ErrNoReservation       = errNoReservation
+	ErrNotReservable       = errNotReservable
+	ErrTooManyReservations = errTooManyReservations
+)
+
+// ExtraOf returns the additional keys of an error's response.
+func ExtraOf(err error) map[string]any {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return nil
+	}
+	return e.Extra
+}
+
+// Reservation is a reservation of units.
+type Reservation = reservation
+
+// Reserve opens a reservation.
+func (s *Service) Reserve(ctx context.Context, tenantID uuid.UUID, code string, quantity money.Quantity, key string, ttl time.Duration) (Reservation, error) {
+	return s.reserve(ctx, tenantID, code, quantity, key, ttl)
+}
+
+// Settle settles a reservation.
+func (s *Service) Settle(ctx context.Context, tenantID, id uuid.UUID, r Recording) (Event, error) {
+	return s.settle(ctx, tenantID, id, r)
+}
+
+// Release releases a reservation.
+func (s *Service) Release(ctx context.Context, tenantID, id uuid.UUID) error {
+	return s.release(ctx, tenantID, id)
+}

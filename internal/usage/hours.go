@@ -39,6 +39,7 @@ type CountedEvent struct {
 	ID       uuid.UUID
 	Quantity money.Quantity
 	At       time.Time
+	Granted  money.Quantity // the part that was drawn from grants; only set by a survey
 }
 
 // HoursOf aggregates events by hour, in chronological order. Of events with the same time, the one

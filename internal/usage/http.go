@@ -33,6 +33,7 @@ type meterSummary struct {
 	MeterCode        string        `json:"meter_code"`
 	MeterName        string        `json:"meter_name"`
 	CurrentUsage     shape.Total   `json:"current_usage"`
+	Reserved         shape.Total   `json:"reserved" doc:"The units of open reservations. They are not part of current_usage."`
 	QuotaLimit       *int64        `json:"quota_limit"`
 	UsagePercent     *float64      `json:"usage_percent"`
 	AggregationType  Aggregation   `json:"aggregation_type" enum:"sum,max,count,last_value"`
@@ -72,6 +73,7 @@ func summaryOf(r Reading) meterSummary {
 		MeterCode:        r.Meter.Code,
 		MeterName:        r.Meter.Name,
 		CurrentUsage:     shape.Total{Total: r.Current},
+		Reserved:         shapeTotal(r.Reserved),
 		QuotaLimit:       r.Limit,
 		UsagePercent:     r.Percent(),
 		AggregationType:  r.Meter.Aggregation,
@@ -83,17 +85,29 @@ func summaryOf(r Reading) meterSummary {
 
 // MeterQuota is the quota status of one meter.
 type MeterQuota struct {
-	MeterID          uuid.UUID   `json:"meter_id"`
-	MeterCode        string      `json:"meter_code"`
-	MeterName        string      `json:"meter_name"`
-	CurrentUsage     shape.Total `json:"current_usage"`
-	QuotaLimit       *int64      `json:"quota_limit"`
-	UsagePercent     *float64    `json:"usage_percent"`
-	Status           Status      `json:"status" enum:"ok,warning,exceeded"`
-	QuotaEnforcement Enforcement `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string     `json:"unit_label"`
-	Cap              *int64      `json:"cap" doc:"The organization's own limit in whole units; null without one."`
-	ResetsAt         *shape.Time `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
+	MeterID          uuid.UUID        `json:"meter_id"`
+	MeterCode        string           `json:"meter_code"`
+	MeterName        string           `json:"meter_name"`
+	CurrentUsage     shape.Total      `json:"current_usage"`
+	Reserved         shape.Total      `json:"reserved" doc:"The units of open reservations. They are not part of current_usage."`
+	QuotaLimit       *int64           `json:"quota_limit"`
+	UsagePercent     *float64         `json:"usage_percent"`
+	Status           Status           `json:"status" enum:"ok,warning,exceeded"`
+	QuotaEnforcement Enforcement      `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string          `json:"unit_label"`
+	GrantsRemaining  shape.Total      `json:"grants_remaining" doc:"The remaining units of the grants that are valid now."`
+	Cap              *int64           `json:"cap" doc:"The organization's own limit in whole units; null without one."`
+	ResetsAt         *shape.Time      `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
+	UnitPriceCents   *shape.UnitPrice `json:"unit_price_cents" doc:"The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter."`
+	Currency         *string          `json:"currency" doc:"The currency of the price; null unless the plan bills the meter."`
+	Rejected         int64            `json:"rejected" doc:"The events that the limit or the cap rejected in the window."`
+	Alerts           []quotaAlert     `json:"alerts" doc:"Empty without a limit."`
+}
+
+// quotaAlert is an alert of a limit in a window.
+type quotaAlert struct {
+	Percent int         `json:"percent" doc:"The percentage of the limit: 80 or 100."`
+	SentAt  *shape.Time `json:"sent_at" doc:"Null if it was not sent for this limit in this window."`
 }
 
 // usageQuotas lists the quota status of every active meter.
@@ -120,6 +134,10 @@ func quotaOf(r Reading) MeterQuota {
 		MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
 		CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
 		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel, Cap: r.Cap,
+		GrantsRemaining: shapeTotal(r.GrantsRemaining), Reserved: shapeTotal(r.Reserved), Rejected: r.Rejected, Alerts: r.alerts,
+	}
+	if r.UnitPrice != nil {
+		q.UnitPriceCents, q.Currency = &shape.UnitPrice{UnitPrice: *r.UnitPrice}, &r.Currency
 	}
 	if !r.Period.Unbounded() {
 		q.ResetsAt = timeOrNil(r.Period.End)

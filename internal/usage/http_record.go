@@ -55,9 +55,13 @@ func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[recorded
 	if err != nil {
 		return nil, err
 	}
+	return shownEvent(event), nil
+}
+
+func shownEvent(event Event) *rest.Data[recordedEvent] {
 	return rest.OKMessage(recordedEvent{
 		ID: event.ID, MeterCode: event.MeterCode, Quantity: shape.Quantity{Quantity: event.Quantity}, RecordedAt: shape.T(event.RecordedAt),
-	}, "usage.recorded"), nil
+	}, "usage.recorded")
 }
 
 // CheckRecord validates the fields of a request to Record (see rest.Checks).

@@ -185,12 +185,13 @@ func TestReadOverHTTP(t *testing.T) {
 		}
 
 		const (
-			callsHead    = `{"meter_id":"ID","meter_code":"calls","meter_name":"API calls","current_usage":2.5,"quota_limit":3,"usage_percent":83.33,`
+			callsHead    = `{"meter_id":"ID","meter_code":"calls","meter_name":"API calls","current_usage":2.5,"reserved":0,"quota_limit":3,"usage_percent":83.33,`
 			callsSummary = callsHead + `"aggregation_type":"sum","reset_interval":"monthly","quota_enforcement":"hard","unit_label":"calls"`
-			diskHead     = `{"meter_id":"ID","meter_code":"disk","meter_name":"disk","current_usage":12,"quota_limit":null,"usage_percent":null,`
+			diskHead     = `{"meter_id":"ID","meter_code":"disk","meter_name":"disk","current_usage":12,"reserved":0,"quota_limit":null,"usage_percent":null,`
 			diskSummary  = diskHead + `"aggregation_type":"last_value","reset_interval":"none","quota_enforcement":"soft","unit_label":null`
-			offSummary   = `{"meter_id":"ID","meter_code":"off","meter_name":"Off","current_usage":0,"quota_limit":null,"usage_percent":null,` +
+			offSummary   = `{"meter_id":"ID","meter_code":"off","meter_name":"Off","current_usage":0,"reserved":0,"quota_limit":null,"usage_percent":null,` +
 				`"aggregation_type":"count","reset_interval":"daily","quota_enforcement":"none","unit_label":null`
+			unbilled = `"unit_price_cents":null,"currency":null,`
 			november = `"period_start":"2026-11-10T08:00:00.000000Z","period_end":"2026-12-10T08:00:00.000000Z"`
 		)
 		tests := []struct {
@@ -200,8 +201,9 @@ func TestReadOverHTTP(t *testing.T) {
 		}{
 			{"", 200, `{"data":{"tenant_id":"TENANT",` + november + `,"meters":[` + callsSummary + `},` + diskSummary + `}]}}`},
 			{
-				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls","cap":null,"resets_at":"2026-12-10T08:00:00.000000Z"},` +
-					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null,"cap":null,"resets_at":null}]}}`,
+				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls","grants_remaining":0,"cap":null,"resets_at":"2026-12-10T08:00:00.000000Z",` +
+					unbilled + `"rejected":0,"alerts":[{"percent":80,"sent_at":"2026-11-21T12:00:00.000000Z"},{"percent":100,"sent_at":null}]},` +
+					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null,"grants_remaining":0,"cap":null,"resets_at":null,` + unbilled + `"rejected":0,"alerts":[]}]}}`,
 			},
 			{
 				"/calls", 200, `{"data":` + callsSummary + `,` + november + `,"recent_events":[` +

@@ -48,9 +48,11 @@ func level(aggregation Aggregation, counters []*Counter, periods ...Period) Coun
 
 // join adds the value of a counter of the same meter for another period.
 func (c *Counter) join(aggregation Aggregation, o Counter) {
+	c.Rejected += o.Rejected
 	switch aggregation {
 	case Sum, Count:
 		c.Value, _ = c.Value.Add(o.Value)
+		c.Granted, _ = c.Granted.Add(o.Granted)
 	case Max:
 		c.Value = maxTotal(c.Value, o.Value)
 	case LastValue:

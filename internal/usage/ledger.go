@@ -29,12 +29,18 @@ type submission struct {
 	Recording
 	tenantID uuid.UUID
 	at       time.Time // the event's recorded_at
+	// hold reserves units for a time instead of recording an event.
+	hold *time.Duration
+	// settles is the reservation that the event settles. Its key is the event's.
+	settles *uuid.UUID
 }
 
-// verdict is the outcome of a submission: the stored event, or the reason for its rejection.
+// verdict is the outcome of a submission: the stored event or the reservation, or the reason for its
+// rejection.
 type verdict struct {
-	event Event
-	err   error
+	event       Event
+	reservation *reservation
+	err         error
 }
 
 // decide judges submissions of any tenants in their order and stores the accepted events, all in
@@ -72,13 +78,16 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 // lock groups the submissions into streams with their meters and allowances, and locks the streams
 // in order. It rejects submissions without an active meter.
 func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, error) {
-	tenants, codes := map[uuid.UUID]bool{}, map[string]bool{}
+	tenants, codes, holders := map[uuid.UUID]bool{}, map[string]bool{}, map[uuid.UUID]bool{}
 	for _, s := range submissions {
 		tenants[s.tenantID], codes[s.MeterCode] = true, true
+		if s.hold != nil {
+			holders[s.tenantID] = true
+		}
 	}
 	meters := map[string]*meterRules{}
 	terms, readAllowances := l.plans.Allowances(ctx, slices.Collect(maps.Keys(tenants)))
-	queries := append(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), terms...)
+	queries := slices.Concat(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), l.store.tenantsToReserve(holders), terms)
 	if err := l.store.db.QueryAll(ctx, queries...); err != nil {
 		return nil, err
 	}
@@ -102,7 +111,7 @@ func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]
 	streams := map[StreamKey]*stream{}
 	for i, r := range submissions {
 		m := meters[r.MeterCode]
-		if m == nil || !m.Active {
+		if m == nil || !m.Active && r.settles == nil {
 			verdicts[i].err = ErrUnknownMeter
 			continue
 		}
@@ -130,8 +139,8 @@ func keysOf(streams []*stream) []StreamKey {
 // stream.
 func (l *ledger) read(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
-	counters, err := l.store.counters(ctx, keysOf(streams), timeOfCounters(streams, now))
-	if err != nil {
+	counters := make(map[StreamKey][]*Counter, len(streams))
+	if err := l.readPools(ctx, streams, now, l.store.countersQuery(keysOf(streams), timeOfCounters(streams, now), counters)); err != nil {
 		return err
 	}
 	var keys []eventKey
@@ -145,7 +154,7 @@ func (l *ledger) read(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	for _, s := range streams {
-		s.counters = counters[s.key]
+		s.counters, s.now = counters[s.key], now
 		for _, e := range s.entries {
 			e.keyUsed = e.IdempotencyKey != nil && deleted[e.key(s.key)]
 		}
@@ -174,7 +183,7 @@ func timeOfCounters(streams []*stream, now time.Time) Period {
 			include(e.at)
 		}
 		if b := s.allowance.Billing; s.meter.Reset == ResetMonthly && b != nil && len(b.Former) > 0 {
-			include(b.Former[0].Until.Add(-LongestMonth))
+			include(b.Former[0].Until.Add(-longestMonth))
 			include(now)
 		}
 	}
@@ -188,7 +197,7 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []eventKey
 	for _, s := range streams {
-		if s.left == nil && s.judge(nil) {
+		if s.left == nil && !s.isExact() && s.judge(nil) {
 			continue
 		}
 		tight = append(tight, s)
@@ -211,7 +220,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	var accepted []storedEvent
 	for _, s := range streams {
 		for _, e := range s.entries {
-			if e.verdict.err == nil {
+			if e.verdict.err == nil && e.hold == nil {
 				accepted = append(accepted, s.accept(e, now))
 			}
 		}
@@ -235,6 +244,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		if err := l.billing.Add(later, out.billed, now); err != nil {
 			return err
 		}
+	}
+	if err := l.writeGrants(ctx, out, now); err != nil {
+		return err
 	}
 	if err := l.alarm.raiseAlerts(ctx, out.alerts, now); err != nil {
 		return err

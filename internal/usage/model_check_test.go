@@ -1,8 +1,11 @@
 package usage_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,9 +18,10 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Random recordings, single and in batches, at various times, with changing subscriptions and
-// meters, while time passes and old events are deleted: every verdict, value and alert matches the
-// model, and every counter equals the aggregate of its period's events, including deleted ones.
+// Random recordings and reservations, single and in batches, at various times, with grants, caps and
+// changing subscriptions, limits and meters, while time passes and old events are deleted: every
+// verdict, value and alert matches the model, and every counter equals the aggregate of its period's
+// events, including deleted ones.
 func TestUsageIsThatOfTheModel(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct {
@@ -28,71 +32,158 @@ func TestUsageIsThatOfTheModel(t *testing.T) {
 			t.Parallel()
 			w := usagetest.New(t, dbtest.New(t, size.dialect), "2026-11-21 12:00")
 			seen := coverage{}
-			rapid.Check(t, func(t *rapid.T) { checkModel(t, w, size.steps, seen) })
+			rapid.Check(t, func(t *rapid.T) {
+				draw := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
+				c := newModelCheck(t, w, draw, seen)
+				for range draw(size.steps/2, "steps") + size.steps/2 {
+					c.step(6)
+					c.compareAll()
+				}
+			})
 			seen.judge(t)
 		})
 	}
 }
 
-func checkModel(t *rapid.T, w *usagetest.World, maxSteps int, seen coverage) {
+// Like TestUsageIsThatOfTheModel, in large batches and without shrinking: a million events on each
+// database in the long test mode.
+func TestManyEventsAreThoseOfTheModel(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dbtest.Dialects(t) {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			w := usagetest.New(t, dbtest.New(t, dialect), "2026-11-21 12:00")
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
+			seen := coverage{}
+			c := newModelCheck(t, w, func(n int, _ string) int { return random.IntN(n) }, seen)
+			c.isLarge = true
+			for steps, events := 0, dbtest.Rounds(2_000, 1_000_000); seen["submissions"] < events; steps++ {
+				c.step(dbtest.Rounds(40, 400))
+				if steps%50 == 0 {
+					c.compareAll()
+				}
+			}
+			c.compareAll()
+			if wrong := w.Recount(t); wrong != 0 {
+				t.Errorf("%d counters are wrong", wrong)
+			}
+			t.Log(seen.summary())
+		})
+	}
+}
+
+// modelTest is a test or a property check.
+type modelTest interface {
+	usagetest.TB
+	Fatalf(format string, args ...any)
+}
+
+// sold is the meter with a price.
+const sold = "sold"
+
+// codes returns the codes of the meters in a fixed order.
+func codes() []string { return []string{"calls", "disk", sold} }
+
+// modelCheck runs one sequence of steps on the service and the model.
+type modelCheck struct {
+	modelTest
+	*usagetest.World
+	*model
+	draw    func(n int, what string) int // a number below n
+	tenants []uuid.UUID
+	seen    coverage
+	isLarge bool // many keys, and larger limits
+	grants  int
+}
+
+func newModelCheck(t modelTest, w *usagetest.World, draw func(int, string) int, seen coverage) *modelCheck {
 	w.Clock.Set(usagetest.At("2026-11-21 12:00"))
-	c := &modelCheck{T: t, World: w, model: newModel(), tenants: []uuid.UUID{w.NewTenant(t), w.NewTenant(t)}, seen: seen}
+	c := &modelCheck{modelTest: t, World: w, model: newModel(), draw: draw, tenants: []uuid.UUID{w.NewTenant(t), w.NewTenant(t)}, seen: seen}
+	stored, err := w.Meters.All(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stored) == 0 {
+		w.Sell(t, usagetest.Meter(sold, usage.Sum, usage.ResetDaily, usage.EnforcementHard), "1")
+	}
 	for _, code := range codes() {
 		c.changeMeter(code)
 	}
 	for _, tenantID := range c.tenants {
-		c.grant(tenantID)
+		c.changePlan(tenantID)
 	}
-	for range rapid.IntRange(maxSteps/2, maxSteps).Draw(t, "steps") {
-		switch rapid.SampledFrom([]int{9, 0, 9, 2, 9, 3, 9, 4}).Draw(t, "step") {
-		case 0:
-			c.grant(rapid.SampledFrom(c.tenants).Draw(t, "tenant"))
-		case 2:
-			c.changeMeter(rapid.SampledFrom(codes()).Draw(t, "meter"))
-			c.seen["a meter was changed"]++
-		case 3:
-			hours := rapid.SampledFrom([]int{1, 24, 5 * 24, 20 * 24, 30 * 24}).Draw(t, "hours")
-			w.Clock.Set(w.Clock.Now().Add(time.Duration(hours) * time.Hour))
-		case 4:
-			if err := w.Retention("").Prune(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if c.prune(w.Clock.Now()) {
-				c.seen["events were deleted"]++
-			}
-		default:
-			c.record()
+	return c
+}
+
+func (c *modelCheck) Context() context.Context { return c.modelTest.Context() }
+
+// choose returns one of the values.
+func choose[T any](c *modelCheck, what string, values ...T) T {
+	return values[c.draw(len(values), what)]
+}
+
+// step takes one step with at most a number of events.
+func (c *modelCheck) step(events int) {
+	switch choose(c, "step", 9, 0, 9, 1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6) {
+	case 0:
+		c.changePlan(choose(c, "tenant", c.tenants...))
+	case 1:
+		c.setCap()
+	case 2:
+		c.changeMeter(choose(c, "meter", codes()...))
+		c.seen["a meter was changed"]++
+	case 3:
+		c.Clock.Set(c.Clock.Now().Add(time.Duration(choose(c, "hours", 1, 24, 5*24, 20*24, 30*24)) * time.Hour))
+	case 4:
+		if err := c.Retention("").Prune(c.Context()); err != nil {
+			c.Fatal(err)
 		}
-		for _, tenantID := range c.tenants {
-			if diff := c.compare(t, w, w.Clock.Now(), tenantID); diff != "" {
-				t.Fatal(diff)
-			}
+		if c.prune(c.Clock.Now()) {
+			c.seen["events were deleted"]++
 		}
+	case 5:
+		c.giveUnits()
+	case 6:
+		c.releaseOne()
+	default:
+		c.submit(events)
 	}
 }
 
-// codes returns the codes of the meters in a fixed order.
-func codes() []string { return []string{"calls", "disk"} }
-
-// modelCheck runs one sequence of steps on the service and the model.
-type modelCheck struct {
-	*rapid.T
-	*usagetest.World
-	*model
-	tenants []uuid.UUID
-	seen    coverage
+func (c *modelCheck) compareAll() {
+	for _, tenantID := range c.tenants {
+		if diff := c.compare(c, c.World, c.Clock.Now(), tenantID); diff != "" {
+			c.Fatal(diff)
+		}
+	}
 }
 
 // coverage counts the outcomes of all sequences.
 type coverage map[string]int
 
-func (c coverage) note(m usage.Meter, refused error) {
+func (c coverage) note(m usage.Meter, r *usage.Submission, refused *modelRefusal) {
 	outcome := "stored"
 	if refused != nil {
-		outcome = refused.Error()
+		outcome = refused.err.Error()
+	}
+	c["submissions"]++
+	if r.Hold != nil {
+		c["reserve: "+outcome]++
+		return
+	}
+	if r.Settles != nil {
+		c["settle: "+outcome]++
 	}
 	c[fmt.Sprint(m.Aggregation, " ", m.Reset, " ", m.Enforcement, " ", outcome)]++
 	c[outcome]++
+}
+
+func (c coverage) summary() string {
+	return fmt.Sprintf("%d stored (%d drew from grants), %d duplicates, %d beyond a limit, %d in the future, %d on inactive meters; %d reserved, %d settled; events deleted %d times, %d rules changed",
+		c["stored"], c["drawn"], c[usage.ErrDuplicate.Error()], c[usage.ErrQuotaExceeded.Error()], c[usage.ErrInFuture.Error()], c[usage.ErrUnknownMeter.Error()],
+		c["reserve: stored"], c["settle: stored"], c["events were deleted"], c["a meter was changed"])
 }
 
 // judge checks, in the long test mode, that every kind of meter has stored events and, if it
@@ -114,45 +205,87 @@ func (c coverage) judge(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d stored, %d duplicates, %d beyond a quota, %d in the future, %d on inactive meters; events deleted %d times, %d rules changed; %d of the rarest kind; missing: %v",
-		c["stored"], c[usage.ErrDuplicate.Error()], c[usage.ErrQuotaExceeded.Error()], c[usage.ErrInFuture.Error()], c[usage.ErrUnknownMeter.Error()],
-		c["events were deleted"], c["a meter was changed"], rarest, missing)
+	for _, outcome := range []string{"drawn", "reserve: stored", "settle: stored", "reserve: " + usage.ErrQuotaExceeded.Error(), "settle: " + usage.ErrSettled.Error()} {
+		if c[outcome] == 0 {
+			missing = append(missing, outcome)
+		}
+	}
+	t.Logf("%s; %d of the rarest kind; missing: %v", c.summary(), rarest, missing)
 	if dbtest.Rounds(0, 1) > 0 && (len(missing) > 0 || c["events were deleted"] == 0) {
 		t.Error("the random steps left something out")
 	}
 }
 
-// record stores a few events: of several tenants in one transaction, or of one tenant in a batch.
-func (c *modelCheck) record() {
-	n := rapid.IntRange(1, 6).Draw(c.T, "events")
-	tenantID := rapid.SampledFrom(c.tenants).Draw(c.T, "tenant")
-	inBatch := rapid.Bool().Draw(c.T, "in a batch")
+// submit submits a few recordings and reservations: of several tenants in one transaction, or events
+// of one tenant in a batch.
+func (c *modelCheck) submit(most int) {
+	n := c.draw(most, "events") + 1
+	tenantID := choose(c, "tenant", c.tenants...)
+	inBatch := choose(c, "in a batch", false, true, false)
 	submissions := make([]*usage.Submission, n)
 	recordings := make([]usage.Recording, n)
-	wants := make([]error, n)
+	wants := make([]*modelRefusal, n)
+	drawn := map[streamName]int{}
 	for i := range n {
 		if !inBatch {
-			tenantID = rapid.SampledFrom(c.tenants).Draw(c.T, "tenant")
+			tenantID = choose(c, "tenant", c.tenants...)
 		}
-		submissions[i] = c.drawSubmission(tenantID, inBatch)
-		recordings[i] = submissions[i].Recording
-		wants[i] = c.model.record(c.Clock.Now(), submissions[i])
+		r := c.drawSubmission(tenantID, inBatch)
+		submissions[i], recordings[i] = r, r.Recording
+		if r.Hold != nil {
+			wants[i] = c.model.reserve(c.Clock.Now(), r)
+		} else {
+			wants[i] = c.model.record(c.Clock.Now(), r)
+		}
+		s := streamName{r.TenantID, r.MeterCode}
+		if events := c.events[s]; wants[i] == nil && r.Hold == nil && events[len(events)-1].granted > 0 {
+			drawn[s]++
+			c.seen["drawn"]++
+		}
 	}
-	var outcomes []usage.Outcome
-	var err error
-	if inBatch {
-		outcomes, err = c.RecordBatch(c.Context(), tenantID, recordings)
-	} else {
-		outcomes, err = c.Decide(c.Context(), submissions)
-	}
+	outcomes, err := c.decide(inBatch, tenantID, recordings, submissions)
 	if err != nil {
 		c.Fatal(err)
 	}
 	for i, want := range wants {
-		c.seen.note(c.meters[submissions[i].MeterCode], want)
-		if !sameRefusal(outcomes[i].Err, want) {
-			c.Fatalf("recording %+v: got %v, want %v", submissions[i], outcomes[i].Err, want)
+		c.seen.note(c.meters[submissions[i].MeterCode], submissions[i], want)
+		if !want.matches(outcomes[i].Err) {
+			c.Fatalf("%+v at %s: got %v %v, want %+v", submissions[i], submissions[i].At, outcomes[i].Err, usage.ExtraOf(outcomes[i].Err), want)
 		}
+		c.checkReservation(submissions[i], outcomes[i], want)
+	}
+}
+
+func (c *modelCheck) decide(inBatch bool, tenantID uuid.UUID, recordings []usage.Recording, submissions []*usage.Submission) ([]usage.Decided, error) {
+	if !inBatch {
+		return c.Decide(c.Context(), submissions)
+	}
+	outcomes, err := c.RecordBatch(c.Context(), tenantID, recordings)
+	decided := make([]usage.Decided, len(outcomes))
+	for i, o := range outcomes {
+		decided[i].Outcome = o
+	}
+	return decided, err
+}
+
+// checkReservation compares the IDs of reservations and of the events that settle them.
+func (c *modelCheck) checkReservation(r *usage.Submission, got usage.Decided, want *modelRefusal) {
+	if r.Hold == nil && r.Settles == nil {
+		return
+	}
+	of := c.pool(streamName{r.TenantID, r.MeterCode}).reservations[*r.IdempotencyKey]
+	switch {
+	case want != nil && want.err == usage.ErrSettled: //nolint:errorlint // it is not wrapped
+		if usage.ExtraOf(got.Err)["event_id"] != of.eventID.String() {
+			c.Fatalf("%+v: settled by %v, want %s", r, usage.ExtraOf(got.Err), of.eventID)
+		}
+	case want != nil:
+	case r.Settles != nil:
+		of.eventID = got.Event.ID
+	case of.id == uuid.Nil:
+		of.id = got.Reservation.ID
+	case of.id != got.Reservation.ID || of.quantity != got.Reservation.Quantity:
+		c.Fatalf("%+v: reserved %+v, want %+v", r, got.Reservation, of)
 	}
 }
 
@@ -160,60 +293,152 @@ func (c *modelCheck) record() {
 var amounts = []string{"1", "2.5", "0.000001", "0", "4", "7", "0.999999", "12"}
 
 func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Submission {
-	code := rapid.SampledFrom(codes()).Draw(c.T, "meter")
+	code := choose(c, "meter", codes()...)
 	r := &usage.Submission{
-		Recording: usage.Recording{MeterCode: code, Quantity: usagetest.Quantity(rapid.SampledFrom(amounts).Draw(c.T, "quantity"))},
+		Recording: usage.Recording{MeterCode: code, Quantity: usagetest.Quantity(choose(c, "quantity", amounts...))},
 		TenantID:  tenantID,
 	}
-	now := c.Clock.Now()
-	age := rapid.SampledFrom([]time.Duration{0, 0, -usage.MaxAhead, -usage.MaxAhead - time.Microsecond, 12 * time.Hour, 3 * day, 20 * day, 34 * day, 45 * day}).Draw(c.T, "age")
-	if age += time.Duration(rapid.IntRange(0, 2).Draw(c.T, "hours")) * 12 * time.Hour; age < -usage.MaxAhead && !inBatch {
+	now, s := c.Clock.Now(), streamName{tenantID, code}
+	r.At = now
+	switch kind := choose(c, "kind", 9, 1, 9, 2, 9); {
+	case kind == 1 && !inBatch:
+		r.Hold = new(choose(c, "hold", time.Hour, 10*time.Hour, 24*time.Hour))
+		r.Quantity = usagetest.Quantity(choose(c, "quantity", "1", "2.5", "4", "0.999999"))
+		r.Recording = usagetest.WithKey(r.Recording, c.drawKey())
+		return r
+	case kind == 2 && !inBatch:
+		if key := c.drawReservation(s); key != "" {
+			r.Recording, r.Settles = usagetest.WithKey(r.Recording, key), &c.pool(s).reservations[key].id
+		}
+	}
+	age := choose(c, "age", 0, 0, -usage.MaxAhead, -usage.MaxAhead-time.Microsecond, 12*time.Hour, 3*day, 20*day, 34*day, 45*day)
+	if age += time.Duration(c.draw(3, "hours")) * 12 * time.Hour; age < -usage.MaxAhead && !inBatch {
 		age = -usage.MaxAhead // the API would have rejected it earlier
 	}
 	r.At = now.Add(-age)
 	// A late event of a period that is counted again after some of its events were deleted is
 	// judged by the remaining events, unlike in the model.
-	if s := (streamName{tenantID, code}); !c.whole(s, c.period(s, r.At)) {
+	if !c.whole(s, c.period(s, r.At)) {
 		r.At = now
 	}
 	r.RecordedAt = &r.At
-	if rapid.Bool().Draw(c.T, "with key") {
-		r.Recording = usagetest.WithKey(r.Recording, rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(c.T, "key"))
+	if r.Settles == nil && choose(c, "with key", false, true) {
+		r.Recording = usagetest.WithKey(r.Recording, c.drawKey())
 	}
 	return r
 }
 
+func (c *modelCheck) drawKey() string {
+	if c.isLarge {
+		return fmt.Sprint(c.draw(300_000, "key"))
+	}
+	return choose(c, "key", "a", "b", "c", "d", "e", "f")
+}
+
+// drawReservation returns the key of a reservation of a stream, or "".
+func (c *modelCheck) drawReservation(s streamName) string {
+	var keys []string
+	for key, r := range c.pool(s).reservations {
+		if r.id != uuid.Nil && (!r.settled || !c.isLarge) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	slices.Sort(keys)
+	return choose(c, "reservation", keys...)
+}
+
+// releaseOne releases a reservation.
+func (c *modelCheck) releaseOne() {
+	s := streamName{choose(c, "tenant", c.tenants...), choose(c, "meter", codes()...)}
+	key := c.drawReservation(s)
+	if key == "" {
+		return
+	}
+	r := c.pool(s).reservations[key]
+	var want *modelRefusal
+	if r.settled {
+		want = &modelRefusal{err: usage.ErrSettled}
+	} else {
+		r.released = true
+	}
+	if err := c.Release(c.Context(), s.tenantID, r.id); !want.matches(err) {
+		c.Fatalf("releasing %+v: got %v, want %+v", r, err, want)
+	}
+}
+
+// giveUnits grants units to a tenant.
+func (c *modelCheck) giveUnits() {
+	s := streamName{choose(c, "tenant", c.tenants...), choose(c, "meter", codes()...)}
+	amount := usagetest.Quantity(choose(c, "amount", "1", "0.5", "3.000001", "20"))
+	if c.isLarge {
+		amount *= 50
+	}
+	g := &modelGrant{rest: amount, number: c.grants}
+	p := usage.PurchasedGrant{TenantID: s.tenantID, FeatureCode: s.code, Amount: usagetest.Total(amount.String()), Pack: "pack", SessionID: uuid.NewString()}
+	if hours := choose(c, "hours", 0, 1, 30, 700); hours > 0 {
+		g.expiresAt = c.Clock.Now().Add(time.Duration(hours) * time.Hour)
+		p.ExpiresAt = &g.expiresAt
+	}
+	if err := c.GrantPurchase(c.Context(), p); err != nil {
+		c.Fatal(err)
+	}
+	c.grants++
+	pool := c.pool(s)
+	pool.grants = append(slices.DeleteFunc(pool.grants, func(g *modelGrant) bool { return g.rest == 0 }), g)
+}
+
+// setCap sets or removes the cap of a stream.
+func (c *modelCheck) setCap() {
+	s := streamName{choose(c, "tenant", c.tenants...), choose(c, "meter", codes()...)}
+	limit := choose(c, "cap", nil, new(int64(20)), nil, new(int64(4)), new(int64(5)))
+	if c.isLarge && limit != nil {
+		*limit *= 200
+	}
+	if err := c.SetCap(c.Context(), s.tenantID, s.code, limit); err != nil && c.meters[s.code].Active {
+		c.Fatal(err)
+	} else if err == nil {
+		c.pool(s).cap = limit
+	}
+}
+
 func (c *modelCheck) changeMeter(code string) {
+	aggregations := []usage.Aggregation{usage.Sum, usage.Count, usage.Max, usage.LastValue}
+	if code == sold || choose(c, "adds", false, true) {
+		aggregations = aggregations[:2] // a maximum that never resets cannot be sold
+	}
 	m := usagetest.Meter(code,
-		rapid.SampledFrom([]usage.Aggregation{usage.Sum, usage.Count, usage.Max, usage.LastValue}).Draw(c.T, "aggregation"),
+		choose(c, "aggregation", aggregations...),
 		// Monthly twice, because it depends on the subscription.
-		rapid.SampledFrom([]usage.ResetInterval{usage.ResetMonthly, usage.ResetWeekly, usage.ResetDaily, usage.ResetNever, usage.ResetMonthly}).Draw(c.T, "reset"),
-		rapid.SampledFrom([]usage.Enforcement{usage.EnforcementHard, usage.EnforcementSoft, usage.EnforcementHard, usage.EnforcementUnenforced, usage.EnforcementHard}).Draw(c.T, "enforcement"))
-	m.Active = rapid.IntRange(0, 9).Draw(c.T, "inactive") != 9
+		choose(c, "reset", usage.ResetMonthly, usage.ResetWeekly, usage.ResetDaily, usage.ResetNever, usage.ResetMonthly),
+		choose(c, "enforcement", usage.EnforcementHard, usage.EnforcementSoft, usage.EnforcementHard, usage.EnforcementUnenforced, usage.EnforcementHard))
+	m.Active = c.draw(10, "inactive") != 9
 	c.Apply(c, m)
 	c.meters[code] = m
 }
 
-// grant changes the allowance of a tenant.
-func (c *modelCheck) grant(tenantID uuid.UUID) {
-	c.allowances[tenantID] = c.drawAllowance()
-	c.Plans.Grant(tenantID, c.allowances[tenantID])
-}
-
-func (c *modelCheck) drawAllowance() usage.Allowance {
-	a := usage.Allowance{Limits: map[string]int64{}}
+// changePlan changes the allowance of a tenant.
+func (c *modelCheck) changePlan(tenantID uuid.UUID) {
+	a := usage.Allowance{Limits: map[string]int64{}, BillsUsage: choose(c, "bills", false, true), IsTrial: c.draw(5, "trial") == 4, Currency: "EUR"}
 	for _, code := range codes() {
-		if limit := rapid.SampledFrom([]int64{3, 12, 5, -1, 1, 0}).Draw(c.T, "limit"); limit >= 0 {
+		limit := choose(c, "limit", int64(3), 12, 5, -1, 1, 0)
+		if c.isLarge {
+			limit *= 100
+		}
+		if limit >= 0 {
 			a.Limits[code] = limit
 		}
 	}
 	// Few choices, so that a tenant often returns to an earlier period.
-	a.Billing = rapid.SampledFrom([]*usage.Billing{
+	a.Billing = choose(c, "billing",
 		nil,
 		usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10"),
 		usagetest.Billing("2026-10-31", usage.Month, 1, "2026-10-31", "2026-11-30"),
 		usagetest.Billing("2026-11-18 07:00", usage.Week, 1),
 		usagetest.Billing("2026-12-01", usage.Year, 1, "2026-11-12", "2026-12-01"),
-	}).Draw(c.T, "billing")
-	return a
+	)
+	c.allowances[tenantID] = a
+	c.Plans.Grant(tenantID, a)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/testkit/usagetest"
@@ -18,12 +17,13 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
-// model is the domain without a database. It keeps every event and computes all results from them
-// each time.
+// model is the domain without a database. It keeps every event and computes all results from them.
 type model struct {
 	meters     map[string]usage.Meter // by code
 	allowances map[uuid.UUID]usage.Allowance
 	events     map[streamName][]modelEvent
+	sums       map[streamName]map[[2]int64]*modelSum // of the periods that were asked for
+	pools      map[streamName]*modelPool
 	keys       map[string]*modelKey
 	pruned     map[streamName]time.Time // events recorded before this time may be deleted
 	alerts     map[uuid.UUID][]modelAlert
@@ -34,9 +34,27 @@ type streamName struct {
 	code     string
 }
 
+// modelSum aggregates the events of a period.
+type modelSum struct {
+	period                             usage.Period
+	sum, count, highest, last, granted money.Quantity
+	lastAt                             time.Time
+}
+
+func (a *modelSum) add(e modelEvent) {
+	a.sum += e.Quantity
+	a.count += money.One
+	a.highest = max(a.highest, e.Quantity)
+	if !e.RecordedAt.Before(a.lastAt) {
+		a.last, a.lastAt = e.Quantity, e.RecordedAt
+	}
+	a.granted += e.granted
+}
+
 // modelEvent counts permanently, and is listed until it is deleted.
 type modelEvent struct {
 	usage.Event
+	granted money.Quantity // the part that was drawn from grants
 	deleted bool
 	key     *modelKey // nil without a key
 }
@@ -64,7 +82,7 @@ const (
 func newModel() *model {
 	return &model{
 		meters: map[string]usage.Meter{}, allowances: map[uuid.UUID]usage.Allowance{},
-		events: map[streamName][]modelEvent{}, keys: map[string]*modelKey{}, pruned: map[streamName]time.Time{}, alerts: map[uuid.UUID][]modelAlert{},
+		events: map[streamName][]modelEvent{}, sums: map[streamName]map[[2]int64]*modelSum{}, pools: map[streamName]*modelPool{}, keys: map[string]*modelKey{}, pruned: map[streamName]time.Time{}, alerts: map[uuid.UUID][]modelAlert{},
 	}
 }
 
@@ -80,67 +98,76 @@ func (m *model) limit(s streamName) *int64 {
 	return nil
 }
 
-func (m *model) current(s streamName, p usage.Period) money.Quantity {
-	var value money.Quantity
-	var last time.Time
-	for _, e := range m.events[s] {
-		if !p.Contains(e.RecordedAt) {
-			continue
-		}
-		switch m.meters[s.code].Aggregation {
-		case usage.Sum:
-			value += e.Quantity
-		case usage.Count:
-			value += money.One
-		case usage.Max:
-			value = max(value, e.Quantity)
-		case usage.LastValue:
-			if !e.RecordedAt.Before(last) {
-				value, last = e.Quantity, e.RecordedAt
+// sum returns the aggregates of a period.
+func (m *model) sum(s streamName, p usage.Period) *modelSum {
+	key := [2]int64{p.Start.UnixMicro(), p.End.UnixMicro()}
+	if m.sums[s] == nil {
+		m.sums[s] = map[[2]int64]*modelSum{}
+	}
+	if m.sums[s][key] == nil {
+		all := &modelSum{period: p}
+		for _, e := range m.events[s] {
+			if p.Contains(e.RecordedAt) {
+				all.add(e)
 			}
 		}
+		m.sums[s][key] = all
 	}
-	return value
+	return m.sums[s][key]
+}
+
+func (m *model) current(s streamName, p usage.Period) money.Quantity {
+	all := m.sum(s, p)
+	return map[usage.Aggregation]money.Quantity{
+		usage.Sum: all.sum, usage.Count: all.count, usage.Max: all.highest, usage.LastValue: all.last,
+	}[m.meters[s.code].Aggregation]
 }
 
 // record performs a recording and returns the expected error.
-func (m *model) record(now time.Time, r *usage.Submission) error {
+func (m *model) record(now time.Time, r *usage.Submission) *modelRefusal {
 	s := streamName{r.TenantID, r.MeterCode}
-	meter := m.meters[s.code]
+	pool := m.pool(s)
 	if r.At.After(now.Add(usage.MaxAhead)) {
-		return usage.ErrInFuture
+		return &modelRefusal{err: usage.ErrInFuture}
 	}
-	if !meter.Active {
-		return usage.ErrUnknownMeter
-	}
-	if r.IdempotencyKey != nil && m.keys[fmt.Sprint(s, *r.IdempotencyKey)] != nil {
-		return usage.ErrDuplicate
+	if r.Settles != nil {
+		if refused := pool.settlement(now, r); refused != nil {
+			return refused
+		}
+	} else if refused := m.refuseKey(s, r); refused != nil {
+		return refused
 	}
 	p := m.period(s, r.At)
-	if limit := m.limit(s); limit != nil && meter.Enforcement == usage.EnforcementHard {
-		level := m.current(s, p)
-		switch meter.Aggregation {
-		case usage.Sum:
-			level += r.Quantity
-		case usage.Count:
-			level += money.One
-		case usage.Max:
-			level = max(level, r.Quantity)
-		case usage.LastValue:
-			level = r.Quantity
-		}
-		if level > money.Quantity(*limit)*money.One {
-			return usage.ErrQuotaExceeded
-		}
+	granted, refused := m.judge(now, s, p, r)
+	if refused != nil {
+		return refused
 	}
-	e := modelEvent{Event: usage.Event{MeterCode: s.code, Quantity: r.Quantity, RecordedAt: r.At}}
+	pool.draw(now, granted)
+	e := modelEvent{Event: usage.Event{MeterCode: s.code, Quantity: r.Quantity, RecordedAt: r.At}, granted: granted}
 	if r.IdempotencyKey != nil {
 		e.key = &modelKey{stored: now}
 		m.keys[fmt.Sprint(s, *r.IdempotencyKey)] = e.key
 	}
 	m.events[s] = append(m.events[s], e)
-	if p.Contains(now) && meter.Enforcement != usage.EnforcementUnenforced {
+	for _, all := range m.sums[s] {
+		if all.period.Contains(r.At) {
+			all.add(e)
+		}
+	}
+	if p.Contains(now) && m.meters[s.code].Enforcement != usage.EnforcementUnenforced && m.limit(s) != nil {
 		m.alert(s, p)
+	}
+	return nil
+}
+
+// refuseKey returns the refusal of an event that settles no reservation, before its quantity is
+// judged.
+func (m *model) refuseKey(s streamName, r *usage.Submission) *modelRefusal {
+	switch {
+	case !m.meters[s.code].Active:
+		return &modelRefusal{err: usage.ErrUnknownMeter}
+	case r.IdempotencyKey != nil && (m.keys[fmt.Sprint(s, *r.IdempotencyKey)] != nil || m.pool(s).reservations[*r.IdempotencyKey] != nil):
+		return &modelRefusal{err: usage.ErrDuplicate}
 	}
 	return nil
 }
@@ -222,7 +249,7 @@ func (m *model) status(s streamName, value money.Quantity) usage.Status {
 }
 
 // compare returns the difference between the service and the model for a tenant, or "".
-func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID uuid.UUID) string {
+func (m *model) compare(t modelTest, w *usagetest.World, now time.Time, tenantID uuid.UUID) string {
 	summary, err := w.Summary(t.Context(), tenantID)
 	if err != nil {
 		t.Fatal(err)
@@ -251,6 +278,9 @@ func (m *model) compare(t *rapid.T, w *usagetest.World, now time.Time, tenantID 
 				return fmt.Sprintf("%s shows %s (%v, %s) in %v, want %s (%v, %s) in %v",
 					code, r.Current, r.Percent(), r.Status(), r.Period, value, m.share(s, value), m.status(s, value), p)
 			}
+		}
+		if diff := m.comparePool(s, now, p, d.Reading); diff != "" {
+			return diff
 		}
 		if diff := m.compareEvents(s, d); diff != "" {
 			return diff
@@ -300,12 +330,16 @@ func (m *model) compareEvents(s streamName, d usage.Detail) string {
 }
 
 // compareCounters checks every counter of a stream, shown or not.
-func (m *model) compareCounters(t *rapid.T, w *usagetest.World, s streamName, meterID uuid.UUID) string {
+func (m *model) compareCounters(t modelTest, w *usagetest.World, s streamName, meterID uuid.UUID) string {
 	counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: s.tenantID, MeterID: meterID}, usage.AllTime())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range counters {
+		adds := m.meters[s.code].Aggregation == usage.Sum || m.meters[s.code].Aggregation == usage.Count
+		if want := m.sum(s, c.Period).granted; adds && c.Granted != money.TotalOf(want) && m.whole(s, c.Period) {
+			return fmt.Sprintf("the counter of %s in %v has %s granted, want %s", s.code, c.Period, c.Granted, want)
+		}
 		if want := m.current(s, c.Period); c.Value != money.TotalOf(want) && m.whole(s, c.Period) {
 			return fmt.Sprintf("the counter of %s in %v is %s, want %s", s.code, c.Period, c.Value, want)
 		}
@@ -313,6 +347,24 @@ func (m *model) compareCounters(t *rapid.T, w *usagetest.World, s streamName, me
 	return ""
 }
 
-func sameRefusal(got, want error) bool {
-	return got == want || want != nil && errors.Is(got, want) //nolint:errorlint // nil is no error
+// modelRefusal is an expected error.
+type modelRefusal struct {
+	err error
+	// by, limit, used and left are of a limit that rejects.
+	by         string
+	limit      int64
+	used, left money.Quantity
+}
+
+// matches reports whether a submission was refused as expected; r is nil if it must be stored.
+func (r *modelRefusal) matches(got error) bool {
+	if r == nil {
+		return got == nil
+	}
+	if got != r.err && !errors.Is(got, r.err) { //nolint:errorlint // errors on fields only equal themselves
+		return false
+	}
+	extra := usage.ExtraOf(got)
+	return r.by == "" || extra["limited_by"] == r.by && extra["limit"] == r.limit &&
+		fmt.Sprint(extra["current_usage"]) == r.used.String() && fmt.Sprint(extra["grants_remaining"]) == r.left.String()
 }

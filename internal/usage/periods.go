@@ -74,8 +74,8 @@ func (b *Billing) isOfNoSubscription() bool { return b == nil || b.ByCalendar }
 
 const day = 24 * time.Hour
 
-// LongestMonth is the longest billing period that counts as monthly or shorter.
-const LongestMonth = 31 * day
+// longestMonth is the longest billing period that counts as monthly or shorter.
+const longestMonth = 31 * day
 
 // PeriodOf returns the period in which an event recorded for the time at counts. For one meter and
 // unchanged billing terms, every time belongs to exactly one period.
@@ -132,7 +132,7 @@ func (b *Billing) period(at time.Time) Period {
 		return p.Intersect(Period{p.Start, current.Start})
 	case !at.Before(current.End):
 		return p.Intersect(Period{current.End, p.End})
-	case current.End.Sub(current.Start) <= LongestMonth:
+	case current.End.Sub(current.Start) <= longestMonth:
 		return current
 	default:
 		return p.Intersect(current)
@@ -171,7 +171,7 @@ func (b *Billing) days() int {
 // spansWindows reports whether a billing period is longer than a month but not a number of whole
 // months, such as six weeks. Its end then lies inside a window, which continues in the next billing
 // period.
-func (b *Billing) spansWindows() bool { return b.days() > int(LongestMonth/day) }
+func (b *Billing) spansWindows() bool { return b.days() > int(longestMonth/day) }
 
 // addMonths adds n months to t. If the month is too short for the day of t, the result is its last
 // day.

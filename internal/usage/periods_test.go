@@ -165,7 +165,7 @@ func TestPeriodsPartitionTime(t *testing.T) {
 		if !p.Contains(when) {
 			t.Fatalf("%v does not contain %v", p, when)
 		}
-		if length := p.End.Sub(p.Start); length > LongestMonth {
+		if length := p.End.Sub(p.Start); length > longestMonth {
 			t.Fatalf("%v lasts %v", p, length)
 		}
 		inside := p.Start.Add(time.Duration(rapid.Int64Range(0, int64(p.End.Sub(p.Start)/time.Microsecond)-1).Draw(t, "inside")) * time.Microsecond)

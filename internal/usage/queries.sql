@@ -7,7 +7,9 @@ SELECT
     count(*) AS events,
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
-    coalesce(max(quantity), 0)::bigint AS highest
+    coalesce(max(quantity), 0)::bigint AS highest,
+    coalesce(sum(granted / 1000000), 0)::bigint AS granted_units,
+    coalesce(sum(granted % 1000000), 0)::bigint AS granted_millionths
 FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
@@ -20,14 +22,18 @@ SELECT
     coalesce(max(e.units + s.pruned_units), 0)::bigint AS units,
     coalesce(max(e.millionths + s.pruned_millionths), 0)::bigint AS millionths,
     coalesce(max(e.highest), 0)::bigint AS highest,
-    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
+    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest,
+    coalesce(max(e.granted_units + s.pruned_granted_units), 0)::bigint AS granted_units,
+    coalesce(max(e.granted_millionths + s.pruned_granted_millionths), 0)::bigint AS granted_millionths
 FROM usage_streams s
 CROSS JOIN (
     SELECT
         count(*) AS events,
         coalesce(sum(quantity / 1000000), 0) AS units,
         coalesce(sum(quantity % 1000000), 0) AS millionths,
-        coalesce(max(quantity), 0) AS highest
+        coalesce(max(quantity), 0) AS highest,
+        coalesce(sum(granted / 1000000), 0) AS granted_units,
+        coalesce(sum(granted % 1000000), 0) AS granted_millionths
     FROM usage_events
     WHERE usage_events.tenant_id = $1 AND usage_events.meter_id = $2
 ) e
@@ -85,3 +91,63 @@ ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + exc
 
 -- name: SetCap :exec
 UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2;
+
+-- The meter of a feature, preferably the live one.
+-- name: MeterOfFeature :one
+SELECT * FROM meters WHERE code = $1 ORDER BY deleted_at IS NULL DESC, created_at DESC LIMIT 1;
+
+-- name: InsertGrant :exec
+INSERT INTO usage_grants (tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths,
+    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
+
+-- name: ExtendGrants :exec
+UPDATE usage_streams SET granted_until = sqlc.arg(until)::timestamptz
+WHERE tenant_id = $1 AND meter_id = $2 AND (granted_until IS NULL OR granted_until < sqlc.arg(until)::timestamptz);
+
+-- name: Grants :many
+SELECT sqlc.embed(usage_grants), meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.deleted_at IS NULL
+ORDER BY usage_grants.created_at DESC, usage_grants.id DESC;
+
+-- name: Grant :one
+SELECT sqlc.embed(usage_grants), meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.id = $2 AND usage_grants.deleted_at IS NULL;
+
+-- Also a deleted grant.
+-- name: GrantOfSession :one
+SELECT sqlc.embed(usage_grants), meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.psp_session_id = sqlc.arg(session_id)::text;
+
+-- name: VoidGrant :exec
+UPDATE usage_grants SET units = 0, millionths = 0 WHERE tenant_id = $1 AND id = $2;
+
+-- name: SetInvoiceOfGrant :exec
+UPDATE usage_grants SET invoice_id = $3 WHERE tenant_id = $1 AND id = $2;
+
+-- name: DeleteGrant :execrows
+UPDATE usage_grants SET units = 0, millionths = 0, deleted_at = sqlc.arg(now)::timestamptz
+WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL;
+
+-- name: ExpiredGrants :many
+SELECT tenant_id, id, meter_id FROM usage_grants
+WHERE expires_at <= sqlc.arg(now)::timestamptz AND units + millionths > 0
+ORDER BY expires_at
+LIMIT sqlc.arg(most);
+
+-- name: Reservation :one
+SELECT sqlc.embed(usage_reservations), meters.code
+FROM usage_reservations JOIN meters ON meters.id = usage_reservations.meter_id
+WHERE usage_reservations.tenant_id = $1 AND usage_reservations.id = $2;
+
+-- name: ReleaseReservation :exec
+UPDATE usage_reservations SET released_at = sqlc.arg(now)::timestamptz WHERE tenant_id = $1 AND id = $2;
+
+-- name: OldReservations :many
+SELECT tenant_id, id, expires_at FROM usage_reservations
+WHERE expires_at >= sqlc.arg(since)::timestamptz AND expires_at < sqlc.arg(before)::timestamptz
+ORDER BY expires_at
+LIMIT sqlc.arg(most);

@@ -13,6 +13,10 @@ const (
 	LastValue Aggregation = "last_value" // the most recent quantity
 )
 
+// adds reports whether the meter adds up or counts its events, so that units can be granted and
+// reserved.
+func (m Meter) adds() bool { return m.Aggregation == Sum || m.Aggregation == Count }
+
 // Enforcement defines how a meter enforces its quota (rules: usage#quotas).
 type Enforcement string
 
@@ -33,28 +37,44 @@ const (
 	QuotaExceeded Status = "exceeded" // from 100 percent
 )
 
-// judge returns the reason why an event must be rejected, or nil. current is the value of the meter
-// in the period of the event. The new level decides:
-// the new total, count or maximum, or for last_value the quantity itself, even if the event is
-// older than the last one.
-func judge(m Meter, current money.Total, quantity money.Quantity, b bounds) error {
-	level, fits := money.TotalOf(quantity), true
-	switch m.Aggregation {
-	case Sum:
-		level, fits = current.Add(level)
-	case Count:
-		level, fits = current.Add(money.Total{Units: 1})
-	case Max:
-		level = maxTotal(current, level)
-	case LastValue:
+// units returns the units that an event adds to a sum or count meter.
+func (m Meter) units(quantity money.Quantity) money.Total {
+	if m.Aggregation == Count {
+		return money.Total{Units: 1}
 	}
-	if limit, by := b.exceeded(m, level); by != "" {
-		return quotaExceeded(m, limit, by, current)
+	return money.TotalOf(quantity)
+}
+
+// judge returns the part of an event that is drawn from grants, or the reason why the event must be
+// rejected. w is the window of the event. The new level decides: the new total, count or maximum, or
+// for last_value the quantity itself, even if the event is older than the last one.
+func judge(m Meter, w window, quantity money.Quantity, b bounds) (drawn money.Quantity, err error) {
+	level, fits, isOver := money.TotalOf(quantity), true, false
+	switch m.Aggregation {
+	case Sum, Count:
+		units, isCovered := m.units(quantity), false
+		level, fits = w.used.Value.Add(units)
+		var from money.Total
+		from, isCovered = w.cover(m, units, b.limit)
+		drawn, _ = from.Quantity() // at most the quantity
+		// An event of 0 is covered by anything, but not stored above the limit.
+		isOver = !isCovered || units == money.Total{} && b.limit != nil && minus(w.used.Value, w.used.Granted).Exceeds(*b.limit)
+	case Max:
+		level = maxTotal(w.used.Value, level)
+		isOver = b.limit != nil && level.Exceeds(*b.limit)
+	case LastValue:
+		isOver = b.limit != nil && level.Exceeds(*b.limit)
+	}
+	if !w.isSettlement {
+		held, _ := level.Add(w.reserved)
+		if limit, by := b.exceeded(m, isOver, held); by != "" {
+			return 0, quotaExceeded(m, limit, by, w)
+		}
 	}
 	if !fits {
-		return errTotalTooLarge
+		return 0, errTotalTooLarge
 	}
-	return nil
+	return drawn, nil
 }
 
 // statusOf compares usage with its limit, exactly. With a limit of 0, zero usage is ok and any

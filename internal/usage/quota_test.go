@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			for enforcement, want := range map[Enforcement]error{EnforcementHard: tt.want, EnforcementSoft: nil, EnforcementUnenforced: nil} {
 				m := Meter{Aggregation: tt.aggregation, Enforcement: enforcement}
-				if got := judge(m, total(tt.current), quantity(tt.quantity), bounds{limit: tt.limit}); !errors.Is(got, want) {
+				if _, got := judge(m, window{used: Counter{Value: total(tt.current)}}, quantity(tt.quantity), bounds{limit: tt.limit}); !errors.Is(got, want) {
 					t.Errorf("%s: got %v, want %v", enforcement, got, want)
 				}
 			}
@@ -91,7 +91,7 @@ func TestJudgeRefusesTotalsThatDoNotFit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			m := Meter{Aggregation: tt.aggregation, Enforcement: tt.enforcement}
-			got := judge(m, full, money.One, bounds{limit: tt.limit})
+			_, got := judge(m, window{used: Counter{Value: full}}, money.One, bounds{limit: tt.limit})
 			if !errors.Is(got, tt.want) && got != tt.want { //nolint:errorlint // errTotalTooLarge equals no other refusal
 				t.Errorf("got %v, want %v", got, tt.want)
 			}

@@ -58,27 +58,13 @@ func (r Records) ValueBefore(ctx context.Context, tenantID uuid.UUID, m Meter, a
 	return value, err
 }
 
-// MeterPeriod is a request for the total of a meter in a period.
-type MeterPeriod struct {
-	Meter  Meter
-	Period Period // contains now
-}
-
-// ReadTotals returns the totals of a tenant's meters, in the order of wanted. It reads the
-// counters, or the events of a period without a counter.
-func (r Records) ReadTotals(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
+// ReadCounter returns the counter of a meter in a period that contains now. A period without a stored
+// counter is counted from its events.
+func (r Records) ReadCounter(ctx context.Context, tenantID uuid.UUID, m Meter, p Period, now time.Time) (Counter, error) {
 	counters := map[StreamKey][]*Counter{}
 	err := r.store.db.QueryAll(ctx, r.store.countersAtQuery([]uuid.UUID{tenantID}, now, counters))
 	if err != nil {
-		return nil, err
+		return Counter{}, err
 	}
-	used := make([]money.Total, len(wanted))
-	for i, w := range wanted {
-		c, err := r.store.current(ctx, StreamKey{TenantID: tenantID, MeterID: w.Meter.ID}, w.Meter, w.Period, counters)
-		if err != nil {
-			return nil, err
-		}
-		used[i] = c.Value
-	}
-	return used, nil
+	return r.store.current(ctx, StreamKey{TenantID: tenantID, MeterID: m.ID}, m, p, counters)
 }

@@ -22,7 +22,7 @@ func (l *ledger) countRefused(ctx context.Context, streams []*stream, now time.T
 	for _, s := range streams {
 		var n int64
 		for _, e := range s.entries {
-			if errors.Is(e.verdict.err, ErrQuotaExceeded) {
+			if e.hold == nil && errors.Is(e.verdict.err, ErrQuotaExceeded) {
 				n++
 			}
 		}

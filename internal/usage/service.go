@@ -28,7 +28,9 @@ type Deps struct {
 	// Billing queues the figures of billable events. It is required for recording.
 	Billing billingQueue
 	Events  hook.Outbox // nil: no events are published
-	Audit   auditLog    // records the changes of caps
+	Audit   auditLog    // records the changes of caps and grants
+	// LockTenant locks a tenant that is not deleted until the transaction ends, or returns 404.
+	LockTenant func(ctx context.Context, tenantID uuid.UUID) error
 	// DailyCap limits the events per day of a tenant that never had a plan; 0 means unlimited.
 	// HadPlan reports whether a tenant ever had a plan. It is required with a cap.
 	DailyCap int64
@@ -40,13 +42,15 @@ type Deps struct {
 
 // Service records and reports usage. It is safe for concurrent use.
 type Service struct {
-	store     store
-	plans     planReader
-	clock     clock.Clock
-	alerts    quotaNotifier
-	audit     auditLog
-	writer    *batcher[*submission, verdict]
-	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
+	store      store
+	plans      planReader
+	clock      clock.Clock
+	alerts     quotaNotifier
+	audit      auditLog
+	events     hook.Outbox // nil: no events are published
+	lockTenant func(ctx context.Context, tenantID uuid.UUID) error
+	writer     *batcher[*submission, verdict]
+	summaries  *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
 
 // NewService returns a Service and registers its jobs. Record and RecordBatch block until Run is
@@ -63,12 +67,13 @@ func NewService(d Deps) *Service {
 		batches = 4
 	}
 	svc := &Service{
-		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, audit: d.Audit,
+		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, audit: d.Audit, events: d.Events, lockTenant: d.LockTenant,
 		writer: newBatcher(batcherConfig[*submission, verdict]{
 			Decide: l.decide, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
 			Busy: ErrBusy, Log: d.Log, Calls: maxWaiting, Batches: batches,
 		}),
 	}
+	l.alarm.reading = svc.reading
 	svc.summaries = querycache.New(querycache.Config[uuid.UUID, cachedSummary]{
 		DB: d.DB, Tables: svc.summaryTables(), Load: svc.loadSummaries,
 		Valid: func(one cachedSummary) bool { return one.isCurrent(d.Clock.Now()) },
@@ -86,6 +91,7 @@ func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verd
 		var accepted, duplicate, overQuota, failed int
 		for i := range verdicts {
 			switch err := verdicts[i].err; {
+			case verdicts[i].reservation != nil: // not an event
 			case err == nil:
 				accepted++
 			case errors.Is(err, ErrDuplicate):

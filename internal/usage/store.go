@@ -32,20 +32,20 @@ func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, coun
 	return s.rebuild(ctx, k.TenantID, m, p)
 }
 
-// level returns the value of current plus the interrupted windows that count in the period.
-func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Total, error) {
+// level returns current plus the interrupted windows that count in the period.
+func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (Counter, error) {
 	sum, err := s.current(ctx, k, m, p, counters)
 	if err != nil || m.Reset != ResetMonthly {
-		return sum.Value, err
+		return sum, err
 	}
 	for _, part := range besides {
 		c, err := s.current(ctx, k, m, part, counters)
 		if err != nil {
-			return money.Total{}, err
+			return sum, err
 		}
 		sum.join(m.Aggregation, c)
 	}
-	return sum.Value, nil
+	return sum, nil
 }
 
 // rebuild computes a counter from the stored events. For the unbounded period it includes deleted
@@ -63,9 +63,9 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 	}
 	switch m.Aggregation {
 	case Sum:
-		c.Value = money.NewTotal(t.units, t.millionths)
+		c.Value, c.Granted = money.NewTotal(t.units, t.millionths), t.granted
 	case Count:
-		c.Value = money.NewTotal(t.events, 0)
+		c.Value, c.Granted = money.NewTotal(t.events, 0), t.granted
 	case Max:
 		c.Value = money.TotalOf(t.highest)
 	case LastValue: // handled above
@@ -77,18 +77,20 @@ func (s store) rebuild(ctx context.Context, tenantID uuid.UUID, m Meter, p Perio
 type totals struct {
 	events, units, millionths int64
 	highest                   money.Quantity
+	granted                   money.Total
 }
 
 func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (totals, error) {
 	if p.Unbounded() {
 		row, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID})
 		highest := money.Quantity(max(row.Highest, row.PrunedHighest))
-		return totals{row.Events, row.Units, row.Millionths, highest}, sqldb.Wrap(err, "total all events")
+		return totals{row.Events, row.Units, row.Millionths, highest, money.NewTotal(row.GrantedUnits, row.GrantedMillionths)}, sqldb.Wrap(err, "total all events")
 	}
 	row, err := s.q(ctx).Totals(ctx, usagesql.TotalsParams{
 		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End,
 	})
-	return totals{row.Events, row.Units, row.Millionths, money.Quantity(row.Highest)}, sqldb.Wrap(err, "total the events of a period")
+	granted := money.NewTotal(row.GrantedUnits, row.GrantedMillionths)
+	return totals{row.Events, row.Units, row.Millionths, money.Quantity(row.Highest), granted}, sqldb.Wrap(err, "total the events of a period")
 }
 
 // lastValue returns the value and the time of the latest event of a period. The time is nil if

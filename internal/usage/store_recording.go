@@ -42,6 +42,10 @@ type streamState struct {
 	pruned       bool       // events of the stream were deleted
 	cap          *int64     // the tenant's own limit in whole units; nil for none
 	summedBefore *time.Time // hours include the events recorded before this time; nil: no events
+	// grantedUntil is the end of the last grant that may have a rest; nil for none.
+	grantedUntil *time.Time
+	// reservedUntil is not before the end of any reservation; nil if there never was one.
+	reservedUntil *time.Time
 }
 
 // lockStreams locks streams until the transaction ends, so that no other transaction records on
@@ -77,13 +81,13 @@ func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]stream
 	among, args := s.streamCondition(1, keys)
 	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before, cap FROM usage_streams WHERE (tenant_id, meter_id) ` +
+		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before, cap, granted_until, reserved_until FROM usage_streams WHERE (tenant_id, meter_id) ` +
 			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
-			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore, &state.cap)
+			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore, &state.cap, &state.grantedUntil, &state.reservedUntil)
 			found[k] = state
 			return err
 		},
@@ -93,10 +97,16 @@ func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]stream
 // counters reads the counters of streams whose periods overlap a time range, including its end.
 func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
+	return found, s.db.QueryAll(ctx, s.countersQuery(keys, in, found))
+}
+
+// countersQuery is counters as a query that adds to found.
+func (s store) countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
 	among, args := s.streamCondition(3, keys)
-	return found, s.db.QueryAll(ctx, sqldb.Query{
+	return sqldb.Query{
 		Doing: "read counters",
-		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
+		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at,
+    c.granted_units, c.granted_millionths, c.rejected
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
     AND (c.tenant_id, c.meter_id) ` + among,
@@ -104,11 +114,12 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter
-			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value.Units, &c.Value.Millionths, &c.LastRecordedAt)
+			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value.Units, &c.Value.Millionths, &c.LastRecordedAt,
+				&c.Granted.Units, &c.Granted.Millionths, &c.Rejected)
 			found[k] = append(found[k], &c)
 			return err
 		},
-	})
+	}
 }
 
 // countersAtQuery reads the counters of tenants whose periods contain now into found. It adds every
@@ -117,7 +128,8 @@ func (s store) countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[S
 	among, args := sqldb.InCondition(s.db, 3, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read counters",
-		Text: `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
+		Text: `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at,
+    c.granted_units, c.granted_millionths, c.rejected
 FROM usage_streams s
 LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
     AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
@@ -126,12 +138,13 @@ WHERE s.tenant_id ` + among,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var start, end, last *time.Time
-			var units, millionths *int64
-			err := scan(&k.TenantID, &k.MeterID, &start, &end, &units, &millionths, &last)
+			var units, millionths, grantedUnits, grantedMillionths, rejected *int64
+			err := scan(&k.TenantID, &k.MeterID, &start, &end, &units, &millionths, &last, &grantedUnits, &grantedMillionths, &rejected)
 			known := found[k]
 			if units != nil {
 				known = append(known, &Counter{
 					Period: Period{Start: *start, End: *end}, Value: money.Total{Units: *units, Millionths: *millionths}, LastRecordedAt: last,
+					Granted: money.Total{Units: *grantedUnits, Millionths: *grantedMillionths}, Rejected: *rejected,
 				})
 			}
 			found[k] = known
@@ -140,18 +153,20 @@ WHERE s.tenant_id ` + among,
 	}
 }
 
-// capsQuery reads the caps of tenants into found.
-func (s store) capsQuery(tenantIDs []uuid.UUID, found map[StreamKey]int64) sqldb.Query {
+// streamStatesQuery reads the streams of tenants that have a cap, grants or reservations into found,
+// without locking them.
+func (s store) streamStatesQuery(tenantIDs []uuid.UUID, found map[StreamKey]streamState) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read caps",
-		Text:  `SELECT tenant_id, meter_id, cap FROM usage_streams WHERE cap IS NOT NULL AND tenant_id ` + among,
-		Args:  args,
+		Text: `SELECT tenant_id, meter_id, cap, granted_until, reserved_until FROM usage_streams
+WHERE (cap IS NOT NULL OR granted_until IS NOT NULL OR reserved_until IS NOT NULL) AND tenant_id ` + among,
+		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
-			var limit int64
-			err := scan(&k.TenantID, &k.MeterID, &limit)
-			found[k] = limit
+			var state streamState
+			err := scan(&k.TenantID, &k.MeterID, &state.cap, &state.grantedUntil, &state.reservedUntil)
+			found[k] = state
 			return err
 		},
 	}
@@ -174,16 +189,20 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 	if len(counters) == 0 {
 		return nil
 	}
-	rows := make([]any, 0, 8*len(counters))
+	rows := make([]any, 0, 11*len(counters))
 	for _, c := range counters {
-		rows = append(rows, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now)
+		rows = append(rows, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now,
+			c.Granted.Units, c.Granted.Millionths, c.Rejected)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")
-	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at)
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz",
+		"bigint", "bigint", "bigint")
+	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at,
+    granted_units, granted_millionths, rejected)
 SELECT * FROM (`+values+`) AS changed
 WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
-SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
+SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at,
+    granted_units = excluded.granted_units, granted_millionths = excluded.granted_millionths, rejected = excluded.rejected`, args)
 	if err != nil {
 		return sqldb.Wrap(err, "store counters")
 	}

@@ -2,11 +2,13 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -24,6 +26,23 @@ type stream struct {
 	// periods, and those of periods of earlier subscriptions, which a later change can make visible
 	// again.
 	counters []*Counter
+	// now is when the stream was read. It decides which grants and reservations are valid.
+	now time.Time
+	// isBilled means that the tenant's plan bills the meter. It is only known with grants.
+	isBilled bool
+	// readsGrants means that the grants were read: the stream may have some. grants are the valid
+	// ones, in the order of use, and remaining is their rest.
+	readsGrants bool
+	grants      []*grant
+	remaining   money.Total
+	// hasLaterGrants means that there are grants that start later.
+	hasLaterGrants bool
+	// reserved are the units of the open reservations, and reservations the ones that entries name,
+	// by idempotency key.
+	reserved     money.Total
+	reservations map[string]*reservation
+	// canOpen is how many more reservations the tenant can open, shared by its streams.
+	canOpen *int64
 	// left is how many more events the tenant can record today, shared by its streams. Nil means
 	// that the batch cannot exceed the cap.
 	left *int64
@@ -35,6 +54,7 @@ type entry struct {
 	verdict        *verdict
 	period         Period
 	id             uuid.UUID       // of the stored event
+	granted        money.Quantity  // the part that is drawn from grants
 	keyUsed        bool            // a deleted event used its idempotency key
 	countedPeriods *countedPeriods // nil if the entry counts only in period
 }
@@ -87,9 +107,20 @@ func (s *stream) ensureCounter(ctx context.Context, db store, p Period, keep boo
 	return nil
 }
 
+// isExact reports whether the stream must be judged once, with all used keys known, because judging
+// changes its grants and reservations.
+func (s *stream) isExact() bool {
+	return len(s.grants) > 0 || s.reservedUntil != nil || s.reserves()
+}
+
+// reserves reports whether an entry reserves units.
+func (s *stream) reserves() bool {
+	return slices.ContainsFunc(s.entries, func(e *entry) bool { return e.hold != nil })
+}
+
 // judge rejects invalid entries and reports whether all are accepted. used contains the idempotency
 // keys used before, and judge adds the keys of the entries. If used is nil, every entry counts as
-// new. The counters do not change yet.
+// new. The counters do not change yet, but grants and reservations do.
 func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	counters := make([]*Counter, len(s.counters))
 	for i, c := range s.counters {
@@ -98,10 +129,19 @@ func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	}
 	allAccepted = true
 	for _, e := range s.entries {
+		if e.hold != nil {
+			*e.verdict = s.reserve(e, counters, used)
+			continue
+		}
 		*e.verdict = verdict{err: s.rejection(e, counters, used)}
 		if e.verdict.err != nil {
 			allAccepted = false
 			continue
+		}
+		e.id = sqldb.NewID()
+		s.draw(e.granted)
+		if e.settles != nil {
+			s.close(e)
 		}
 		if used != nil && e.IdempotencyKey != nil {
 			used[e.key(s.key)] = true
@@ -114,21 +154,46 @@ func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	return allAccepted
 }
 
-// rejection returns the reason to reject an entry, or nil.
+// rejection returns the reason to reject an entry, or nil. It sets the part that is drawn from
+// grants.
 func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool) error {
-	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
+	switch {
+	case e.settles != nil:
+		if err := s.checkSettlement(e); err != nil {
+			return err
+		}
+	case e.keyUsed || e.IdempotencyKey != nil && (used[e.key(s.key)] || s.reservations[*e.IdempotencyKey] != nil):
 		return ErrDuplicate
-	}
-	if s.left != nil && *s.left == 0 {
+	case s.left != nil && *s.left <= 0:
 		return errDailyCap
 	}
-	b := bounds{limit: s.allowance.limit(s.meter.Code), cap: s.cap}
-	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, b)
+	granted, err := judge(s.meter, s.windowOf(e, s.current(e, counters), e.period.Contains(s.now)), e.Quantity, s.bounds())
 	if err == nil && e.countedPeriods != nil && e.countedPeriods.later != nil {
-		now := level(s.meter.Aggregation, counters, e.countedPeriods.later...)
-		err = judge(s.meter, now.Value, e.Quantity, b)
+		var later money.Quantity
+		later, err = judge(s.meter, s.windowOf(e, level(s.meter.Aggregation, counters, e.countedPeriods.later...), true), e.Quantity, s.bounds())
+		granted = max(granted, later)
 	}
+	e.granted = granted
 	return err
+}
+
+func (s *stream) bounds() bounds {
+	return bounds{limit: s.allowance.limit(s.meter.Code), cap: s.cap}
+}
+
+// windowOf returns the window in which an entry is judged.
+func (s *stream) windowOf(e *entry, used Counter, isCurrent bool) window {
+	w := window{used: used, grants: s.remaining, isBilled: s.isBilled, isSettlement: e.settles != nil}
+	if isCurrent {
+		w.reserved = s.reserved
+	}
+	if e.settles == nil {
+		return w
+	}
+	if r := s.reservations[*e.IdempotencyKey]; r.isOpen(s.now) {
+		w.reserved = minus(w.reserved, s.meter.units(r.Quantity))
+	}
+	return w
 }
 
 // count adds an entry to every counter whose period contains it.
@@ -136,17 +201,17 @@ func (s *stream) count(e *entry, counters []*Counter) {
 	for _, c := range counters {
 		if c.Period.Contains(e.at) {
 			c.add(s.meter.Aggregation, e.Quantity, e.at)
+			c.Granted, _ = c.Granted.Add(money.TotalOf(e.granted))
 		}
 	}
 }
 
 // accept sets the event of an entry and returns the row to store.
 func (s *stream) accept(e *entry, now time.Time) storedEvent {
-	e.id = sqldb.NewID()
 	e.verdict.event = Event{ID: e.id, MeterCode: s.meter.Code, Quantity: e.Quantity, RecordedAt: e.at, Metadata: e.Metadata}
 	return storedEvent{
 		Stream: s.key, ID: e.id, Quantity: e.Quantity,
-		IdempotencyKey: e.IdempotencyKey, RecordedAt: e.at, Metadata: e.Metadata, StoredAt: now,
+		IdempotencyKey: e.IdempotencyKey, RecordedAt: e.at, Metadata: e.Metadata, StoredAt: now, Granted: e.granted,
 	}
 }
 
@@ -156,11 +221,22 @@ type outcome struct {
 	late    []CountedEvent // in hours that are already summed
 	alerts  []Alert
 	billed  []Figure
+	grants  []*grant // changed
+	// streams are the streams whose state changed.
+	streams      []*stream
+	reservations []*reservation // new and changed
 }
 
 // settle counts the stored entries, rejects the others as duplicates, and adds to out.
 func (s *stream) settle(stored map[uuid.UUID]bool, now time.Time, out *outcome) {
 	for _, e := range s.entries {
+		if e.hold != nil {
+			continue
+		}
+		if errors.Is(e.verdict.err, ErrQuotaExceeded) {
+			c := find(s.counters, e.period)
+			c.Rejected, c.changed = c.Rejected+1, true
+		}
 		if e.verdict.err != nil {
 			continue
 		}
@@ -185,6 +261,7 @@ func (s *stream) settle(stored map[uuid.UUID]bool, now time.Time, out *outcome) 
 			out.changed = append(out.changed, changedCounter{s.key, c})
 		}
 	}
+	s.settlePools(out)
 }
 
 // find returns the counter of a period, or nil.

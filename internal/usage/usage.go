@@ -61,6 +61,10 @@ type Allowance struct {
 	// Limits are the quotas of the subscription's plan by feature code, in whole units. A missing
 	// code is unlimited, as is one whose entitlement is boolean or has no value.
 	Limits map[string]int64
+	// BillsUsage means that the plan bills usage; see planReader.Prices. Usage in a trial is free.
+	BillsUsage, IsTrial bool
+	Currency            string   // ISO 4217, of the subscription
+	PriceIDs            []string // the provider's prices that bill usage; nil if unknown
 	// ChangesAt is when an override expires next, so that the limits change; nil for never.
 	ChangesAt *time.Time
 }
@@ -80,6 +84,9 @@ type planReader interface {
 	// without a subscription can be missing; they have the zero Allowance. Callers must not modify
 	// the result.
 	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Allowance, error))
+	// Prices returns the unit prices of the meters that the plans of tenants bill, by tenant and
+	// meter. It runs no query if no plan bills usage.
+	Prices(ctx context.Context, allowances map[uuid.UUID]Allowance) (map[uuid.UUID]map[uuid.UUID]money.UnitPrice, error)
 	// AllowanceTables returns all tables that Allowances reads.
 	AllowanceTables() []string
 }
@@ -91,6 +98,14 @@ type Reading struct {
 	Current money.Total
 	Limit   *int64 // in whole units; nil if unlimited
 	Cap     *int64 // the tenant's own limit in whole units; nil for none
+	// Granted is the part of Current that was drawn from grants, and GrantsRemaining the rest of the
+	// valid grants.
+	Granted, GrantsRemaining money.Total
+	Reserved                 money.Total      // by open reservations; not part of Current
+	Rejected                 int64            // events that the limit or the cap rejected in the period
+	UnitPrice                *money.UnitPrice // nil unless the plan bills the meter
+	Currency                 string           // of UnitPrice, ISO 4217
+	alerts                   []quotaAlert
 }
 
 // Percent returns the usage in percent of the limit, rounded half up to two decimals. It returns

@@ -293,7 +293,7 @@ func TestCheckoutRefusals(t *testing.T) {
 		code, param string
 	}{
 		{"no mode", func(c *api.CheckoutSessionCreateParams) { c.Mode = nil }, "parameter_missing", "mode"},
-		{"another mode", func(c *api.CheckoutSessionCreateParams) { c.Mode = api.String("payment") }, "", "mode"},
+		{"another mode", func(c *api.CheckoutSessionCreateParams) { c.Mode = api.String("setup") }, "", "mode"},
 		{"no customer", func(c *api.CheckoutSessionCreateParams) { c.Customer = nil }, "parameter_missing", "customer"},
 		{"unknown customer", func(c *api.CheckoutSessionCreateParams) { c.Customer = api.String("cus_x") }, "resource_missing", "customer"},
 		{"no success_url", func(c *api.CheckoutSessionCreateParams) { c.SuccessURL = nil }, "parameter_missing", "success_url"},
@@ -303,7 +303,7 @@ func TestCheckoutRefusals(t *testing.T) {
 		{"quantity 0", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Quantity = api.Int64(0) }, "parameter_invalid_integer", "line_items[0][quantity]"},
 		{"unknown price", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Price = api.String("price_x") }, "resource_missing", "line_items[0][price]"},
 		{"inactive price", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Price = &gone.ID }, "", "line_items[0][price]"},
-		{"one-time price", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Price = &once.ID }, "", "line_items[0][price]"},
+		{"one-time price", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Price = &once.ID }, "", "line_items"},
 		{"two intervals", second(yearly.ID), "", "line_items[1][price]"},
 		{"two currencies", second(dollars.ID), "", "line_items[1][price]"},
 		{"too much", func(c *api.CheckoutSessionCreateParams) { c.LineItems[0].Quantity = api.Int64(100_000) }, "amount_too_large", "line_items"},

@@ -198,7 +198,7 @@ func timers() map[string]kernel.Action {
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
 		invoices.TimerFinalizes:              subscriptions.FinalizeDue,
 		invoices.TimerRetries:                subscriptions.RetryDue,
-		payments.TimerDebitSettles:           subscriptions.SettleDebit(checkout.RecordPaymentOutcome),
+		payments.TimerDebitSettles:           checkout.SettleDebit,
 	}
 }
 

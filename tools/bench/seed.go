@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -112,6 +113,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
 	list := pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans, Meters: meters.NewService(meters.Deps{DB: db, Clock: system, Audit: trail, Currencies: plans}),
+		Packs:      pack.New(db, plans),
 		Currencies: currency.New(currency.Deps{DB: db, Clock: system, Catalog: plans, Audit: trail}),
 	})
 	if _, err := list.Apply(ctx, demo, false); err != nil {

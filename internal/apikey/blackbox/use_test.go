@@ -20,8 +20,10 @@ import (
 // opened maps each scope to the routes that it allows (rules: api-keys#scopes). Keys cannot call
 // any other route.
 var opened = map[string][]string{
-	"usage.write":       {"POST /usage", "POST /usage/batch"},
-	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export"},
+	"usage.write": {
+		"POST /usage", "POST /usage/batch", "POST /usage/reservations", "POST /usage/reservations/{reservation}/settle", "DELETE /usage/reservations/{reservation}",
+	},
+	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export", "GET /grants"},
 	"entitlements.read": {"GET /entitlements"},
 	"subscription.read": {"GET /subscription", "GET /subscription/seats", "GET /subscription/preview-change", "GET /plans"},
 	"invoices.read":     {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit"},
@@ -38,18 +40,19 @@ var opened = map[string][]string{
 		"GET /roles", "GET /roles/permissions", "POST /roles", "PATCH /roles/{role}", "DELETE /roles/{role}",
 	},
 	"subscriptions.write": {
-		"POST /checkout", "POST /checkout/preview", "POST /subscription/trial", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
+		"POST /checkout", "POST /packs/{slug}/checkout", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
 		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
-		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel",
 	},
 	"limits.write": {
 		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",
 		"DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}", "PUT /usage/{meterCode}/cap",
+		"GET /api/v1/admin/tenants/{tenant}/grants", "POST /api/v1/admin/tenants/{tenant}/grants", "DELETE /api/v1/admin/tenants/{tenant}/grants/{grant}",
 	},
 	"catalog.read": {
 		"GET /api/v1/admin/products", "GET /api/v1/admin/products/{product}", "GET /api/v1/admin/plans", "GET /api/v1/admin/plans/{plan}",
 		"GET /api/v1/admin/features", "GET /api/v1/admin/features/{feature}", "GET /api/v1/admin/meters", "GET /api/v1/admin/meters/{meter}",
-		"GET /api/v1/admin/currencies",
+		"GET /api/v1/admin/currencies", "GET /api/v1/admin/packs", "GET /api/v1/admin/packs/{pack}",
 	},
 }
 

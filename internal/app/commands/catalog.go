@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
@@ -168,9 +169,11 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 		DB: db, Clock: clock.System(), Audit: trail,
 		Subscriptions: entitlement.NewRegister(db, clock.System()),
 	})
+	packs := pack.New(db, plans)
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,
 		Currencies: currency.New(currency.Deps{DB: db, Clock: clock.System(), Catalog: plans, Audit: trail}),
-		Meters:     meters.NewService(meters.Deps{DB: db, Clock: clock.System(), Currencies: plans, Audit: trail}),
+		Packs:      packs,
+		Meters:     meters.NewService(meters.Deps{DB: db, Clock: clock.System(), Currencies: plans, Audit: trail, Packs: packs}),
 	}))
 }

@@ -34,6 +34,10 @@ var kinds = []reference.Kind{
 		},
 	},
 	{
+		Code: string(fault.ReservationSettled), Name: "ReservationSettledError", Text: "The reservation is settled.",
+		Fields: []reference.Field{{Name: "event_id", Type: "string", Text: "ID of the usage event that settled it."}},
+	},
+	{
 		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot select this plan or change to it.",
 		Fields: []reference.Field{{
 			Name: "violations", Type: "[]Violation", Optional: true, Text: "Features whose limit would be exceeded. Absent if the error has another reason.",
@@ -106,7 +110,7 @@ var names = map[string]string{
 	"TenantView": "Tenant", "TenantFields": "TenantInput", "TenantUpdated": "TenantUpdate", "PublicSettings": "Settings", "KeysStruct": "PushKeys",
 	"InvitedRegistrationDataStruct": "InvitedLogin", "InvitationBody": "InvitationInput", "MemberRole": "MemberRoleInput",
 	"Session": "Login", "OAuthSession": "DelegatedLogin", "SessionUser": "LoginUser", "SessionTenant": "LoginTenant", "UserSession": "LoginSession",
-	"Meta": "PageMeta", "Links": "PageLinks", "UsageRecording": "UsageEventInput", "RecordedEvent": "UsageEvent",
+	"Meta": "PageMeta", "Links": "PageLinks", "UsageRecording": "UsageEventInput", "RecordedEvent": "UsageEvent", "GrantView": "Grant",
 }
 
 // params are the descriptions of parameters.
@@ -120,7 +124,7 @@ var params = map[string]string{
 	"plan": "ID of the plan.", "price": "ID of the plan's price.", "product": "ID of the product.", "provider": "Name of the identity provider.", "role": "ID of the role.",
 	"subscription": "ID of the subscription.", "token": "Token from the invitation link.", "user": "ID of the user.",
 
-	"meter_code": "Code of the meter.", "format": "Format of the file.", "new_plan_id": "ID of the new plan.",
+	"meter_code": "Code of the meter.", "format": "Format of the file.", "grant": "ID of the grant.", "reservation": "ID of the reservation.", "new_plan_id": "ID of the new plan.",
 
 	"tenantry_oauth": "Cookie of the browser that started the login.", "code": "Authorization code of the identity provider.",
 	"state": "State parameter from the redirect.", "error": "Error code of the identity provider.", "iss": "Issuer of the response.",

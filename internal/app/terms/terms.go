@@ -23,6 +23,7 @@ import (
 
 // Allowances provides the quotas and billing periods of subscriptions to the usage domain.
 type Allowances struct {
+	db           *sqldb.DB
 	entitlements *entitlement.Service
 	clock        clock.Clock
 	cache        *querycache.Cache[uuid.UUID, usage.Allowance]
@@ -30,7 +31,7 @@ type Allowances struct {
 
 // NewAllowances returns Allowances for the entitlements of a database.
 func NewAllowances(db *sqldb.DB, c clock.Clock, entitlements *entitlement.Service) Allowances {
-	a := Allowances{entitlements: entitlements, clock: c}
+	a := Allowances{db: db, entitlements: entitlements, clock: c}
 	a.cache = querycache.New(querycache.Config[uuid.UUID, usage.Allowance]{
 		DB: db, Tables: a.AllowanceTables(),
 		Load: func(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
@@ -83,6 +84,12 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 		all := make(map[uuid.UUID]usage.Allowance, len(terms))
 		for id, t := range terms {
 			allowance := usage.Allowance{Limits: t.Limits(now), ChangesAt: t.ChangesAt(now)}
+			if !t.IsDefault() && t.BillsUsage() {
+				allowance.BillsUsage, allowance.IsTrial, allowance.Currency = true, t.Status == string(subscription.Trialing), t.Currency
+				if allowance.PriceIDs, err = decodePriceIDs(t.MeteredItems); err != nil {
+					return nil, err
+				}
+			}
 			if t.PlanID != uuid.Nil {
 				allowance.Billing = &usage.Billing{
 					ByCalendar: t.IsDefault(),
@@ -108,7 +115,9 @@ func HadPlanFunc(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bo
 }
 
 // AllowanceTables returns all tables that Allowances reads.
-func (a Allowances) AllowanceTables() []string { return entitlement.TermTables() }
+func (a Allowances) AllowanceTables() []string {
+	return append(entitlement.TermTables(), "meter_links", "meter_prices")
+}
 
 func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
 	if len(terms) == 0 {

@@ -120,6 +120,34 @@ func (s *Service) CheckSellable(ctx context.Context, plan catalog.Plan, price ca
 	return nil
 }
 
+// CheckAmount returns nil if the given number of units can be sold for a one-time payment at an
+// amount per unit. Otherwise it returns the errors of CheckSellable.
+func (s *Service) CheckAmount(ctx context.Context, currency string, amount, units int64) error {
+	v, err := s.newView(ctx, nil, currency)
+	if err != nil {
+		return err
+	}
+	if err := v.checkChargeable(amount, units); err != nil {
+		return err
+	}
+	if u, err := charge.UnitsOf(currency, int(v.currency.MinorUnits)); err == nil && amount < (u.Minimum()+units-1)/units {
+		return Obstacle{PriceStatus: StatusBelowMinimum}.err()
+	}
+	return nil
+}
+
+// ExplainAmount returns the error of CheckAmount after the provider rejected a one-time payment, or
+// else cause. The provider can know other currencies and minimums than this service.
+func (s *Service) ExplainAmount(cause error) error {
+	switch {
+	case errors.Is(cause, psp.ErrTooSmall):
+		return Obstacle{PriceStatus: StatusBelowMinimum}.err().Wrap(cause)
+	case errors.Is(cause, psp.ErrCurrency):
+		return errCurrency.Wrap(cause)
+	}
+	return cause
+}
+
 // ExplainRefusal returns the error of CheckSellable after the provider rejected a sale, with all
 // prices read again, or else cause. A price can have been deactivated since it was read, with its
 // event still to arrive.

@@ -20,7 +20,7 @@ type applier struct {
 	changes Changes
 }
 
-// applyCatalog applies everything except meters, under the catalog lock.
+// applyCatalog applies everything except meters and packs, under the catalog lock.
 func (a *applier) applyCatalog(ctx context.Context, c Catalog) error {
 	return a.catalog.Change(ctx, func(ctx context.Context, _ time.Time) error {
 		for _, data := range c.Currencies {
@@ -112,6 +112,11 @@ func (a *applier) checkReferences(ctx context.Context, c Catalog) error {
 			for _, code := range slices.Sorted(maps.Keys(plan.Entitlements)) {
 				check(path+".entitlements", "feature", code)
 			}
+		}
+	}
+	for i, p := range c.Packs {
+		for _, code := range slices.Sorted(maps.Keys(p.Prices)) {
+			check(fmt.Sprintf("packs[%d].prices", i), "currency", code)
 		}
 	}
 	for i, meter := range c.Meters {

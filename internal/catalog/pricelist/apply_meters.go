@@ -12,7 +12,7 @@ import (
 
 // applyMeters applies the meters, which are matched by code.
 func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
-	if len(wanted) == 0 && !a.prune {
+	if len(wanted) == 0 {
 		return nil
 	}
 	stored, err := a.meters.All(ctx)
@@ -23,9 +23,7 @@ func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
 	for _, e := range stored {
 		byCode[e.Code] = e
 	}
-	named := map[string]bool{}
 	for _, data := range wanted {
-		named[data.Code] = true
 		old, exists := byCode[data.Code]
 		if exists {
 			err = a.updateMeter(ctx, old, data)
@@ -37,11 +35,17 @@ func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
 			return &RefusalError{"meter " + data.Code, err}
 		}
 	}
-	if !a.prune {
-		return nil
+	return nil
+}
+
+// pruneMeters deletes the meters that are missing from the file.
+func (a *applier) pruneMeters(ctx context.Context, wanted []MeterData) error {
+	stored, err := a.meters.All(ctx)
+	if err != nil {
+		return err
 	}
 	for _, e := range stored {
-		if named[e.Code] {
+		if slices.ContainsFunc(wanted, func(data MeterData) bool { return data.Code == e.Code }) {
 			continue
 		}
 		a.changes.Remove("meter", e.Code)

@@ -66,6 +66,9 @@ func (c Catalog) Check() error {
 	for i, m := range c.Meters {
 		check.meter(fmt.Sprintf("meters[%d]", i), m)
 	}
+	for i, p := range c.Packs {
+		check.pack(fmt.Sprintf("packs[%d]", i), p)
+	}
 	return check.err()
 }
 
@@ -212,6 +215,35 @@ func (c *checker) meter(path string, m MeterData) {
 	linked := map[string]bool{}
 	for _, currency := range slices.Sorted(maps.Keys(m.Prices)) {
 		c.price(path, currency, m.Prices[currency].Link, linked)
+	}
+}
+
+// The limits of a pack, as in the API.
+const (
+	maxExpiryDays = 36_500
+	maxPriceCents = 999_999_999_999
+)
+
+func (c *checker) pack(path string, p PackData) {
+	c.key(path+".slug", "pack", p.Slug)
+	c.texts(path, p.Name, p.Description)
+	if p.FeatureCode == "" {
+		c.fail(path+".feature_code", "is required")
+	}
+	if p.Amount <= 0 {
+		c.fail(path+".amount", "must be above 0")
+	}
+	if days := p.ExpiresAfterDays; days != nil && (*days < 1 || *days > maxExpiryDays) {
+		c.fail(path+".expires_after_days", "must be from 1 to %d", maxExpiryDays)
+	}
+	if len(p.Prices) == 0 {
+		c.fail(path+".prices", "must have a price")
+	}
+	for _, currency := range slices.Sorted(maps.Keys(p.Prices)) {
+		at := c.price(path, currency, Link{}, nil)
+		if cents := p.Prices[currency]; cents < 1 || cents > maxPriceCents {
+			c.fail(at, "must be from 1 to %d", maxPriceCents)
+		}
 	}
 }
 

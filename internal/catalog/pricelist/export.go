@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
@@ -47,6 +48,14 @@ func (s *Service) export(ctx context.Context, stored []meters.Entry) (Catalog, e
 	}
 	for _, e := range stored {
 		c.Meters = append(c.Meters, meterData(e))
+	}
+	packs, err := s.packs.All(ctx)
+	if err != nil {
+		return c, err
+	}
+	slices.SortFunc(packs, func(a, b pack.Pack) int { return cmp.Compare(a.Slug, b.Slug) })
+	for _, p := range packs {
+		c.Packs = append(c.Packs, packData(p))
 	}
 	currencies, err := s.catalog.Currencies(ctx)
 	if err != nil {
@@ -104,6 +113,11 @@ func (c Catalog) usedCurrencies() map[string]bool {
 			for code := range plan.Prices {
 				used[code] = true
 			}
+		}
+	}
+	for _, p := range c.Packs {
+		for code := range p.Prices {
+			used[code] = true
 		}
 	}
 	for _, meter := range c.Meters {

@@ -1,5 +1,5 @@
 // Package pricelist imports and exports the catalog (products, plans, prices, features,
-// entitlements, currencies) and the meters as a YAML file. It parses and checks such files,
+// entitlements, currencies, packs) and the meters as a YAML file. It parses and checks such files,
 // previews and applies their changes, and exports the catalog of a database
 // (rules: catalog#the-catalog-as-a-file).
 package pricelist
@@ -24,6 +24,7 @@ type Catalog struct {
 	Features   []FeatureData  `yaml:"features,omitempty"`
 	Products   []ProductData  `yaml:"products,omitempty"`
 	Meters     []MeterData    `yaml:"meters,omitempty"`
+	Packs      []PackData     `yaml:"packs,omitempty"`
 
 	lines lines // line numbers in the parsed file
 }
@@ -102,6 +103,18 @@ type MeterData struct {
 	UnitLabel        *string                  `yaml:"unit_label,omitempty"`
 	IsActive         *bool                    `yaml:"is_active,omitempty"`
 	Prices           map[string]UnitPriceData `yaml:"prices,omitempty"` // by currency code
+}
+
+// PackData is a pack of units of a meter with its prices.
+type PackData struct {
+	Slug             string           `yaml:"slug"`
+	Name             Text             `yaml:"name"`
+	Description      Text             `yaml:"description,omitempty"`
+	FeatureCode      string           `yaml:"feature_code"`
+	Amount           quantity         `yaml:"amount"`
+	ExpiresAfterDays *int32           `yaml:"expires_after_days,omitempty"` // absent means never
+	IsActive         *bool            `yaml:"is_active,omitempty"`
+	Prices           map[string]int64 `yaml:"prices"` // minor units by currency code
 }
 
 // PriceData is the price of a plan in one currency. In a file it is a number, or a mapping if it is

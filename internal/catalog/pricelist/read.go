@@ -85,6 +85,9 @@ func (c *Catalog) upperCodes(p *problems) {
 			plan.Prices = upperKeys(p, fmt.Sprintf("products[%d].plans[%d].prices", i, j), plan.Prices)
 		}
 	}
+	for i := range c.Packs {
+		c.Packs[i].Prices = upperKeys(p, fmt.Sprintf("packs[%d].prices", i), c.Packs[i].Prices)
+	}
 	for i := range c.Meters {
 		c.Meters[i].Prices = upperKeys(p, fmt.Sprintf("meters[%d].prices", i), c.Meters[i].Prices)
 	}

@@ -123,3 +123,27 @@ func (l *Link) readNode(r *reader, node *yaml.Node, path string) {
 
 // MarshalYAML writes the form that readNode accepts.
 func (l Link) MarshalYAML() (any, error) { return l.PSPPriceID, nil }
+
+// quantity is a number of units that is read and written as text, never as a float.
+type quantity money.Quantity
+
+func (q *quantity) readNode(r *reader, node *yaml.Node, path string) {
+	tag := node.ShortTag()
+	if node.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
+		r.fail(path, "must be a number")
+		return
+	}
+	units, err := money.ParseQuantity(node.Value)
+	switch {
+	case errors.Is(err, money.ErrTooPrecise):
+		r.fail(path, "must have at most %d decimals", money.Decimals)
+	case errors.Is(err, money.ErrTooLarge):
+		r.fail(path, "must be at most %s", money.Max)
+	case err != nil:
+		r.fail(path, "must be a number such as 1000 or 2.5")
+	}
+	*q = quantity(units)
+}
+
+// MarshalYAML writes the number in its shortest form.
+func (q quantity) MarshalYAML() (any, error) { return plainNode(money.Quantity(q).String()), nil }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
@@ -16,6 +17,7 @@ type Deps struct {
 	DB         *sqldb.DB
 	Catalog    *catalog.Service
 	Currencies *currency.Service
+	Packs      *pack.Service
 	Meters     *meters.Service
 }
 
@@ -25,12 +27,13 @@ type Service struct {
 	db         *sqldb.DB
 	catalog    *catalog.Service
 	currencies *currency.Service
+	packs      *pack.Service
 	meters     *meters.Service
 }
 
 // New returns a Service.
 func New(d Deps) *Service {
-	return &Service{db: d.DB, catalog: d.Catalog, currencies: d.Currencies, meters: d.Meters}
+	return &Service{db: d.DB, catalog: d.Catalog, currencies: d.Currencies, packs: d.Packs, meters: d.Meters}
 }
 
 // Apply imports c in one transaction, or in the transaction of ctx, with the validation of the
@@ -48,6 +51,12 @@ func (s *Service) Apply(ctx context.Context, c Catalog, prune bool) (Changes, er
 		err := a.applyCatalog(ctx, c)
 		if err == nil {
 			err = a.applyMeters(ctx, c.Meters)
+		}
+		if err == nil {
+			err = a.applyPacks(ctx, c.Packs)
+		}
+		if err == nil && prune {
+			err = a.pruneMeters(ctx, c.Meters) // after the packs that sell their units
 		}
 		changes = a.changes
 		return err

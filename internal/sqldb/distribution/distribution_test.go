@@ -142,6 +142,8 @@ func prepareAll(t *testing.T, db *sqldb.DB) {
 // across lists the statements that search the rows of all tenants in distributed tables, each with
 // its reason. Citus sends them to every shard.
 var across = map[string]string{
+	"usagesql.ExpiredGrants":              "a job that runs every minute finds the grants that have expired",
+	"usagesql.OldReservations":            "a job deletes old reservations, up to its limit",
 	"entitlementsql.ListExpired":          "a job that runs every minute finds the overrides that have expired",
 	"billingsql.CountRejections":          "the figure of a metric",
 	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
@@ -158,6 +160,9 @@ var across = map[string]string{
 	"invoicesql.TenantOfPSPInvoice":       "the provider tells its own id",
 	"journalsql.UnnotedSubscriptions":     "of all tenants, every ten minutes",
 	"metersql.DeleteCountersOfMeter":      "the meter is deleted for all tenants",
+	"purchasesql.OpenPurchases":           "of all tenants, every ten minutes",
+	"purchasesql.Purchase":                "the provider sends the ID that it was given",
+	"purchasesql.PurchaseOfSession":       "the provider sends its own ID",
 	"paymentssql.Find":                    "the provider tells its own id",
 	"reconcilesql.AnySeen":                "everything is compared with the provider, daily",
 	"reconcilesql.MarkSeen":               "everything is compared with the provider, daily",

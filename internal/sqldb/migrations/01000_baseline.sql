@@ -486,6 +486,36 @@ CREATE UNIQUE INDEX plan_prices_plan_id_currency_key ON plan_prices (plan_id, cu
 CREATE UNIQUE INDEX plan_prices_plan_id_psp_price_id_key ON plan_prices (plan_id, psp_price_id);
 CREATE INDEX plan_prices_psp_price_id_idx ON plan_prices (psp_price_id);
 
+-- A pack of prepaid units of a meter. name and description are objects keyed by locale; amount is in
+-- millionths.
+CREATE TABLE packs (
+    id uuid PRIMARY KEY,
+    slug text NOT NULL,
+    name jsonb NOT NULL,
+    description jsonb,
+    -- The code of a meter that adds up or counts its events.
+    feature_code text NOT NULL,
+    amount bigint NOT NULL,
+    -- Days from the payment until the units expire; null for never.
+    expires_after_days integer,
+    is_active boolean NOT NULL DEFAULT true,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone
+);
+CREATE UNIQUE INDEX packs_slug_key ON packs (slug) WHERE deleted_at IS NULL;
+
+-- The price of a pack in a currency.
+CREATE TABLE pack_prices (
+    id uuid PRIMARY KEY,
+    pack_id uuid NOT NULL REFERENCES packs (id),
+    currency text NOT NULL REFERENCES currencies (code),
+    price_cents bigint NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+CREATE UNIQUE INDEX pack_prices_pack_id_currency_key ON pack_prices (pack_id, currency);
+
 -- A feature that plans can include. name and description are objects keyed by locale.
 CREATE TABLE features (
     id uuid PRIMARY KEY,
@@ -656,10 +686,6 @@ CREATE TABLE subscriptions (
     trial_ends_at timestamp with time zone,
     -- The trial end that the tenant was notified of.
     trial_end_told timestamp with time zone,
-    -- Whether the subscription or its customer has a payment method, as last read.
-    has_payment_method boolean NOT NULL DEFAULT true,
-    -- The trial end for which the tenant was asked to add a payment method.
-    card_asked_for timestamp with time zone,
     -- When the subscription ends, even if that is not the end of a period.
     cancel_at timestamp with time zone,
     cancel_at_period_end boolean NOT NULL DEFAULT false,
@@ -732,6 +758,37 @@ CREATE TABLE checkouts (
 CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
 
+-- A checkout of packs. What is sold is stored, because the pack can change before the payment.
+CREATE TABLE pack_purchases (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    pack_id uuid NOT NULL REFERENCES packs (id),
+    pack text NOT NULL,
+    feature_code text NOT NULL,
+    -- The units of one pack, in millionths.
+    amount bigint NOT NULL,
+    expires_after_days integer,
+    currency text NOT NULL REFERENCES currencies (code),
+    price_cents bigint NOT NULL,
+    quantity bigint NOT NULL,
+    psp_session_id text,
+    -- When the provider was last queried about the session.
+    looked_at timestamp with time zone,
+    -- When the payment had been granted and its invoice stored.
+    completed_at timestamp with time zone,
+    -- When the session expired or its payment failed.
+    ended_at timestamp with time zone,
+    -- When the whole payment was found to be refunded.
+    refunded_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */)
+);
+CREATE UNIQUE INDEX pack_purchases_psp_session_id_key ON pack_purchases (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE INDEX pack_purchases_tenant_id_idx ON pack_purchases (tenant_id, created_at);
+-- The sessions that can still be paid or granted.
+CREATE INDEX pack_purchases_open_idx ON pack_purchases (created_at) WHERE completed_at IS NULL AND ended_at IS NULL;
+
 -- The override of a feature for one tenant, which has precedence over the plan. type is boolean,
 -- quota or none; value is the limit of a quota, null for unlimited. An override that has expired has
 -- no effect, and a job deletes it.
@@ -764,15 +821,11 @@ CREATE TABLE trials (
     tenant_id uuid NOT NULL REFERENCES tenants (id),
     product_id uuid NOT NULL REFERENCES products (id),
     subscription_id uuid NOT NULL,
-    -- The owner of the tenant when the trial began.
-    owner_id bigint,
     began_at timestamp with time zone NOT NULL,
     PRIMARY KEY (tenant_id, product_id),
     CONSTRAINT trials_subscription_id_fkey FOREIGN KEY (subscription_id /* postgres: */ , tenant_id /* sqlite:  */)
         REFERENCES subscriptions (id /* postgres: */ , tenant_id /* sqlite:  */)
 );
-
-CREATE INDEX trials_owner_id_idx ON trials (owner_id, product_id);
 
 -- The latest preview of a change to a plan. It is binding: a change within 15 minutes costs the
 -- same or is rejected. asked is the requested number of seats, or 0 for as many as needed; quantity
@@ -883,10 +936,73 @@ CREATE TABLE usage_streams (
     pruned_highest bigint NOT NULL DEFAULT 0,
     pruned_last bigint NOT NULL DEFAULT 0,
     pruned_last_at timestamp with time zone,
+    -- The part of the deleted events that was drawn from grants.
+    pruned_granted_units bigint NOT NULL DEFAULT 0,
+    pruned_granted_millionths bigint NOT NULL DEFAULT 0,
     -- The tenant's own limit in whole units; null for none.
     cap bigint,
+    -- Until then a grant may have units left; null for none. Recording only reads grants before it.
+    granted_until timestamp with time zone,
+    -- The latest end of a reservation; null if there never was one. Recording only reads open
+    -- reservations before it.
+    reserved_until timestamp with time zone,
     PRIMARY KEY (tenant_id, meter_id)
 );
+
+-- Units that a tenant can use besides the limit of a meter. Events draw from valid grants by
+-- priority, then by expiry, then by age. The amounts are units + millionths / 1,000,000. A deleted
+-- grant stays, so that a purchase is granted once.
+CREATE TABLE usage_grants (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    meter_id uuid NOT NULL,
+    amount_units bigint NOT NULL,
+    amount_millionths bigint NOT NULL,
+    -- What is left, until the grant expires.
+    units bigint NOT NULL,
+    millionths bigint NOT NULL,
+    starts_at timestamp with time zone NOT NULL,
+    -- Null for never.
+    expires_at timestamp with time zone,
+    priority integer NOT NULL,
+    -- admin or purchase.
+    source text NOT NULL,
+    reason text,
+    -- For a purchase: the slug of the pack, the invoice, and the checkout session at the provider.
+    pack text,
+    invoice_id uuid,
+    psp_session_id text,
+    created_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
+);
+CREATE UNIQUE INDEX usage_grants_session_key ON usage_grants (tenant_id, psp_session_id) WHERE psp_session_id IS NOT NULL;
+-- The grants with a rest.
+CREATE INDEX usage_grants_rest_idx ON usage_grants (tenant_id, meter_id) WHERE units + millionths > 0;
+CREATE INDEX usage_grants_expires_at_idx ON usage_grants (expires_at) WHERE expires_at IS NOT NULL AND units + millionths > 0;
+
+-- Units that are held for work in progress. A reservation is open until it is settled, released or
+-- expires. A row without an event can be opened again.
+CREATE TABLE usage_reservations (
+    tenant_id uuid NOT NULL,
+    id uuid NOT NULL,
+    meter_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    -- In millionths.
+    quantity bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    released_at timestamp with time zone,
+    -- The event that settled it.
+    event_id uuid,
+    PRIMARY KEY (tenant_id, id),
+    FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
+);
+CREATE UNIQUE INDEX usage_reservations_key ON usage_reservations (tenant_id, meter_id, idempotency_key);
+-- Contains the quantity, so that sums only read the index.
+CREATE INDEX usage_reservations_open_idx ON usage_reservations (tenant_id, expires_at, meter_id, quantity)
+    WHERE event_id IS NULL AND released_at IS NULL;
+CREATE INDEX usage_reservations_expires_at_idx ON usage_reservations (expires_at);
 
 -- A usage event. The primary key is the order in which the events of a period are read. There is no
 -- foreign key to usage_streams: an event is inserted under the lock of its stream.
@@ -900,6 +1016,8 @@ CREATE TABLE usage_events (
     idempotency_key text,
     metadata jsonb,
     created_at timestamp with time zone NOT NULL,
+    -- The part that was drawn from grants, in millionths; null for none.
+    granted bigint,
     PRIMARY KEY (tenant_id, meter_id, recorded_at, id)
 );
 -- At most one event per tenant, meter and key, even under concurrency.
@@ -929,6 +1047,11 @@ CREATE TABLE usage_counters (
     millionths bigint NOT NULL DEFAULT 0,
     last_recorded_at timestamp with time zone,
     updated_at timestamp with time zone NOT NULL,
+    -- The part of the events that was drawn from grants.
+    granted_units bigint NOT NULL DEFAULT 0,
+    granted_millionths bigint NOT NULL DEFAULT 0,
+    -- Events that a limit rejected. They are not counted again when the row is rebuilt.
+    rejected bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, period_end, meter_id, period_start),
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );

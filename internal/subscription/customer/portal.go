@@ -16,12 +16,11 @@ import (
 
 // Portal opens the provider's billing portal for a tenant and returns its URL
 // (rules: subscription#billing-portal). The portal links back to returnURL, which must be on the
-// frontend's host. If it is "", the portal links back to the frontend's billing settings. A flow
-// limits the session to one task; "" opens the whole portal. A tenant
+// frontend's host. If it is "", the portal links back to the frontend's billing settings. A tenant
 // that never opened a checkout has no customer at the provider and is rejected (422).
 //
 // Opening the portal changes nothing, so its idempotency key is not stored.
-func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL, flow string) (string, error) {
+func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL string) (string, error) {
 	if returnURL == "" {
 		returnURL = s.deps.BillingPage
 	} else if !s.onFrontend(returnURL) {
@@ -36,7 +35,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL, flo
 	}
 	id := sqldb.NewID()
 	address, err := s.deps.Provider.CreatePortal(ctx, psp.PortalParams{
-		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.RequestedLocale(ctx), Flow: flow,
+		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.RequestedLocale(ctx),
 	})
 	if errors.Is(err, psp.ErrNotFound) {
 		return "", errNoCustomer

@@ -42,7 +42,7 @@ func (s store) termsQuery(tenantIDs []uuid.UUID, terms map[uuid.UUID]Terms, form
 	return sqldb.Query{
 		Doing: "read terms",
 		// The latest subscription has the former terms of the earlier ones, too.
-		Text: `SELECT tenant_id, plan_id, status, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
+		Text: `SELECT tenant_id, plan_id, status, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, currency, metered_items
 FROM subscriptions
 WHERE (` + limiting + ` OR status = 'canceled' AND former_billing IS NOT NULL) AND tenant_id ` + among + `
 ORDER BY created_at, id`,
@@ -51,7 +51,8 @@ ORDER BY created_at, id`,
 			var id uuid.UUID
 			var t Terms
 			var text sqldb.JSON
-			err := scan(&id, &t.PlanID, &t.Status, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &text)
+			err := scan(&id, &t.PlanID, &t.Status, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &text,
+				&t.Currency, &t.MeteredItems)
 			if err == nil {
 				t.Former, err = DecodeFormer(text)
 			}
@@ -71,7 +72,7 @@ func (s store) tenantPlansQuery(tenantIDs []uuid.UUID, found *plansRead) sqldb.Q
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read entitlements of tenants",
-		Text: `SELECT p.id, p.is_default AND p.deleted_at IS NULL, q.code, q.type, q.value
+		Text: `SELECT p.id, p.is_default AND p.deleted_at IS NULL, p.pricing_type, q.code, q.type, q.value
 FROM plans p
 LEFT JOIN (` + entitledFeatures + `) q ON q.plan_id = p.id
 WHERE p.is_default AND p.deleted_at IS NULL OR p.id IN (SELECT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id ` + among + `)
@@ -89,9 +90,13 @@ func (s store) addPlans(ctx context.Context, plans []uuid.UUID, found *plansRead
 	among, args := sqldb.InCondition(s.db, 1, "uuid", plans)
 	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read entitlements of plans",
-		Text:  `SELECT q.plan_id, false, q.code, q.type, q.value FROM (` + entitledFeatures + `) q WHERE q.plan_id ` + among + ` ORDER BY q.code`,
-		Args:  args,
-		Row:   featureInto(found),
+		Text: `SELECT p.id, false, p.pricing_type, q.code, q.type, q.value
+FROM plans p
+LEFT JOIN (` + entitledFeatures + `) q ON q.plan_id = p.id
+WHERE p.id ` + among + `
+ORDER BY q.code`,
+		Args: args,
+		Row:  featureInto(found),
 	})
 }
 
@@ -103,8 +108,10 @@ func featureInto(found *plansRead) func(scan func(...any) error) error {
 		var isDefault bool
 		var code, kind *string
 		var value *int64
-		err := scan(&id, &isDefault, &code, &kind, &value)
+		var pricing catalog.PricingType
+		err := scan(&id, &isDefault, &pricing, &code, &kind, &value)
 		p := found.plan(id)
+		p.pricing = pricing
 		if isDefault {
 			found.standard = id
 		}

@@ -25,6 +25,10 @@ type Terms struct {
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
 	CurrentPeriodStart, CurrentPeriodEnd time.Time
+	// Currency and MeteredItems are of the subscription. MeteredItems is the encoded list of the
+	// provider's items that bill usage; nil if it is unknown.
+	Currency     string
+	MeteredItems sqldb.JSON
 	// Former are the terms of the last month that no longer apply, in the order in which they
 	// ended.
 	Former []FormerTerms
@@ -101,8 +105,12 @@ func (t Terms) granted(now time.Time) []Feature {
 	return features
 }
 
+// BillsUsage reports whether the plan bills usage.
+func (t Terms) BillsUsage() bool { return t.PlanID != uuid.Nil && t.pricing == catalog.PricingUsage }
+
 // planFeatures are the entitlements of a plan.
 type planFeatures struct {
+	pricing  catalog.PricingType
 	features []Feature
 	quotas   map[string]int64
 }

@@ -72,8 +72,6 @@ type Subscription struct {
 	FormerBilling       sqldb.JSON
 	TrialEndsAt         *time.Time
 	TrialEndTold        *time.Time
-	HasPaymentMethod    bool
-	CardAskedFor        *time.Time
 	CancelAt            *time.Time
 	CancelAtPeriodEnd   bool
 	CanceledAt          *time.Time

@@ -148,8 +148,8 @@ func closeObjects(node any) {
 	}
 }
 
-// operation returns the operation for a request. If several paths match, it returns the most
-// specific.
+// operation returns the operation for a request, or nil. If several paths match, only the most
+// specific counts, even if it lacks the method.
 func (c *contract) operation(method, path string) *described {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -158,7 +158,7 @@ func (c *contract) operation(method, path string) *described {
 	var best *described
 	literal := -1
 	for i, op := range c.operations {
-		if op.method != method || len(op.parts) != len(parts) {
+		if len(op.parts) != len(parts) {
 			continue
 		}
 		n := 0
@@ -171,8 +171,12 @@ func (c *contract) operation(method, path string) *described {
 				fits = false
 			}
 		}
-		if fits && n > literal {
+		switch {
+		case !fits || n < literal:
+		case op.method == method:
 			best, literal = &c.operations[i], n
+		case n > literal:
+			best, literal = nil, n
 		}
 	}
 	return best

@@ -65,7 +65,7 @@ func Plannable(text string) bool { return plannable.MatchString(text) }
 
 var (
 	// growingTables matches the tables that grow with tenants or usage.
-	growingTables = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_days|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
+	growingTables = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_days|usage_events|usage_grants|usage_hours|usage_keys|usage_refusals|usage_reports|usage_reservations|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
 	// wholeStep matches a step that reads a whole table, or that skips through an index by all
 	// values of its first column, such as every tenant.
 	wholeStep = regexp.MustCompile(`^(?:(?:SCAN|Seq Scan on) (\S+)|SEARCH (\S+) USING .*\(ANY\()`)

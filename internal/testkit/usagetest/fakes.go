@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
@@ -58,6 +60,32 @@ func (p *Plans) Allowances(context.Context, []uuid.UUID) ([]sqldb.Query, func(co
 		return scan(&one)
 	}}
 	return []sqldb.Query{look}, func(context.Context) (map[uuid.UUID]usage.Allowance, error) { return p.copyAllowances(), nil }
+}
+
+// Prices implements usage.Plans. A plan that bills usage bills all meters with a linked price in
+// euros.
+func (p *Plans) Prices(ctx context.Context, allowances map[uuid.UUID]usage.Allowance) (map[uuid.UUID]map[uuid.UUID]money.UnitPrice, error) {
+	prices := map[uuid.UUID]money.UnitPrice{}
+	err := p.db.QueryAll(ctx, sqldb.Query{
+		Doing: "read prices", Text: `SELECT meter_id, unit_price_cents FROM meter_prices WHERE currency = 'EUR' AND psp_price_id IS NOT NULL`,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var cents string
+			if err := scan(&id, &cents); err != nil {
+				return err
+			}
+			unit, err := money.ParseUnitPrice(cents)
+			prices[id] = unit
+			return err
+		},
+	})
+	found := map[uuid.UUID]map[uuid.UUID]money.UnitPrice{}
+	for id, a := range allowances {
+		if a.BillsUsage {
+			found[id] = prices
+		}
+	}
+	return found, err
 }
 
 // AllowanceTables implements usage.Plans.
@@ -113,6 +141,11 @@ func (n *Alerts) QuotaAlert(_ context.Context, a usage.Alert) error {
 	n.Sent = append(n.Sent, a)
 	return nil
 }
+
+// noAudit discards audit entries.
+type noAudit struct{}
+
+func (noAudit) Record(context.Context, audit.Entry) error { return nil }
 
 // anyCurrency accepts every currency.
 type anyCurrency struct{}

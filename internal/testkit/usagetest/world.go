@@ -77,6 +77,8 @@ func (w *World) Deps() usage.Deps {
 		DB: w.DB, Plans: w.Plans, Clock: w.Clock, Log: log,
 		Jobs:   jobs.New(jobs.Deps{DB: w.DB, Clock: w.Clock, Lease: clock.System(), Log: log}),
 		Alerts: w.Alerts, Billing: billing.NewQueue(w.DB, nil),
+		Audit:      noAudit{},
+		LockTenant: func(context.Context, uuid.UUID) error { return nil },
 	}
 }
 
@@ -255,4 +257,14 @@ func (w *World) Recount(t TB) int {
 		t.Fatal(err)
 	}
 	return n.Wrong
+}
+
+// GrantsRemaining returns the units of the valid grants of a tenant for a meter.
+func (w *World) GrantsRemaining(t TB, tenantID uuid.UUID, code string) money.Total {
+	t.Helper()
+	left, err := w.Service.GrantsRemaining(t.Context(), tenantID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left[code]
 }

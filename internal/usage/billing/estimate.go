@@ -35,7 +35,9 @@ type Estimate struct {
 	TenantID uuid.UUID
 	Period   usage.Period // the whole billing period
 	Total    money.Money
-	Lines    []EstimateLine // by meter code; empty without a subscription
+	// Lines are sorted by meter code, and empty without a subscription. Units that were drawn from
+	// grants have a line of their own after the line of their meter, with the price 0.
+	Lines []EstimateLine
 }
 
 // EstimateLine is the cost of the usage of one billable meter.
@@ -69,25 +71,29 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	if err != nil {
 		return Estimate{}, err
 	}
-	used := make([]money.Total, len(priced))
+	used := make([]usage.Counter, len(priced))
 	for i, p := range priced {
 		billed := e.Period
 		if at, added := payer.AddedAt[p.pspPriceID]; added && billed.Contains(at) {
 			billed.Start = at
 		}
-		if used[i], err = s.reportedTotal(ctx, tenantID, p.Meter, payer.Billing, billed, now); err != nil {
+		if used[i], err = s.billableUsage(ctx, tenantID, p.Meter, payer.Billing, billed, now); err != nil {
 			return Estimate{}, err
 		}
 	}
 	for i, p := range priced {
-		if !p.Active && used[i] == (money.Total{}) {
+		if !p.Active && used[i].Value == (money.Total{}) {
 			continue
 		}
+		reported := reportedOf(used[i])
 		line := EstimateLine{
-			Meter: p.Meter, Quantity: used[i], UnitPrice: p.unitPrice,
-			Amount: money.Money{AmountCents: p.unitPrice.Amount(used[i], step), Currency: payer.Currency},
+			Meter: p.Meter, Quantity: reported, UnitPrice: p.unitPrice,
+			Amount: money.Money{AmountCents: p.unitPrice.Amount(reported, step), Currency: payer.Currency},
 		}
 		e.Lines = append(e.Lines, line)
+		if granted := used[i].Granted; granted != (money.Total{}) {
+			e.Lines = append(e.Lines, EstimateLine{Meter: p.Meter, Quantity: granted, Amount: money.Money{Currency: payer.Currency}})
+		}
 		e.Total.AmountCents = addCents(e.Total.AmountCents, line.Amount.AmountCents)
 	}
 	return e, nil
@@ -124,23 +130,28 @@ func (s *Estimator) billedMeters(ctx context.Context, payer Payer) ([]pricedMete
 	return s.store.metersOfPrices(ctx, payer.Prices)
 }
 
-// reportedTotal returns the quantity that is reported to the provider for a meter in a billing
-// period, or in the part of it in which the meter is billed. For a maximum it is the sum of the
-// maxima of its periods. For a last value that never resets, a whole billing period also includes a
-// value from before the period.
-func (s *Estimator) reportedTotal(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
+// reportedOf returns the part of usage that is reported to the provider.
+func reportedOf(c usage.Counter) money.Total {
+	if c.Value.Compare(c.Granted) <= 0 { // the meter began to count otherwise
+		return money.Total{}
+	}
+	return c.Value.Sub(c.Granted)
+}
+
+// billableUsage returns the usage of a meter in a billing period, or in the part of it in which the
+// meter is billed, and the part that was drawn from grants. For a maximum it is the sum of the maxima
+// of its periods. For a last value that never resets, a whole billing period also includes a value
+// from before the period.
+func (s *Estimator) billableUsage(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (usage.Counter, error) {
 	switch {
 	case m.Aggregation == usage.Max:
-		return s.billedMaxima(ctx, tenantID, m, b, p)
+		sum, err := s.billedMaxima(ctx, tenantID, m, b, p)
+		return usage.Counter{Value: sum}, err
 	case m.Aggregation == usage.LastValue && m.Reset == usage.ResetNever && p.Equal(billingPeriod(b, now)):
 		p = usage.AllTime()
 	}
 	if m.Aggregation == usage.LastValue || m.Reset == usage.ResetNever {
-		used, err := s.records.ReadTotals(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
-		if err != nil {
-			return money.Total{}, err
-		}
-		return used[0], nil
+		return s.records.ReadCounter(ctx, tenantID, m, p, now)
 	}
 	return s.billedSum(ctx, tenantID, m, b, p)
 }
@@ -151,10 +162,14 @@ func (s *Estimator) reportedTotal(ctx context.Context, tenantID uuid.UUID, m usa
 // Invariant: the counters of a meter's own periods do not overlap, and each includes the events of
 // its period, even deleted ones. Reported usage is therefore complete even if a billing period is
 // longer than the retention of events.
-func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum money.Total, err error) {
+func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period) (sum usage.Counter, err error) {
 	counters, err := s.ownCounters(ctx, tenantID, m, b, p)
 	if err != nil {
 		return sum, err
+	}
+	add := func(value, granted money.Total) {
+		sum.Value, _ = sum.Value.Add(value)
+		sum.Granted, _ = sum.Granted.Add(granted)
 	}
 	counted := p.Start
 	countTo := func(end time.Time) error {
@@ -162,7 +177,7 @@ func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.M
 			return nil
 		}
 		c, err := s.records.Count(ctx, tenantID, m, usage.Period{Start: counted, End: end})
-		sum, _ = sum.Add(c.Value)
+		add(c.Value, c.Granted)
 		return err
 	}
 	for _, c := range counters {
@@ -172,7 +187,7 @@ func (s *Estimator) billedSum(ctx context.Context, tenantID uuid.UUID, m usage.M
 		if err := countTo(c.period.Start); err != nil {
 			return sum, err
 		}
-		sum, _ = sum.Add(c.value)
+		add(c.value, c.granted)
 		counted = c.period.End
 	}
 	return sum, countTo(p.End)

@@ -141,18 +141,19 @@ func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usag
 func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
 	m := *to.maximum
 	p := usage.PeriodOf(m.Reset, to.billing, f.At)
-	highest, err := r.records.ReadTotals(ctx, f.TenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, f.At)
+	counter, err := r.records.ReadCounter(ctx, f.TenantID, m, p, f.At)
 	if err != nil {
 		return f, err
 	}
+	highest := counter.Value
 	if to.addedAt.After(p.Start) {
 		before, err := r.records.Count(ctx, f.TenantID, m, usage.Period{Start: p.Start, End: to.addedAt})
 		if err != nil {
 			return f, err
 		}
-		highest[0] = highest[0].Sub(before.Value)
+		highest = highest.Sub(before.Value)
 	}
-	f.Quantity, _ = highest[0].Quantity() // a maximum always fits into a Quantity
+	f.Quantity, _ = highest.Quantity() // a maximum always fits into a Quantity
 	if r.deps.Clock.Now().Before(p.End) {
 		f.At = r.deps.Clock.Now()
 	} else if last := p.End.Add(-time.Second); last.After(f.At) { // the provider counts in seconds

@@ -74,6 +74,7 @@ type tenantCounter struct {
 	tenantID uuid.UUID
 	period   usage.Period
 	value    money.Total
+	granted  money.Total // the part that was drawn from grants
 }
 
 // countersEnding lists the counters of a meter whose periods end at a time, by tenant.
@@ -85,7 +86,8 @@ func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.T
 func countersOf(rows []billingsql.UsageCounter) []tenantCounter {
 	counters := make([]tenantCounter, len(rows))
 	for i, row := range rows {
-		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Total{Units: row.Units, Millionths: row.Millionths}}
+		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Total{Units: row.Units, Millionths: row.Millionths},
+			money.Total{Units: row.GrantedUnits, Millionths: row.GrantedMillionths}}
 	}
 	return counters
 }

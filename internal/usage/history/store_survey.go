@@ -42,10 +42,10 @@ func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f 
 
 // eventsBetween calls f for every event of the streams from first to last.
 func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.CountedEvent)) error {
-	return s.queryRows(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_events WHERE `+ofStreams, first, last,
+	return s.queryRows(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at, coalesce(granted, 0) FROM usage_events WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
 			var e usage.CountedEvent
-			err := scan(&e.Stream.TenantID, &e.Stream.MeterID, &e.ID, (*int64)(&e.Quantity), &e.At)
+			err := scan(&e.Stream.TenantID, &e.Stream.MeterID, &e.ID, (*int64)(&e.Quantity), &e.At, (*int64)(&e.Granted))
 			e.At = e.At.UTC()
 			f(e)
 			return err

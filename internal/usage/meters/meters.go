@@ -89,6 +89,12 @@ type Links interface {
 	CheckMeter(ctx context.Context, currency string, unit money.UnitPrice, pspPriceID string) error
 }
 
+// Packs reports which meters packs sell.
+type Packs interface {
+	// NamesMeter reports whether a pack sells units of the meter with the code.
+	NamesMeter(ctx context.Context, code string) (bool, error)
+}
+
 // Deps holds the dependencies of a Service.
 type Deps struct {
 	DB         *sqldb.DB
@@ -96,6 +102,7 @@ type Deps struct {
 	Currencies Currencies
 	Audit      Audit // nil: changes are not recorded
 	Links      Links // only needed by CheckLinks
+	Packs      Packs // nil: there are no packs
 	// OnChange, if not nil, is called after each change, because plans show the prices of meters.
 	OnChange func()
 }
@@ -107,12 +114,13 @@ type Service struct {
 	currencies Currencies
 	audit      Audit
 	links      Links
+	packs      Packs
 	onChange   func()
 }
 
 // NewService returns a Service.
 func NewService(d Deps) *Service {
-	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, onChange: d.OnChange}
+	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, packs: d.Packs, onChange: d.OnChange}
 }
 
 // List returns the filters and sort orders of the admin list of meters.
@@ -178,7 +186,8 @@ func (s *Service) Create(ctx context.Context, e Entry) (Entry, error) {
 // its ID if its currency stays. Update returns a 404 error if the meter does not exist, and 422 for
 // a code used by another meter (on code), for an unknown or duplicate currency and a provider's
 // price that is duplicate or used by another meter (on prices), and for a billed maximum that never
-// resets (on reset_interval), since its period never ends.
+// resets (on reset_interval), since its period never ends. While a pack sells the meter's units, its
+// code cannot change, and it must add up or count its events (409).
 //
 // Invariant: a counter is the aggregate of its events according to the meter's aggregation. A
 // change locks the meter, so that no event is recorded under the old rules, and deletes the
@@ -194,6 +203,11 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(Entry) E
 		e = change(old)
 		if err := s.check(ctx, e); err != nil {
 			return err
+		}
+		if e.Code != old.Code || e.Aggregation != old.Aggregation && e.Aggregation != usage.Sum && e.Aggregation != usage.Count {
+			if err := s.requireUnsold(ctx, old); err != nil {
+				return err
+			}
 		}
 		if e.Aggregation != old.Aggregation {
 			if err := s.store.dropCounters(ctx, id); err != nil {
@@ -251,12 +265,16 @@ func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price)
 	return broken.Err()
 }
 
-// Delete deletes a meter. It returns a 404 error if the meter does not exist. The rows of the meter
+// Delete deletes a meter. It returns a 404 error if the meter does not exist, and 409 if a pack sells
+// its units. The rows of the meter
 // and its prices remain for the events that refer to them. The code becomes available again.
 func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 	return s.store.db.Tx(ctx, func(ctx context.Context) error {
 		old, err := s.store.lockMeter(ctx, id)
 		if err != nil {
+			return err
+		}
+		if err := s.requireUnsold(ctx, old); err != nil {
 			return err
 		}
 		if err := s.store.dropCounters(ctx, id); err != nil {
@@ -271,6 +289,18 @@ func (s *Service) Delete(ctx context.Context, id uuid.UUID) error {
 		}
 		return s.record(ctx, "meter.deleted", id, &old, nil)
 	})
+}
+
+// requireUnsold returns errSold if a pack sells units of a meter, which must be locked.
+func (s *Service) requireUnsold(ctx context.Context, e Entry) error {
+	if s.packs == nil {
+		return nil
+	}
+	sold, err := s.packs.NamesMeter(ctx, e.Code)
+	if err == nil && sold {
+		err = errSold
+	}
+	return err
 }
 
 // ValidateLinks validates a meter like Create and Update, and then checks that the links of a set bill

@@ -200,12 +200,13 @@ type archiveLine struct {
 	RecordedAt     time.Time      `json:"recorded_at"`
 	Metadata       sqldb.JSON     `json:"metadata"`
 	StoredAt       time.Time      `json:"stored_at"`
+	Granted        money.Quantity `json:"granted,omitzero"`
 }
 
 func lineOf(e event, code string) archiveLine {
 	return archiveLine{
 		ID: e.id, TenantID: e.stream.TenantID, MeterID: e.stream.MeterID, MeterCode: code, Quantity: e.quantity,
-		IdempotencyKey: e.idempotencyKey, RecordedAt: e.recordedAt.UTC(), Metadata: e.metadata, StoredAt: e.storedAt.UTC(),
+		IdempotencyKey: e.idempotencyKey, RecordedAt: e.recordedAt.UTC(), Metadata: e.metadata, StoredAt: e.storedAt.UTC(), Granted: e.granted,
 	}
 }
 

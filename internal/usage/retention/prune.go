@@ -24,6 +24,7 @@ type event struct {
 	recordedAt     time.Time
 	metadata       sqldb.JSON
 	storedAt       time.Time
+	granted        money.Quantity // the part that was drawn from grants
 }
 
 // retiredKey is the idempotency key of a deleted event.
@@ -189,6 +190,7 @@ func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, del
 type prunedTotals struct {
 	before                    *time.Time // events recorded before this time may be deleted; nil: none
 	events, units, millionths int64
+	granted                   money.Total
 	highest, last             money.Quantity
 	lastAt                    *time.Time // time of the latest deleted event
 }
@@ -203,6 +205,7 @@ func (p *prunedTotals) add(e event) {
 	p.events++
 	p.units += int64(e.quantity / money.One)
 	p.millionths += int64(e.quantity % money.One)
+	p.granted, _ = p.granted.Add(money.TotalOf(e.granted))
 	p.highest = max(p.highest, e.quantity)
 	if p.lastAt == nil || !e.recordedAt.Before(*p.lastAt) {
 		p.last, p.lastAt = e.quantity, &e.recordedAt

@@ -11,7 +11,7 @@ ORDER BY s.tenant_id, s.meter_id
 LIMIT sqlc.arg(max_streams);
 
 -- name: OldestEvents :many
-SELECT id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
+SELECT id, quantity, idempotency_key, recorded_at, metadata, created_at, granted FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(max_events);
@@ -22,7 +22,7 @@ SELECT * FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
 -- name: MarkPruned :exec
 UPDATE usage_streams
 SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
-    pruned_last_at = $9
+    pruned_last_at = $9, pruned_granted_units = $10, pruned_granted_millionths = $11
 WHERE tenant_id = $1 AND meter_id = $2;
 
 -- name: ExpireKeys :execrows
@@ -108,6 +108,12 @@ DELETE FROM usage_alerts WHERE tenant_id = $1;
 
 -- name: DeleteRefusalsOfTenant :exec
 DELETE FROM usage_refusals WHERE tenant_id = $1;
+
+-- name: DeleteGrantsOfTenant :exec
+DELETE FROM usage_grants WHERE tenant_id = $1;
+
+-- name: DeleteReservationsOfTenant :exec
+DELETE FROM usage_reservations WHERE tenant_id = $1;
 
 -- name: DeleteQuotaRefusalsOfTenant :exec
 DELETE FROM quota_refusals WHERE tenant_id = $1;

@@ -210,7 +210,8 @@ func (r *Recounter) compare(ctx context.Context, k usage.StreamKey) (comparison,
 		if err != nil {
 			return found, err
 		}
-		if counted.Value == stored.Value && sameTime(counted.LastRecordedAt, stored.LastRecordedAt) {
+		counted.Rejected = stored.Rejected // not computed from events
+		if counted.Value == stored.Value && counted.Granted == stored.Granted && sameTime(counted.LastRecordedAt, stored.LastRecordedAt) {
 			continue
 		}
 		found.wrong = append(found.wrong, WrongCounter{

@@ -59,10 +59,17 @@ func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Peri
 	for i, row := range rows {
 		events[i] = event{
 			stream: k, id: row.ID, quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
-			recordedAt: row.RecordedAt, metadata: row.Metadata, storedAt: row.CreatedAt,
+			recordedAt: row.RecordedAt, metadata: row.Metadata, storedAt: row.CreatedAt, granted: grantedOf(row.Granted),
 		}
 	}
 	return events, sqldb.Wrap(err, "list oldest events")
+}
+
+func grantedOf(stored *int64) money.Quantity {
+	if stored == nil {
+		return 0
+	}
+	return money.Quantity(*stored)
 }
 
 // insertKeys stores the idempotency keys of events that are about to be deleted.
@@ -116,14 +123,14 @@ func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []e
 	args := []any{k.TenantID, k.MeterID, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= $4 AND id `+among+`
-RETURNING recorded_at, id, quantity`, append(args, more...)...)
+RETURNING recorded_at, id, quantity, coalesce(granted, 0)`, append(args, more...)...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "delete events")
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		e := event{stream: k}
-		if err := rows.Scan(&e.recordedAt, &e.id, (*int64)(&e.quantity)); err != nil {
+		if err := rows.Scan(&e.recordedAt, &e.id, (*int64)(&e.quantity), (*int64)(&e.granted)); err != nil {
 			return nil, sqldb.Wrap(err, "delete events")
 		}
 		deleted = append(deleted, e)
@@ -143,7 +150,8 @@ func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotal
 
 func prunedTotalsOf(row retentionsql.UsageStream) prunedTotals {
 	return prunedTotals{
-		before: row.PrunedBefore, events: row.PrunedEvents, units: row.PrunedUnits, millionths: row.PrunedMillionths,
+		granted: money.NewTotal(row.PrunedGrantedUnits, row.PrunedGrantedMillionths),
+		before:  row.PrunedBefore, events: row.PrunedEvents, units: row.PrunedUnits, millionths: row.PrunedMillionths,
 		highest: money.Quantity(row.PrunedHighest), last: money.Quantity(row.PrunedLast), lastAt: row.PrunedLastAt,
 	}
 }
@@ -153,6 +161,7 @@ func (s store) putPrunedTotals(ctx context.Context, k usage.StreamKey, p prunedT
 	err := s.q(ctx).MarkPruned(ctx, retentionsql.MarkPrunedParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, PrunedBefore: p.before, PrunedEvents: p.events, PrunedUnits: p.units,
 		PrunedMillionths: p.millionths, PrunedHighest: int64(p.highest), PrunedLast: int64(p.last), PrunedLastAt: p.lastAt,
+		PrunedGrantedUnits: p.granted.Units, PrunedGrantedMillionths: p.granted.Millionths,
 	})
 	return sqldb.Wrap(err, "store totals of deleted events")
 }

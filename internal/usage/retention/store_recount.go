@@ -25,7 +25,7 @@ func (s store) countersBetween(ctx context.Context, first, last uuid.UUID, f fun
 func counterOf(row retentionsql.UsageCounter) usage.Counter {
 	return usage.Counter{
 		Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Total{Units: row.Units, Millionths: row.Millionths},
-		LastRecordedAt: row.LastRecordedAt,
+		Granted: money.Total{Units: row.GrantedUnits, Millionths: row.GrantedMillionths}, Rejected: row.Rejected, LastRecordedAt: row.LastRecordedAt,
 	}
 }
 

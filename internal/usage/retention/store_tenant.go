@@ -26,6 +26,7 @@ func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{
 		q.DeleteCountersOfTenant, q.DeleteHoursOfTenant, q.DeleteAlertsOfTenant, q.DeleteRefusalsOfTenant, q.DeleteQuotaRefusalsOfTenant,
+		q.DeleteGrantsOfTenant, q.DeleteReservationsOfTenant,
 	} {
 		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "delete figures of tenant")

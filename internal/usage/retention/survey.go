@@ -24,6 +24,7 @@ type countedPeriod struct {
 	stored            usage.Counter
 	events            int64
 	units, millionths int64
+	granted           money.Total
 	highest, last     money.Quantity
 	lastAt            time.Time
 	lastID            uuid.UUID
@@ -84,6 +85,7 @@ func (s *surveyed) addCounter(c usage.Counter) {
 	counted := &countedPeriod{stored: c}
 	if d := s.deleted; c.Period.Unbounded() {
 		counted.events, counted.units, counted.millionths, counted.highest = d.events, d.units, d.millionths, d.highest
+		counted.granted = d.granted
 		if d.lastAt != nil {
 			counted.last, counted.lastAt = d.last, *d.lastAt
 		}
@@ -112,18 +114,19 @@ func (c *countedPeriod) add(e usage.CountedEvent) {
 	c.units += int64(e.Quantity / money.One)
 	c.millionths += int64(e.Quantity % money.One)
 	c.highest = max(c.highest, e.Quantity)
+	c.granted, _ = c.granted.Add(money.TotalOf(e.Granted))
 }
 
 // wrong reports whether a counter differs from its counted events.
 func (s *surveyed) wrong() bool {
 	for _, c := range s.counters {
-		var value money.Total
+		var value, granted money.Total
 		var lastAt *time.Time
 		switch s.meter.Aggregation {
 		case usage.Sum:
-			value = money.NewTotal(c.units, c.millionths)
+			value, granted = money.NewTotal(c.units, c.millionths), c.granted
 		case usage.Count:
-			value = money.NewTotal(c.events, 0)
+			value, granted = money.NewTotal(c.events, 0), c.granted
 		case usage.Max:
 			value = money.TotalOf(c.highest)
 		case usage.LastValue:
@@ -131,7 +134,7 @@ func (s *surveyed) wrong() bool {
 				lastAt = &c.lastAt
 			}
 		}
-		if value != c.stored.Value || !sameTime(lastAt, c.stored.LastRecordedAt) {
+		if value != c.stored.Value || granted != c.stored.Granted || !sameTime(lastAt, c.stored.LastRecordedAt) {
 			return true
 		}
 	}

@@ -38,3 +38,34 @@ type UsageAlert struct {
 	CreatedAt   time.Time
 	SentAt      *time.Time
 }
+
+type UsageGrant struct {
+	TenantID         uuid.UUID
+	ID               uuid.UUID
+	MeterID          uuid.UUID
+	AmountUnits      int64
+	AmountMillionths int64
+	Units            int64
+	Millionths       int64
+	StartsAt         time.Time
+	ExpiresAt        *time.Time
+	Priority         int32
+	Source           string
+	Reason           *string
+	Pack             *string
+	InvoiceID        *uuid.UUID
+	PSPSessionID     *string
+	CreatedAt        time.Time
+	DeletedAt        *time.Time
+}
+
+type UsageReservation struct {
+	TenantID       uuid.UUID
+	ID             uuid.UUID
+	MeterID        uuid.UUID
+	IdempotencyKey string
+	Quantity       int64
+	ExpiresAt      time.Time
+	ReleasedAt     *time.Time
+	EventID        *uuid.UUID
+}

@@ -54,6 +54,264 @@ func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	return i, err
 }
 
+const deleteGrant = `-- name: DeleteGrant :execrows
+UPDATE usage_grants SET units = 0, millionths = 0, deleted_at = $3::timestamptz
+WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL
+`
+
+type DeleteGrantParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Now      time.Time
+}
+
+func (q *Queries) DeleteGrant(ctx context.Context, arg DeleteGrantParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteGrant, arg.TenantID, arg.ID, arg.Now)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const expiredGrants = `-- name: ExpiredGrants :many
+SELECT tenant_id, id, meter_id FROM usage_grants
+WHERE expires_at <= $1::timestamptz AND units + millionths > 0
+ORDER BY expires_at
+LIMIT $2
+`
+
+type ExpiredGrantsParams struct {
+	Now  time.Time
+	Most int32
+}
+
+type ExpiredGrantsRow struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) ExpiredGrants(ctx context.Context, arg ExpiredGrantsParams) ([]ExpiredGrantsRow, error) {
+	rows, err := q.db.QueryContext(ctx, expiredGrants, arg.Now, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExpiredGrantsRow{}
+	for rows.Next() {
+		var i ExpiredGrantsRow
+		if err := rows.Scan(&i.TenantID, &i.ID, &i.MeterID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const extendGrants = `-- name: ExtendGrants :exec
+UPDATE usage_streams SET granted_until = $3::timestamptz
+WHERE tenant_id = $1 AND meter_id = $2 AND (granted_until IS NULL OR granted_until < $3::timestamptz)
+`
+
+type ExtendGrantsParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Until    time.Time
+}
+
+func (q *Queries) ExtendGrants(ctx context.Context, arg ExtendGrantsParams) error {
+	_, err := q.db.ExecContext(ctx, extendGrants, arg.TenantID, arg.MeterID, arg.Until)
+	return err
+}
+
+const grant = `-- name: Grant :one
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.id = $2 AND usage_grants.deleted_at IS NULL
+`
+
+type GrantParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+type GrantRow struct {
+	UsageGrant UsageGrant
+	Code       string
+}
+
+func (q *Queries) Grant(ctx context.Context, arg GrantParams) (GrantRow, error) {
+	row := q.db.QueryRowContext(ctx, grant, arg.TenantID, arg.ID)
+	var i GrantRow
+	err := row.Scan(
+		&i.UsageGrant.TenantID,
+		&i.UsageGrant.ID,
+		&i.UsageGrant.MeterID,
+		&i.UsageGrant.AmountUnits,
+		&i.UsageGrant.AmountMillionths,
+		&i.UsageGrant.Units,
+		&i.UsageGrant.Millionths,
+		&i.UsageGrant.StartsAt,
+		&i.UsageGrant.ExpiresAt,
+		&i.UsageGrant.Priority,
+		&i.UsageGrant.Source,
+		&i.UsageGrant.Reason,
+		&i.UsageGrant.Pack,
+		&i.UsageGrant.InvoiceID,
+		&i.UsageGrant.PSPSessionID,
+		&i.UsageGrant.CreatedAt,
+		&i.UsageGrant.DeletedAt,
+		&i.Code,
+	)
+	return i, err
+}
+
+const grantOfSession = `-- name: GrantOfSession :one
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.psp_session_id = $2::text
+`
+
+type GrantOfSessionParams struct {
+	TenantID  uuid.UUID
+	SessionID string
+}
+
+type GrantOfSessionRow struct {
+	UsageGrant UsageGrant
+	Code       string
+}
+
+// Also a deleted grant.
+func (q *Queries) GrantOfSession(ctx context.Context, arg GrantOfSessionParams) (GrantOfSessionRow, error) {
+	row := q.db.QueryRowContext(ctx, grantOfSession, arg.TenantID, arg.SessionID)
+	var i GrantOfSessionRow
+	err := row.Scan(
+		&i.UsageGrant.TenantID,
+		&i.UsageGrant.ID,
+		&i.UsageGrant.MeterID,
+		&i.UsageGrant.AmountUnits,
+		&i.UsageGrant.AmountMillionths,
+		&i.UsageGrant.Units,
+		&i.UsageGrant.Millionths,
+		&i.UsageGrant.StartsAt,
+		&i.UsageGrant.ExpiresAt,
+		&i.UsageGrant.Priority,
+		&i.UsageGrant.Source,
+		&i.UsageGrant.Reason,
+		&i.UsageGrant.Pack,
+		&i.UsageGrant.InvoiceID,
+		&i.UsageGrant.PSPSessionID,
+		&i.UsageGrant.CreatedAt,
+		&i.UsageGrant.DeletedAt,
+		&i.Code,
+	)
+	return i, err
+}
+
+const grants = `-- name: Grants :many
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
+WHERE usage_grants.tenant_id = $1 AND usage_grants.deleted_at IS NULL
+ORDER BY usage_grants.created_at DESC, usage_grants.id DESC
+`
+
+type GrantsRow struct {
+	UsageGrant UsageGrant
+	Code       string
+}
+
+func (q *Queries) Grants(ctx context.Context, tenantID uuid.UUID) ([]GrantsRow, error) {
+	rows, err := q.db.QueryContext(ctx, grants, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []GrantsRow{}
+	for rows.Next() {
+		var i GrantsRow
+		if err := rows.Scan(
+			&i.UsageGrant.TenantID,
+			&i.UsageGrant.ID,
+			&i.UsageGrant.MeterID,
+			&i.UsageGrant.AmountUnits,
+			&i.UsageGrant.AmountMillionths,
+			&i.UsageGrant.Units,
+			&i.UsageGrant.Millionths,
+			&i.UsageGrant.StartsAt,
+			&i.UsageGrant.ExpiresAt,
+			&i.UsageGrant.Priority,
+			&i.UsageGrant.Source,
+			&i.UsageGrant.Reason,
+			&i.UsageGrant.Pack,
+			&i.UsageGrant.InvoiceID,
+			&i.UsageGrant.PSPSessionID,
+			&i.UsageGrant.CreatedAt,
+			&i.UsageGrant.DeletedAt,
+			&i.Code,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const insertGrant = `-- name: InsertGrant :exec
+INSERT INTO usage_grants (tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths,
+    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+`
+
+type InsertGrantParams struct {
+	TenantID         uuid.UUID
+	ID               uuid.UUID
+	MeterID          uuid.UUID
+	AmountUnits      int64
+	AmountMillionths int64
+	StartsAt         time.Time
+	ExpiresAt        *time.Time
+	Priority         int32
+	Source           string
+	Reason           *string
+	Pack             *string
+	InvoiceID        *uuid.UUID
+	PSPSessionID     *string
+	CreatedAt        time.Time
+}
+
+func (q *Queries) InsertGrant(ctx context.Context, arg InsertGrantParams) error {
+	_, err := q.db.ExecContext(ctx, insertGrant,
+		arg.TenantID,
+		arg.ID,
+		arg.MeterID,
+		arg.AmountUnits,
+		arg.AmountMillionths,
+		arg.StartsAt,
+		arg.ExpiresAt,
+		arg.Priority,
+		arg.Source,
+		arg.Reason,
+		arg.Pack,
+		arg.InvoiceID,
+		arg.PSPSessionID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const lastPruned = `-- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
@@ -97,6 +355,31 @@ SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterByCode, code)
+	var i Meter
+	err := row.Scan(
+		&i.ID,
+		&i.Code,
+		&i.Name,
+		&i.AggregationType,
+		&i.ResetInterval,
+		&i.QuotaEnforcement,
+		&i.UnitLabel,
+		&i.IsActive,
+		&i.IsBillable,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+	)
+	return i, err
+}
+
+const meterOfFeature = `-- name: MeterOfFeature :one
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE code = $1 ORDER BY deleted_at IS NULL DESC, created_at DESC LIMIT 1
+`
+
+// The meter of a feature, preferably the live one.
+func (q *Queries) MeterOfFeature(ctx context.Context, code string) (Meter, error) {
+	row := q.db.QueryRowContext(ctx, meterOfFeature, code)
 	var i Meter
 	err := row.Scan(
 		&i.ID,
@@ -173,6 +456,48 @@ func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]N
 	return items, nil
 }
 
+const oldReservations = `-- name: OldReservations :many
+SELECT tenant_id, id, expires_at FROM usage_reservations
+WHERE expires_at >= $1::timestamptz AND expires_at < $2::timestamptz
+ORDER BY expires_at
+LIMIT $3
+`
+
+type OldReservationsParams struct {
+	Since  time.Time
+	Before time.Time
+	Most   int32
+}
+
+type OldReservationsRow struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	ExpiresAt time.Time
+}
+
+func (q *Queries) OldReservations(ctx context.Context, arg OldReservationsParams) ([]OldReservationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, oldReservations, arg.Since, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OldReservationsRow{}
+	for rows.Next() {
+		var i OldReservationsRow
+		if err := rows.Scan(&i.TenantID, &i.ID, &i.ExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const raiseAlert = `-- name: RaiseAlert :execrows
 INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, units, millionths, quota, created_at)
 SELECT $1::uuid, $2::uuid, $3::uuid, $4::timestamptz,
@@ -221,6 +546,54 @@ func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, 
 	return result.RowsAffected()
 }
 
+const releaseReservation = `-- name: ReleaseReservation :exec
+UPDATE usage_reservations SET released_at = $3::timestamptz WHERE tenant_id = $1 AND id = $2
+`
+
+type ReleaseReservationParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Now      time.Time
+}
+
+func (q *Queries) ReleaseReservation(ctx context.Context, arg ReleaseReservationParams) error {
+	_, err := q.db.ExecContext(ctx, releaseReservation, arg.TenantID, arg.ID, arg.Now)
+	return err
+}
+
+const reservation = `-- name: Reservation :one
+SELECT usage_reservations.tenant_id, usage_reservations.id, usage_reservations.meter_id, usage_reservations.idempotency_key, usage_reservations.quantity, usage_reservations.expires_at, usage_reservations.released_at, usage_reservations.event_id, meters.code
+FROM usage_reservations JOIN meters ON meters.id = usage_reservations.meter_id
+WHERE usage_reservations.tenant_id = $1 AND usage_reservations.id = $2
+`
+
+type ReservationParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+type ReservationRow struct {
+	UsageReservation UsageReservation
+	Code             string
+}
+
+func (q *Queries) Reservation(ctx context.Context, arg ReservationParams) (ReservationRow, error) {
+	row := q.db.QueryRowContext(ctx, reservation, arg.TenantID, arg.ID)
+	var i ReservationRow
+	err := row.Scan(
+		&i.UsageReservation.TenantID,
+		&i.UsageReservation.ID,
+		&i.UsageReservation.MeterID,
+		&i.UsageReservation.IdempotencyKey,
+		&i.UsageReservation.Quantity,
+		&i.UsageReservation.ExpiresAt,
+		&i.UsageReservation.ReleasedAt,
+		&i.UsageReservation.EventID,
+		&i.Code,
+	)
+	return i, err
+}
+
 const setCap = `-- name: SetCap :exec
 UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2
 `
@@ -233,6 +606,21 @@ type SetCapParams struct {
 
 func (q *Queries) SetCap(ctx context.Context, arg SetCapParams) error {
 	_, err := q.db.ExecContext(ctx, setCap, arg.TenantID, arg.MeterID, arg.Cap)
+	return err
+}
+
+const setInvoiceOfGrant = `-- name: SetInvoiceOfGrant :exec
+UPDATE usage_grants SET invoice_id = $3 WHERE tenant_id = $1 AND id = $2
+`
+
+type SetInvoiceOfGrantParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	InvoiceID *uuid.UUID
+}
+
+func (q *Queries) SetInvoiceOfGrant(ctx context.Context, arg SetInvoiceOfGrantParams) error {
+	_, err := q.db.ExecContext(ctx, setInvoiceOfGrant, arg.TenantID, arg.ID, arg.InvoiceID)
 	return err
 }
 
@@ -252,7 +640,9 @@ SELECT
     count(*) AS events,
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
-    coalesce(max(quantity), 0)::bigint AS highest
+    coalesce(max(quantity), 0)::bigint AS highest,
+    coalesce(sum(granted / 1000000), 0)::bigint AS granted_units,
+    coalesce(sum(granted % 1000000), 0)::bigint AS granted_millionths
 FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= $3 AND recorded_at < $4
@@ -266,10 +656,12 @@ type TotalsParams struct {
 }
 
 type TotalsRow struct {
-	Events     int64
-	Units      int64
-	Millionths int64
-	Highest    int64
+	Events            int64
+	Units             int64
+	Millionths        int64
+	Highest           int64
+	GrantedUnits      int64
+	GrantedMillionths int64
 }
 
 // The sum is split into whole units and millionths, because the sum itself can overflow.
@@ -286,6 +678,8 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 		&i.Units,
 		&i.Millionths,
 		&i.Highest,
+		&i.GrantedUnits,
+		&i.GrantedMillionths,
 	)
 	return i, err
 }
@@ -296,14 +690,18 @@ SELECT
     coalesce(max(e.units + s.pruned_units), 0)::bigint AS units,
     coalesce(max(e.millionths + s.pruned_millionths), 0)::bigint AS millionths,
     coalesce(max(e.highest), 0)::bigint AS highest,
-    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
+    coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest,
+    coalesce(max(e.granted_units + s.pruned_granted_units), 0)::bigint AS granted_units,
+    coalesce(max(e.granted_millionths + s.pruned_granted_millionths), 0)::bigint AS granted_millionths
 FROM usage_streams s
 CROSS JOIN (
     SELECT
         count(*) AS events,
         coalesce(sum(quantity / 1000000), 0) AS units,
         coalesce(sum(quantity % 1000000), 0) AS millionths,
-        coalesce(max(quantity), 0) AS highest
+        coalesce(max(quantity), 0) AS highest,
+        coalesce(sum(granted / 1000000), 0) AS granted_units,
+        coalesce(sum(granted % 1000000), 0) AS granted_millionths
     FROM usage_events
     WHERE usage_events.tenant_id = $1 AND usage_events.meter_id = $2
 ) e
@@ -316,11 +714,13 @@ type TotalsEverParams struct {
 }
 
 type TotalsEverRow struct {
-	Events        int64
-	Units         int64
-	Millionths    int64
-	Highest       int64
-	PrunedHighest int64
+	Events            int64
+	Units             int64
+	Millionths        int64
+	Highest           int64
+	PrunedHighest     int64
+	GrantedUnits      int64
+	GrantedMillionths int64
 }
 
 // Totals of all time, including deleted events. A single statement reads both, so that an event
@@ -334,6 +734,8 @@ func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsE
 		&i.Millionths,
 		&i.Highest,
 		&i.PrunedHighest,
+		&i.GrantedUnits,
+		&i.GrantedMillionths,
 	)
 	return i, err
 }
@@ -389,4 +791,18 @@ func (q *Queries) UnsentAlert(ctx context.Context, arg UnsentAlertParams) (Unsen
 		&i.FeatureName,
 	)
 	return i, err
+}
+
+const voidGrant = `-- name: VoidGrant :exec
+UPDATE usage_grants SET units = 0, millionths = 0 WHERE tenant_id = $1 AND id = $2
+`
+
+type VoidGrantParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) VoidGrant(ctx context.Context, arg VoidGrantParams) error {
+	_, err := q.db.ExecContext(ctx, voidGrant, arg.TenantID, arg.ID)
+	return err
 }

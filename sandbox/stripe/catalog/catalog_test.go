@@ -176,7 +176,7 @@ func TestWhatCanBeSold(t *testing.T) {
 		{"unknown", "price_x", "resource_missing", "[0][price]"},
 		{"inactive price", retired, "", "[0][price]"},
 		{"inactive product", discontinued, "", "[0][price]"},
-		{"one-time price", once, "", "[0][price]"},
+		{"one-time price", good + " " + once, "", "[1][price]"},
 		{"two currencies", good + " " + dollars, "", "[1][price]"},
 		{"two intervals", good + " " + yearly, "", "[1][price]"},
 	} {

@@ -262,6 +262,15 @@ func DescribePrice(p Price) string {
 // FindSellable returns a price that a subscription can use, and its product. It refuses inactive
 // and one-time prices.
 func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
+	pr, pd, err := FindActive(ctx, st, id, param)
+	if err == nil && pr.Recurring == nil {
+		err = form.Refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
+	}
+	return pr, pd, err
+}
+
+// FindActive returns a recurring or one-time price and its product. It refuses inactive ones.
+func FindActive(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
 	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {
 		return nil, nil, err
@@ -274,8 +283,6 @@ func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Pric
 		return nil, nil, form.Refuse(param, "", "The price specified is inactive. This field only accepts active prices.")
 	case !pd.Active:
 		return nil, nil, form.Refuse(param, "", "The price's product `%s` is marked as inactive, and thus the price cannot be used.", pd.ID)
-	case pr.Recurring == nil:
-		return nil, nil, form.Refuse(param, "", "The sandbox sells only recurring prices in subscriptions; `%s` is a one-time price.", pr.ID)
 	}
 	return pr, pd, nil
 }

@@ -18,6 +18,9 @@ func TestCreateRefusals(t *testing.T) {
 	customer, gone := w.Customer(), w.Customer()
 	w.Delete("/v1/customers/" + gone)
 	euro, dollar, dear := w.Price(1000, "eur", "month"), w.Price(1000, "usd", "month"), w.Price(60_000_000, "eur", "month")
+	once := w.Post("/v1/prices", "unit_amount=500&currency=eur&product_data[name]=Credits").At("id")
+	onceDollar := w.Post("/v1/prices", "unit_amount=500&currency=usd&product_data[name]=Credits").At("id")
+	const inline = "mode=payment&line_items[0][price]&line_items[0][price_data][currency]=eur"
 	now := w.Clock.Now().Unix()
 	right := map[string]string{
 		"mode": "subscription", "success_url": "https%3A%2F%2Fapp.example.test", "customer": customer,
@@ -25,7 +28,25 @@ func TestCreateRefusals(t *testing.T) {
 	}
 	for _, c := range []struct{ name, change, code, param string }{ // a change without a value removes the parameter
 		{"no mode", "mode", "parameter_missing", "mode"},
-		{"payment mode", "mode=payment", "", "mode"},
+		{"setup mode", "mode=setup", "", "mode"},
+		{"recurring price in payment mode", "mode=payment", "", "line_items"},
+		{"only one-time prices in subscription mode", "line_items[0][price]=" + once, "", "line_items"},
+		{"one-time price next to a recurring price", "line_items[1][quantity]=1&line_items[1][price]=" + once, "", "line_items[1][price]"},
+		{"subscription data in payment mode", "mode=payment&subscription_data[description]=x&line_items[0][price]=" + once, "", "subscription_data"},
+		{"collection in payment mode", "mode=payment&payment_method_collection=always&line_items[0][price]=" + once, "", "payment_method_collection"},
+		{"invoice creation in subscription mode", "invoice_creation[enabled]=true", "", "invoice_creation"},
+		{"invoice creation without a value", "mode=payment&invoice_creation[invoice_data][footer]=x&line_items[0][price]=" + once, "parameter_missing", "invoice_creation[enabled]"},
+		{"payment data in subscription mode", "payment_intent_data[description]=x", "", "payment_intent_data"},
+		{"future usage", "mode=payment&payment_intent_data[setup_future_usage]=later&line_items[0][price]=" + once, "", "payment_intent_data[setup_future_usage]"},
+		{"one-time price without a quantity", "mode=payment&line_items[0][quantity]&line_items[0][price]=" + once, "parameter_missing", "line_items[0][quantity]"},
+		{"price and price data", "mode=payment&line_items[0][price_data][currency]=eur&line_items[0][price_data][unit_amount]=500&line_items[0][price_data][product_data][name]=x", "", "line_items[0][price_data]"},
+		{"price data without a product", inline + "&line_items[0][price_data][unit_amount]=500", "parameter_missing", "line_items[0][price_data][product]"},
+		{"price data without an amount", inline + "&line_items[0][price_data][product_data][name]=x", "parameter_missing", "line_items[0][price_data][unit_amount]"},
+		{"price data of an unknown product", inline + "&line_items[0][price_data][unit_amount]=500&line_items[0][price_data][product]=prod_x", "resource_missing", "line_items[0][price_data][product]"},
+		{"recurring price data", inline + "&line_items[0][price_data][unit_amount]=500&line_items[0][price_data][product_data][name]=x&line_items[0][price_data][recurring][interval]=month", "", "line_items"},
+		{"nothing to pay", inline + "&line_items[0][price_data][unit_amount]=0&line_items[0][price_data][product_data][name]=x", "", "line_items"},
+		{"too little to pay", inline + "&line_items[0][price_data][unit_amount]=49&line_items[0][price_data][product_data][name]=x", "amount_too_small", ""},
+		{"currencies", "mode=payment&line_items[1][quantity]=1&line_items[0][price]=" + once + "&line_items[1][price]=" + onceDollar, "", "line_items[1][price]"},
 		{"embedded", "ui_mode=embedded_page", "", "ui_mode"},
 		{"no success URL", "success_url", "parameter_missing", "success_url"},
 		{"empty success URL", "success_url=", "parameter_invalid_empty", "success_url"},

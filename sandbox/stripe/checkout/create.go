@@ -33,7 +33,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.MissingMethodInvoice},
 	}
 	state.read(c.Params)
-	wanted := subscriptions.ReadItems(c.Params, "line_items")
+	sold := cs.readItems(c.Params, c.Now)
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	cs.CustomerDetails = newCustomerDetails(cu)
-	if state.Items, err = subscriptions.PriceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
+	if state.Items, err = sold(ctx, c.Step, state.TrialDays > 0); err != nil {
 		return nil, err
 	}
 	cs.Currency = state.Items[0].Currency
@@ -60,7 +60,10 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if cs.amountDue() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
-	if err := subscriptions.CheckCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
+	if cs.Mode == modeSubscription {
+		err = subscriptions.CheckCurrency(ctx, c.Step, cu, cs.Currency)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := kernel.Put(ctx, c.Q, state); err != nil {
@@ -75,7 +78,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 // read reads the parameters that are fields of the session.
 func (cs *Session) read(p *form.Params) {
 	p.Require("mode", "success_url", "customer", "line_items")
-	p.Choice("mode", &cs.Mode, "subscription")
+	p.Choice("mode", &cs.Mode, modeSubscription, modePayment)
 	p.Choice("ui_mode", &cs.UIMode, "hosted_page")
 	p.Text("customer", &cs.Customer)
 	p.ReadClearable("client_reference_id", &cs.ClientReferenceID)
@@ -89,6 +92,7 @@ func (cs *Session) read(p *form.Params) {
 	p.URL("cancel_url", &cs.CancelURL)
 	p.Metadata(&cs.Metadata)
 	p.Choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
+	cs.readInvoiceCreation(p)
 	if p.Has("locale") {
 		var locale string
 		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
@@ -109,6 +113,8 @@ func (cs *Session) checkTotal() error {
 	switch {
 	case cs.AmountTotal > most:
 		return form.Refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", form.FormatAmount(most, cs.Currency))
+	case cs.Mode == modePayment && cs.AmountTotal == 0:
+		return form.Refuse("line_items", "", "The sandbox requires a total above zero in `payment` mode.")
 	case cs.AmountTotal > 0 && cs.AmountTotal < least:
 		return form.Refuse("", "amount_too_small", "The Checkout Session's total amount due must add up to at least %s.", form.FormatAmount(least, cs.Currency))
 	}
@@ -130,8 +136,9 @@ func (cs *Session) offerMethods() error {
 	return nil
 }
 
-// read reads the parameters of the subscription to be sold.
+// read reads the parameters of the subscription or payment to be made.
 func (state *pendingPurchase) read(p *form.Params) {
+	state.Payment.read(p)
 	p = p.Hash("subscription_data")
 	if p == nil {
 		state.Metadata = map[string]string{}

@@ -40,8 +40,9 @@ type pageView struct {
 	Items         []pageLine
 	Total         string
 	Form          bool // whether the session can be paid
-	Cards, Debits bool // the accepted payment methods; neither if nothing is due
+	Cards, Debits bool // the accepted payment methods
 	Action        string
+	NeedsCard     bool
 	Attempt       attempt
 	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm the payment
 	Button        string
@@ -123,8 +124,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 }
 
 // read parses the payment details that the buyer typed. It reports whether they are valid;
-// otherwise it sets the error messages in a. If nothing is due, the page does not ask for them, but a
-// form that has them is accepted.
+// otherwise it sets the error messages in a.
 func (a *attempt) read(cs *Session) (used paymentInput, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
@@ -193,6 +193,9 @@ func newPageView(reader pages.Reader, cs *Session, state *pendingPurchase, now i
 	switch cs.Status {
 	case statusComplete:
 		view.Title, view.Note = view.T("This checkout is complete"), view.T("Your subscription has started.")
+		if cs.Mode == modePayment {
+			view.Note = view.T("Thank you for your purchase.")
+		}
 		if cs.PaymentStatus == paymentUnpaid {
 			view.Note += " " + view.T("Your account will be debited in the next few days.")
 		}
@@ -202,10 +205,8 @@ func newPageView(reader pages.Reader, cs *Session, state *pendingPurchase, now i
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = view.T("This checkout has expired"), view.T("You have not been charged. Start again from the previous page.")
 	default:
-		if cs.needsCard() {
-			view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
-		}
-		view.Form, view.Action = true, Path(cs.ID)
+		view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
+		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}
 	if cs.CancelURL != nil {
@@ -218,6 +219,8 @@ func newPageView(reader pages.Reader, cs *Session, state *pendingPurchase, now i
 func (view *pageView) describeOpen(cs *Session, state *pendingPurchase, now int64) {
 	pay := view.T("Pay {amount}", "amount", view.Total)
 	switch {
+	case cs.Mode == modePayment:
+		view.Title, view.Button = view.T("Complete your purchase"), pay
 	case state.TrialDays > 0:
 		ends := view.Day(time.Unix(now, 0).UTC().AddDate(0, 0, int(state.TrialDays)).Unix())
 		view.Title, view.Button = view.T("Start your trial"), view.T("Start trial")

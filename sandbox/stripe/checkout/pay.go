@@ -36,16 +36,15 @@ func (used paymentInput) check() error {
 	return customers.ErrNotAuthenticated
 }
 
-// attachMethod stores the buyer's payment method and returns it. It returns nil if used
-// is empty.
-func attachMethod(ctx context.Context, st *kernel.Step, used paymentInput, cu *customers.Customer) (*customers.PaymentMethod, error) {
+// method returns the buyer's payment method without storing it. It returns nil if used is empty.
+func (used paymentInput) method(st *kernel.Step, cu *customers.Customer) *customers.PaymentMethod {
 	switch {
 	case used.card != nil:
-		return customers.AttachCard(ctx, st, *used.card, cu)
+		return customers.NewCard(st, *used.card, cu)
 	case used.account != nil:
-		return customers.AttachAccount(ctx, st, *used.account, cu)
+		return customers.NewAccount(st, *used.account, cu)
 	}
-	return nil, nil
+	return nil
 }
 
 // complete pays an open session, or starts to, and creates the subscription. Session, subscription,
@@ -62,13 +61,16 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used paymentInp
 	if err := used.check(); err != nil {
 		return err
 	}
+	if cs.Mode == modePayment {
+		return completePayment(ctx, st, cs, state, cu, used)
+	}
 	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
 	sub.PaymentSettings.PaymentMethodTypes, sub.TestClock = cs.PaymentMethodTypes, cu.TestClock
-	pm, err := attachMethod(ctx, st, used, cu)
-	if err != nil {
-		return err
-	}
+	pm := used.method(st, cu)
 	if pm != nil {
+		if err := pm.Attach(ctx, st); err != nil {
+			return err
+		}
 		sub.DefaultPaymentMethod = &pm.ID
 	}
 	if err := payFirstInvoice(ctx, st, sub, cu, pm); err != nil {

@@ -53,11 +53,11 @@ type Session struct {
 	Discounts                form.None         `json:"discounts"`
 	ExpiresAt                int64             `json:"expires_at"`
 	Invoice                  *string           `json:"invoice"`
-	InvoiceCreation          form.Null         `json:"invoice_creation"`
+	InvoiceCreation          *invoiceCreation  `json:"invoice_creation"` // null unless the mode is payment
 	Locale                   *string           `json:"locale"`
 	Metadata                 map[string]string `json:"metadata"`
 	Mode                     string            `json:"mode"`
-	PaymentIntent            form.Null         `json:"payment_intent"`
+	PaymentIntent            *string           `json:"payment_intent"` // null until a session in the mode payment is complete
 	PaymentLink              form.Null         `json:"payment_link"`
 	PaymentMethodCollection  string            `json:"payment_method_collection"`
 	PaymentMethodConfig      form.Null         `json:"payment_method_configuration_details"`
@@ -127,6 +127,7 @@ var sales = kernel.Kind[pendingPurchase]{Name: "sandbox.checkout", Label: "check
 type pendingPurchase struct {
 	kernel.Header
 	subscriptions.Purchase
+	Payment paymentData `json:"payment"` // only in the mode payment
 }
 
 // metered reports whether the sale has a metered price.
@@ -166,6 +167,7 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "payment_intent", "$.payment_intent")
 	f.AddEqual(c.Params, "subscription", "$.subscription")
 	f.AddOneOf(c.Params, "status", "$.status", "complete", "expired", "open")
 	return Sessions.Page(ctx, c, f)
@@ -242,17 +244,22 @@ func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) erro
 	return nil
 }
 
-// RecordPaymentOutcome records the outcome of a session's payment and emits an event. It does nothing if
-// the invoice does not belong to a session.
-func RecordPaymentOutcome(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
+// recordOutcome records the outcome of the debit that pays a subscription's first invoice. It does
+// nothing if the invoice does not belong to a session.
+func recordOutcome(ctx context.Context, st *kernel.Step, in *invoices.Invoice, paid bool) error {
 	waiting, err := Sessions.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
-	cs := waiting[0]
-	if in.Status == invoices.StatusPaid {
-		cs.PaymentStatus = paymentPaid
+	return waiting[0].settle(ctx, st, paid)
+}
+
+// settle records the outcome of a delayed payment and emits the session's event.
+func (cs *Session) settle(ctx context.Context, st *kernel.Step, paid bool) error {
+	if !paid {
+		return st.Create(ctx, "checkout.session.async_payment_failed", cs)
 	}
-	return st.Create(ctx, event, cs)
+	cs.PaymentStatus = paymentPaid
+	return st.Create(ctx, "checkout.session.async_payment_succeeded", cs)
 }

@@ -1,7 +1,6 @@
 package customers
 
 import (
-	"context"
 	"math/big"
 	"strconv"
 	"strings"
@@ -72,13 +71,13 @@ func validIBAN(iban string) bool {
 	return ok && number.Mod(number, big.NewInt(97)).Int64() == 1
 }
 
-// AttachAccount attaches a bank account to a customer.
-func AttachAccount(ctx context.Context, st *kernel.Step, a TestAccount, cu *Customer) (*PaymentMethod, error) {
+// NewAccount returns a customer's bank account without storing it.
+func NewAccount(st *kernel.Step, a TestAccount, cu *Customer) *PaymentMethod {
 	pm := newPaymentMethod(st, MethodDebit, cu)
 	pm.SepaDebit = &sepaDebit{
 		Country: a.iban[:2], BankCode: a.iban[4:12], Fingerprint: a.fingerprint, Last4: a.iban[len(a.iban)-4:],
 	}
-	return pm, st.Create(ctx, "payment_method.attached", pm)
+	return pm
 }
 
 // IsDelayed reports whether the outcome of a payment is known only after some days.

@@ -20,7 +20,7 @@ type PaymentMethod struct {
 	AllowRedisplay string            `json:"allow_redisplay"`
 	BillingDetails BillingDetails    `json:"billing_details"`
 	Card           *card             `json:"card,omitempty"`
-	Customer       string            `json:"customer"`
+	Customer       *string           `json:"customer"` // null for a method that was used once and not saved
 	Metadata       map[string]string `json:"metadata"`
 	SepaDebit      *sepaDebit        `json:"sepa_debit,omitempty"`
 	Type           string            `json:"type"`
@@ -143,8 +143,8 @@ func luhn(number string) bool {
 	return sum%10 == 0
 }
 
-// AttachCard attaches a card to a customer.
-func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) (*PaymentMethod, error) {
+// NewCard returns a customer's card without storing it.
+func NewCard(st *kernel.Step, c TestCard, cu *Customer) *PaymentMethod {
 	pm := newPaymentMethod(st, MethodCard, cu)
 	pm.Card = &card{
 		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
@@ -154,13 +154,24 @@ func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) 
 		Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
 	}
 	pm.Card.ThreeDSecureUsage.Supported = true
-	return pm, st.Create(ctx, "payment_method.attached", pm)
+	return pm
+}
+
+// Attach stores a new payment method and attaches it to its customer.
+func (pm *PaymentMethod) Attach(ctx context.Context, st *kernel.Step) error {
+	return st.Create(ctx, "payment_method.attached", pm)
+}
+
+// StoreUnsaved stores a payment method that pays once and is not attached to the customer.
+func (pm *PaymentMethod) StoreUnsaved(ctx context.Context, st *kernel.Step) error {
+	pm.Customer, pm.AllowRedisplay = nil, "unspecified"
+	return kernel.Put(ctx, st.Q, pm)
 }
 
 // newPaymentMethod returns a payment method with the fields that cards and bank accounts share.
 func newPaymentMethod(st *kernel.Step, kind string, cu *Customer) *PaymentMethod {
 	pm := &PaymentMethod{
-		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,
+		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: &cu.ID,
 		BillingDetails: BillingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
 		Metadata:       map[string]string{}, Type: kind,
 	}

@@ -13,7 +13,7 @@ func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, par
 		return nil
 	}
 	pm, err := PaymentMethods.Get(ctx, st.Q, *id, param)
-	if err == nil && pm.Customer != customerID {
+	if err == nil && (pm.Customer == nil || *pm.Customer != customerID) {
 		err = form.Refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
 	}
 	return err
@@ -49,7 +49,10 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	}[c.ID]
 	if !known {
 		pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
-		if err == nil && pm.Customer != customerID {
+		if err == nil && pm.Customer == nil {
+			return nil, form.Refuse("", "", "The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment and may not be used again. To use a PaymentMethod multiple times, you must attach it to a Customer first.")
+		}
+		if err == nil && *pm.Customer != customerID {
 			return nil, form.Refuse("", "", "The payment method you provided has already been attached to a customer.")
 		}
 		return pm, err
@@ -62,5 +65,6 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	if found.Declines {
 		return nil, NewDeclinedError().Answer("")
 	}
-	return AttachCard(ctx, c.Step, found, cu)
+	pm := NewCard(c.Step, found, cu)
+	return pm, pm.Attach(ctx, c.Step)
 }

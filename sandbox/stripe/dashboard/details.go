@@ -117,7 +117,7 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 		return err
 	}
 	f.Title, f.Here, f.Up = "Draft", "Invoices", &theme.Link{Text: "Invoices", Href: Path + "/invoices"}
-	sub, created := in.Parent.SubscriptionDetails.Subscription, momentAt(in.Created, st.Now)
+	sub, created := in.SubscriptionID(), momentAt(in.Created, st.Now)
 	part := &detailPart{ID: in.ID, Status: invoiceStatus(in), Facts: []fact{
 		{Label: "Customer", Text: stringOrEmpty(in.CustomerName), Href: hrefOf(in.Customer)},
 		{Label: "Subscription", Text: shortID(sub), Href: hrefOf(sub), Mono: true},

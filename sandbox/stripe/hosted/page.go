@@ -118,8 +118,8 @@ func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, num
 	if err != nil {
 		return nil, "", err
 	}
-	pm, err := customers.AttachCard(ctx, st, card, cu)
-	if err != nil {
+	pm := customers.NewCard(st, card, cu)
+	if err := pm.Attach(ctx, st); err != nil {
 		return nil, "", err
 	}
 	refused, err = subscriptions.PayWith(ctx, st, in, pm.ID)
@@ -172,9 +172,11 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem
 func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
 	view.Amount, view.PDF, view.Action = view.Reader.Amount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
 	for _, line := range in.Lines.Data {
-		view.Lines = append(view.Lines, shownLine{
-			line.Description, view.Period(line.Period.Start, line.Period.End), view.Reader.Amount(line.Amount, in.Currency),
-		})
+		shown := shownLine{Text: line.Description, Amount: view.Reader.Amount(line.Amount, in.Currency)}
+		if line.Period.End > line.Period.Start { // a one-time payment has no period
+			shown.Period = view.Period(line.Period.Start, line.Period.End)
+		}
+		view.Lines = append(view.Lines, shown)
 	}
 	if credit := in.AmountDue - in.Total; credit != 0 {
 		view.Credit = view.Reader.Amount(credit, in.Currency)

@@ -71,12 +71,12 @@ type Invoice struct {
 	DefaultPaymentMethod    form.Null             `json:"default_payment_method"`
 	DefaultSource           form.Null             `json:"default_source"`
 	DefaultTaxRates         form.None             `json:"default_tax_rates"`
-	Description             form.Null             `json:"description"`
+	Description             *string               `json:"description"`
 	Discounts               form.None             `json:"discounts"`
 	DueDate                 form.Null             `json:"due_date"`
 	EffectiveAt             *int64                `json:"effective_at"`
 	EndingBalance           *int64                `json:"ending_balance"`
-	Footer                  form.Null             `json:"footer"`
+	Footer                  *string               `json:"footer"`
 	FromInvoice             form.Null             `json:"from_invoice"`
 	HostedInvoiceURL        *string               `json:"hosted_invoice_url"`
 	InvoicePDF              *string               `json:"invoice_pdf"`
@@ -88,7 +88,7 @@ type Invoice struct {
 	NextPaymentAttempt      *int64                `json:"next_payment_attempt"`
 	Number                  *string               `json:"number"`
 	OnBehalfOf              form.Null             `json:"on_behalf_of"`
-	Parent                  parent                `json:"parent"`
+	Parent                  *parent               `json:"parent"` // null for an invoice without a subscription
 	PaymentSettings         paymentSettings       `json:"payment_settings"`
 	PeriodEnd               int64                 `json:"period_end"`
 	PeriodStart             int64                 `json:"period_start"`
@@ -130,6 +130,20 @@ type parent struct {
 	Type string `json:"type"`
 }
 
+// SetSubscription sets the subscription that the invoice bills, with its metadata.
+func (in *Invoice) SetSubscription(id string, metadata map[string]string) {
+	in.Parent = &parent{Type: "subscription_details"}
+	in.Parent.SubscriptionDetails.Subscription, in.Parent.SubscriptionDetails.Metadata = id, metadata
+}
+
+// SubscriptionID returns the subscription that the invoice bills, or "".
+func (in *Invoice) SubscriptionID() string {
+	if in.Parent == nil {
+		return ""
+	}
+	return in.Parent.SubscriptionDetails.Subscription
+}
+
 type paymentSettings struct {
 	DefaultMandate       form.Null `json:"default_mandate"`
 	PaymentMethodOptions form.Null `json:"payment_method_options"`
@@ -162,7 +176,7 @@ type Line struct {
 	Pricing             Pricing           `json:"pricing"`
 	Quantity            int64             `json:"quantity"`
 	QuantityDecimal     *string           `json:"quantity_decimal,omitempty"` // exact; only for metered usage
-	Subscription        string            `json:"subscription"`
+	Subscription        *string           `json:"subscription"`
 	Subtotal            int64             `json:"subtotal"`
 	Taxes               form.None         `json:"taxes"`
 }
@@ -181,7 +195,7 @@ type invoiceItemDetails struct {
 	InvoiceItem      string            `json:"invoice_item"`
 	Proration        bool              `json:"proration"`
 	ProrationDetails *prorationDetails `json:"proration_details"`
-	Subscription     string            `json:"subscription"`
+	Subscription     *string           `json:"subscription"`
 }
 
 type subscriptionItemDetails struct {

@@ -50,12 +50,12 @@ func (ii *Item) Line() Line {
 	line := Line{
 		ID: form.NewID(Lines.Prefix), Object: Lines.Name, Amount: ii.Amount, Currency: ii.Currency,
 		Description: ii.Description, Metadata: ii.Metadata, Period: ii.Period, Pricing: ii.Pricing,
-		Quantity: ii.Quantity, Subscription: ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
+		Quantity: ii.Quantity, Subscription: &ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
 	}
 	from := ii.Parent.SubscriptionDetails
 	if from.SubscriptionItem == nil {
 		line.Parent.Type = "invoice_item_details"
-		line.Parent.InvoiceItemDetails = &invoiceItemDetails{InvoiceItem: ii.ID, Subscription: from.Subscription}
+		line.Parent.InvoiceItemDetails = &invoiceItemDetails{InvoiceItem: ii.ID, Subscription: &from.Subscription}
 		return line
 	}
 	line.SetSubscriptionItem(from.Subscription, *from.SubscriptionItem)

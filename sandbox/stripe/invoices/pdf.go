@@ -74,7 +74,9 @@ func renderPDF(in *Invoice) []byte {
 	page.skipLine()
 	for _, line := range in.Lines.Data {
 		page.text(50, 11, line.Description)
-		page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
+		if line.Period.End > line.Period.Start {
+			page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
+		}
 		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
 	}
 	page.skipLine()

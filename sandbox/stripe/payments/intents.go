@@ -41,7 +41,7 @@ type Intent struct {
 	ConfirmationMethod   string                  `json:"confirmation_method"`
 	Currency             string                  `json:"currency"`
 	Customer             string                  `json:"customer"`
-	Description          string                  `json:"description"`
+	Description          *string                 `json:"description"`
 	LastPaymentError     *customers.PaymentError `json:"last_payment_error"`
 	LatestCharge         *string                 `json:"latest_charge"`
 	Metadata             map[string]string       `json:"metadata"`
@@ -54,7 +54,7 @@ type Intent struct {
 	Processing           form.Null               `json:"processing"`
 	ReceiptEmail         *string                 `json:"receipt_email"`
 	Review               form.Null               `json:"review"`
-	SetupFutureUsage     string                  `json:"setup_future_usage"`
+	SetupFutureUsage     *string                 `json:"setup_future_usage"`
 	Shipping             form.Null               `json:"shipping"`
 	StatementDescriptor  form.Null               `json:"statement_descriptor"`
 	StatementSuffix      form.Null               `json:"statement_descriptor_suffix"`
@@ -82,7 +82,7 @@ type Charge struct {
 	Captured             bool                     `json:"captured"`
 	Currency             string                   `json:"currency"`
 	Customer             string                   `json:"customer"`
-	Description          string                   `json:"description"`
+	Description          *string                  `json:"description"`
 	Disputed             bool                     `json:"disputed"`
 	FailureTransaction   form.Null                `json:"failure_balance_transaction"`
 	FailureCode          *string                  `json:"failure_code"`
@@ -144,17 +144,28 @@ type chargeCard struct {
 	Wallet           form.Null            `json:"wallet"`
 }
 
-// Create stores an intent for an amount in minor units of the currency. It does not start a
-// payment.
+// UsageOffSession is the setup_future_usage of a payment that saves its payment method for payments
+// without the customer.
+const UsageOffSession = "off_session"
+
+// Create stores an intent for an amount of an invoice, in minor units of the currency. It does not
+// start a payment.
 func Create(ctx context.Context, st *kernel.Step, amount int64, code, description, customerID string) (*Intent, error) {
+	saves := UsageOffSession
+	pi := NewIntent(st, amount, code, customerID)
+	pi.Description, pi.SetupFutureUsage = &description, &saves
+	return pi, st.Create(ctx, "payment_intent.created", pi)
+}
+
+// NewIntent returns an intent without storing it.
+func NewIntent(st *kernel.Step, amount int64, code, customerID string) *Intent {
 	pi := &Intent{
 		Header: Intents.Start(st.Now), Amount: amount, Currency: code, Customer: customerID,
-		CaptureMethod: "automatic", ConfirmationMethod: "automatic", Description: description,
-		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"},
-		SetupFutureUsage: "off_session", Status: requiresMethod,
+		CaptureMethod: "automatic", ConfirmationMethod: "automatic",
+		Metadata: map[string]string{}, PaymentMethodTypes: []string{"card"}, Status: requiresMethod,
 	}
 	pi.ClientSecret = pi.ID + "_secret_" + form.RandomText(24, form.Alphanumeric)
-	return pi, st.Create(ctx, "payment_intent.created", pi)
+	return pi
 }
 
 // Pay tries to pay an intent and records each stage. pi.Status is then the result; a debit is still
@@ -210,7 +221,7 @@ func newCharge(pi *Intent, pm *customers.PaymentMethod, now int64) *Charge {
 	ch := &Charge{
 		Header: Charges.Start(now), Amount: pi.Amount, AmountCaptured: pi.Amount, Captured: true,
 		BillingDetails: pm.BillingDetails, StatementCalculated: "SANDBOX", Currency: pi.Currency,
-		Customer: pi.Customer, Description: pi.Description, Metadata: map[string]string{}, Paid: true,
+		Customer: pi.Customer, Description: pi.Description, Metadata: pi.Metadata, Paid: true,
 		PaymentIntent: pi.ID, PaymentMethod: pm.ID, Status: "succeeded",
 		Outcome: chargeOutcome{
 			NetworkStatus: "approved_by_network", RiskLevel: "normal", RiskScore: 1,

@@ -64,8 +64,8 @@ func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form for
 	if err != nil {
 		return err
 	}
-	pm, err := customers.AttachCard(ctx, st, found, cu)
-	if err != nil {
+	pm := customers.NewCard(st, found, cu)
+	if err := pm.Attach(ctx, st); err != nil {
 		return err
 	}
 	return subscriptions.SetDefaultCard(ctx, st, cu, pm)

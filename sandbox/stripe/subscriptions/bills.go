@@ -75,9 +75,7 @@ func (b bill) draft() *invoices.Invoice {
 		at := b.at + b.wait
 		in.AutomaticallyFinalizes, in.NextPaymentAttempt = &at, &at
 	}
-	in.Parent.Type = "subscription_details"
-	in.Parent.SubscriptionDetails.Subscription = sub.ID
-	in.Parent.SubscriptionDetails.Metadata = sub.Metadata
+	in.SetSubscription(sub.ID, sub.Metadata)
 	var lines []invoices.Line
 	for i := len(b.pending); i > 0; { // the newest change first, each with its credit before its charge
 		end := i
@@ -111,7 +109,7 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 	line := invoices.Line{
 		ID: form.NewID(invoices.Lines.Prefix), Object: invoices.Lines.Name, Currency: sub.Currency, Discountable: true,
 		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
-		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
+		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: &sub.ID,
 	}
 	line.SetSubscriptionItem(sub.ID, item.ID)
 	if sub.Status == StatusTrialing {

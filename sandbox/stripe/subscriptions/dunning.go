@@ -64,7 +64,7 @@ func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice
 	if status, err := invoices.PaymentStatus(ctx, st, in); err != nil || status == payments.StatusProcessing {
 		return err
 	}
-	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, st.Q, in.SubscriptionID(), "subscription")
 	if err != nil {
 		return err
 	}

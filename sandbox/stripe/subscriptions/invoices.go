@@ -9,13 +9,14 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// invoiceOf returns the invoice in the request's path and its subscription.
+// invoiceOf returns the invoice in the request's path and its subscription. The subscription is nil
+// for the invoice of a one-time payment, which is always paid.
 func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
 	in, err := invoices.All.Get(ctx, c.Q, c.ID, "id")
-	if err != nil {
-		return nil, nil, err
+	if err != nil || in.SubscriptionID() == "" {
+		return in, nil, err
 	}
-	sub, err := All.Get(ctx, c.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, c.Q, in.SubscriptionID(), "subscription")
 	return in, sub, err
 }
 
@@ -106,7 +107,7 @@ func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 }
 
 // DeleteInvoice handles DELETE /v1/invoices/{id} and always refuses the request. Only drafts
-// without a subscription can be deleted, and all invoices of the sandbox have a subscription.
+// without a subscription can be deleted, and the sandbox drafts invoices only for subscriptions.
 func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {

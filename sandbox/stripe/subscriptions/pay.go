@@ -36,9 +36,6 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {
 			return nil, err
 		}
-		if pm != nil && in.Status == invoices.StatusPaid && sub.PaymentSettings.SaveDefault == saveOnSubscription {
-			sub.DefaultPaymentMethod = &pm.ID
-		}
 	}
 	return refused, recordOutcome(ctx, st, sub, in, refused)
 }
@@ -63,7 +60,7 @@ func recordOutcome(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 // why the invoice is not paid, or nil. It returns kernel.ErrNotFound if the payment does not wait
 // for a confirmation.
 func Authenticate(ctx context.Context, st *kernel.Step, in *invoices.Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
-	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, st.Q, in.SubscriptionID(), "subscription")
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +77,7 @@ func Authenticate(ctx context.Context, st *kernel.Step, in *invoices.Invoice, co
 // PayWith tries to pay an open invoice with a payment method while the buyer is present. It returns
 // the reason why the invoice is not paid, or nil.
 func PayWith(ctx context.Context, st *kernel.Step, in *invoices.Invoice, pm string) (refused *customers.PaymentError, err error) {
-	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	sub, err := All.Get(ctx, st.Q, in.SubscriptionID(), "subscription")
 	if err != nil {
 		return nil, err
 	}

@@ -50,6 +50,9 @@ type WantedItem struct {
 	quantity int64 // 0 if not given
 }
 
+// PriceID returns the id of the requested price.
+func (w WantedItem) PriceID() string { return w.price }
+
 // Read reads the parameters that subscriptions with and without a checkout session have in common.
 func (o *Purchase) Read(p *form.Params) {
 	p.Metadata(&o.Metadata)

@@ -14,7 +14,9 @@ const countAmounts = `-- name: CountAmounts :one
 SELECT count(*) FROM (
     SELECT currency FROM plan_prices WHERE plan_prices.currency = $1
     UNION ALL SELECT currency FROM meter_prices WHERE meter_prices.currency = $1
+    UNION ALL SELECT currency FROM pack_prices WHERE pack_prices.currency = $1
     UNION ALL SELECT currency FROM checkouts WHERE checkouts.currency = $1
+    UNION ALL SELECT currency FROM pack_purchases WHERE pack_purchases.currency = $1
     UNION ALL SELECT currency FROM subscriptions WHERE subscriptions.currency = $1
     UNION ALL SELECT currency FROM invoices WHERE invoices.currency = $1
     LIMIT 1

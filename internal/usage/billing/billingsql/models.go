@@ -26,14 +26,17 @@ type Meter struct {
 }
 
 type UsageCounter struct {
-	TenantID       uuid.UUID
-	PeriodEnd      time.Time
-	MeterID        uuid.UUID
-	PeriodStart    time.Time
-	Units          int64
-	Millionths     int64
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
+	TenantID          uuid.UUID
+	PeriodEnd         time.Time
+	MeterID           uuid.UUID
+	PeriodStart       time.Time
+	Units             int64
+	Millionths        int64
+	LastRecordedAt    *time.Time
+	UpdatedAt         time.Time
+	GrantedUnits      int64
+	GrantedMillionths int64
+	Rejected          int64
 }
 
 type UsageRefusal struct {

@@ -157,7 +157,7 @@ func (q *Queries) CountRejections(ctx context.Context) (int64, error) {
 }
 
 const countersDuring = `-- name: CountersDuring :many
-SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at, granted_units, granted_millionths, rejected FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > $3 AND period_start < $4
 ORDER BY period_start, period_end
 `
@@ -192,6 +192,9 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 			&i.Millionths,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.GrantedUnits,
+			&i.GrantedMillionths,
+			&i.Rejected,
 		); err != nil {
 			return nil, err
 		}
@@ -207,7 +210,7 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 }
 
 const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
-SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at, granted_units, granted_millionths, rejected FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
 `
 
 type CountersOfPeriodEndParams struct {
@@ -233,6 +236,9 @@ func (q *Queries) CountersOfPeriodEnd(ctx context.Context, arg CountersOfPeriodE
 			&i.Millionths,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.GrantedUnits,
+			&i.GrantedMillionths,
+			&i.Rejected,
 		); err != nil {
 			return nil, err
 		}

@@ -19,14 +19,17 @@ type UsageArchive struct {
 }
 
 type UsageCounter struct {
-	TenantID       uuid.UUID
-	PeriodEnd      time.Time
-	MeterID        uuid.UUID
-	PeriodStart    time.Time
-	Units          int64
-	Millionths     int64
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
+	TenantID          uuid.UUID
+	PeriodEnd         time.Time
+	MeterID           uuid.UUID
+	PeriodStart       time.Time
+	Units             int64
+	Millionths        int64
+	LastRecordedAt    *time.Time
+	UpdatedAt         time.Time
+	GrantedUnits      int64
+	GrantedMillionths int64
+	Rejected          int64
 }
 
 type UsageRecount struct {
@@ -41,15 +44,19 @@ type UsageRecount struct {
 }
 
 type UsageStream struct {
-	TenantID         uuid.UUID
-	MeterID          uuid.UUID
-	SummedBefore     *time.Time
-	PrunedBefore     *time.Time
-	PrunedEvents     int64
-	PrunedUnits      int64
-	PrunedMillionths int64
-	PrunedHighest    int64
-	PrunedLast       int64
-	PrunedLastAt     *time.Time
-	Cap              *int64
+	TenantID                uuid.UUID
+	MeterID                 uuid.UUID
+	SummedBefore            *time.Time
+	PrunedBefore            *time.Time
+	PrunedEvents            int64
+	PrunedUnits             int64
+	PrunedMillionths        int64
+	PrunedHighest           int64
+	PrunedLast              int64
+	PrunedLastAt            *time.Time
+	PrunedGrantedUnits      int64
+	PrunedGrantedMillionths int64
+	Cap                     *int64
+	GrantedUntil            *time.Time
+	ReservedUntil           *time.Time
 }

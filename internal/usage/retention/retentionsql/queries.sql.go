@@ -25,7 +25,7 @@ func (q *Queries) CountStreams(ctx context.Context, onlyTenant *uuid.UUID) (int6
 }
 
 const countersBetween = `-- name: CountersBetween :many
-SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at, granted_units, granted_millionths, rejected FROM usage_counters
 WHERE tenant_id >= $1::uuid AND tenant_id <= $2::uuid
 `
 
@@ -52,6 +52,9 @@ func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams
 			&i.Millionths,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.GrantedUnits,
+			&i.GrantedMillionths,
+			&i.Rejected,
 		); err != nil {
 			return nil, err
 		}
@@ -67,7 +70,7 @@ func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams
 }
 
 const countersOfStream = `-- name: CountersOfStream :many
-SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at, granted_units, granted_millionths, rejected FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
 `
 
 type CountersOfStreamParams struct {
@@ -93,6 +96,9 @@ func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamPara
 			&i.Millionths,
 			&i.LastRecordedAt,
 			&i.UpdatedAt,
+			&i.GrantedUnits,
+			&i.GrantedMillionths,
+			&i.Rejected,
 		); err != nil {
 			return nil, err
 		}
@@ -161,6 +167,15 @@ func (q *Queries) DeleteEventsOfTenant(ctx context.Context, arg DeleteEventsOfTe
 	return result.RowsAffected()
 }
 
+const deleteGrantsOfTenant = `-- name: DeleteGrantsOfTenant :exec
+DELETE FROM usage_grants WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteGrantsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteGrantsOfTenant, tenantID)
+	return err
+}
+
 const deleteHoursOfTenant = `-- name: DeleteHoursOfTenant :exec
 DELETE FROM usage_hours WHERE tenant_id = $1
 `
@@ -207,6 +222,15 @@ DELETE FROM usage_refusals WHERE tenant_id = $1
 
 func (q *Queries) DeleteRefusalsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteRefusalsOfTenant, tenantID)
+	return err
+}
+
+const deleteReservationsOfTenant = `-- name: DeleteReservationsOfTenant :exec
+DELETE FROM usage_reservations WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteReservationsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteReservationsOfTenant, tenantID)
 	return err
 }
 
@@ -270,20 +294,22 @@ func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error
 const markPruned = `-- name: MarkPruned :exec
 UPDATE usage_streams
 SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
-    pruned_last_at = $9
+    pruned_last_at = $9, pruned_granted_units = $10, pruned_granted_millionths = $11
 WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type MarkPrunedParams struct {
-	TenantID         uuid.UUID
-	MeterID          uuid.UUID
-	PrunedBefore     *time.Time
-	PrunedEvents     int64
-	PrunedUnits      int64
-	PrunedMillionths int64
-	PrunedHighest    int64
-	PrunedLast       int64
-	PrunedLastAt     *time.Time
+	TenantID                uuid.UUID
+	MeterID                 uuid.UUID
+	PrunedBefore            *time.Time
+	PrunedEvents            int64
+	PrunedUnits             int64
+	PrunedMillionths        int64
+	PrunedHighest           int64
+	PrunedLast              int64
+	PrunedLastAt            *time.Time
+	PrunedGrantedUnits      int64
+	PrunedGrantedMillionths int64
 }
 
 func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
@@ -297,6 +323,8 @@ func (q *Queries) MarkPruned(ctx context.Context, arg MarkPrunedParams) error {
 		arg.PrunedHighest,
 		arg.PrunedLast,
 		arg.PrunedLastAt,
+		arg.PrunedGrantedUnits,
+		arg.PrunedGrantedMillionths,
 	)
 	return err
 }
@@ -334,7 +362,7 @@ func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
 }
 
 const oldestEvents = `-- name: OldestEvents :many
-SELECT id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
+SELECT id, quantity, idempotency_key, recorded_at, metadata, created_at, granted FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 ORDER BY recorded_at, id
 LIMIT $5
@@ -355,6 +383,7 @@ type OldestEventsRow struct {
 	RecordedAt     time.Time
 	Metadata       sqldb.JSON
 	CreatedAt      time.Time
+	Granted        *int64
 }
 
 func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]OldestEventsRow, error) {
@@ -379,6 +408,7 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]O
 			&i.RecordedAt,
 			&i.Metadata,
 			&i.CreatedAt,
+			&i.Granted,
 		); err != nil {
 			return nil, err
 		}
@@ -466,7 +496,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, cap FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, granted_until, reserved_until FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -488,13 +518,17 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.PrunedHighest,
 		&i.PrunedLast,
 		&i.PrunedLastAt,
+		&i.PrunedGrantedUnits,
+		&i.PrunedGrantedMillionths,
 		&i.Cap,
+		&i.GrantedUntil,
+		&i.ReservedUntil,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, cap FROM usage_streams
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, granted_until, reserved_until FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -533,7 +567,11 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.PrunedHighest,
 			&i.PrunedLast,
 			&i.PrunedLastAt,
+			&i.PrunedGrantedUnits,
+			&i.PrunedGrantedMillionths,
 			&i.Cap,
+			&i.GrantedUntil,
+			&i.ReservedUntil,
 		); err != nil {
 			return nil, err
 		}

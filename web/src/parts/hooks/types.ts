@@ -19,7 +19,8 @@ export const eventGroups: { label: MessageDescriptor; types: [EventType, Message
   },
   {
     label: msg`Usage`,
-    types: [['usage.quota_warning', msg`80% of a limit used`], ['usage.quota_reached', msg`Limit reached`], ['entitlements.changed', msg`Features or limits changed`]],
+    types: [['usage.quota_warning', msg`80% of a limit used`], ['usage.quota_reached', msg`Limit reached`], ['entitlements.changed', msg`Features or limits changed`],
+      ['grant.created', msg`Units granted`], ['grant.used_up', msg`Grant used up`], ['grant.expired', msg`Grant expired`]],
   },
   {
     label: msg`Members`,

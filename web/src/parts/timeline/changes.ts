@@ -40,8 +40,17 @@ const provider = ({ after, before }: Told) => providerName(text(after.provider) 
 const plan = ({ after, name }: Told) => name('plan', text(after.plan_id) ?? '')
 const planBefore = ({ before, name }: Told) => name('plan', text(before.plan_id) ?? '')
 
+/** Words with the slug of a pack. */
+const packWords = (after: Record<string, unknown>, words: (pack: string) => string) => words(text(after.pack) ?? '')
+
 /** The code of the feature or meter whose limit changed. */
 const limited = ({ entry }: Told) => entry.facts.resource_id
+
+/** The amount and the code of a grant, such as "1000 api-calls". */
+const granted = ({ before, after }: Told) => {
+  const of = after ?? before ?? {}
+  return `${of.amount} ${of.feature_code}`
+}
 
 function planChanged(of: Told): string {
   const { who, before, after } = of
@@ -77,6 +86,8 @@ const actions: Record<string, [IconName, Words]> = {
   'invitation.accepted': ['person', (of) => t`${of.who} joined the team as ${role(of)}`],
   'limit.updated': ['pencil', (of) => t`${of.who} changed the limit of ${limited(of)}`],
   'limit.deleted': ['x', (of) => t`${of.who} removed the override of ${limited(of)}`],
+  'grant.created': ['plus', (of) => t`${of.who} granted ${granted(of)}`],
+  'grant.deleted': ['x', (of) => t`${of.who} deleted a grant of ${granted(of)}`],
   'usage_cap.updated': ['pencil', (of) => t`${of.who} changed the cap of ${limited(of)}`],
   'tenant.created': ['building', ({ who }) => t`${who} created the organization`],
   'tenant.updated': ['pencil', ({ who }) => t`${who} updated the details of the organization`],
@@ -113,9 +124,13 @@ const actions: Record<string, [IconName, Words]> = {
   'checkout.opened': ['card', (of) => {
     const { who, entry } = of
     const wanted = plan(of)
+    const pack = text(of.after.pack)
+    if (pack) return entry.actor || entry.api_key ? t`${who} started checkout for the pack ${pack}` : t`Checkout started for the pack ${pack}`
     if (!entry.actor && !entry.api_key) return wanted ? t`Checkout started for ${wanted}` : t`Checkout started`
     return wanted ? t`${who} started checkout for ${wanted}` : t`${who} started checkout`
   }],
+  'pack.purchased': ['card', ({ after }) => packWords(after, (pack) => t`The pack ${pack} was purchased`)],
+  'pack.refunded': ['undo', ({ after }) => packWords(after, (pack) => t`The pack ${pack} was refunded`)],
   'billing_portal.opened': ['card', ({ who }) => t`${who} opened the billing portal`],
   'subscription.created': ['plan', (of) => {
     const begun = plan(of)
@@ -150,7 +165,7 @@ const actions: Record<string, [IconName, Words]> = {
 function kindOf(resource: string): [IconName, string] {
   const kinds: Record<string, [IconName, string]> = {
     product: ['plan', t`the product`], plan: ['plan', t`the plan`], feature: ['check', t`the feature`], entitlement: ['check', t`the entitlement`],
-    plan_price: ['card', t`the price`], currency: ['card', t`the currency`], meter: ['gauge', t`the meter`], role: ['team', t`the role`],
+    plan_price: ['card', t`the price`], currency: ['card', t`the currency`], meter: ['gauge', t`the meter`], pack: ['plan', t`the pack`], role: ['team', t`the role`],
     api_key: ['key', t`the API key`], webhook_endpoint: ['hook', t`the webhook to`], user: ['person', t`the user`], tenant: ['building', t`the organization`],
     subscription: ['swap', t`the subscription`], invitation: ['mail', t`the invitation for`],
   }

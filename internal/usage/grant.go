@@ -1,0 +1,293 @@
+package usage
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// The sources of grants.
+const (
+	sourceAdmin    = "admin"
+	sourcePurchase = "purchase"
+)
+
+// defaultPriority is the priority of a grant unless an admin sets another.
+const defaultPriority = 50
+
+// grant is a number of units that a tenant can use besides the limit of a meter
+// (rules: usage#grants).
+type grant struct {
+	id          uuid.UUID
+	stream      StreamKey
+	featureCode string
+	amount      money.Total
+	rest        money.Total // 0 once the grant is void; see remaining
+	startsAt    time.Time
+	expiresAt   *time.Time // nil for never
+	priority    int32
+	source      string
+	reason      *string
+	pack        *string // the slug
+	invoiceID   *uuid.UUID
+	sessionID   *string // of the checkout at the provider
+	createdAt   time.Time
+
+	isChanged bool // by the current batch
+}
+
+// hasExpired reports whether the grant has expired at a time.
+func (g *grant) hasExpired(now time.Time) bool {
+	return g.expiresAt != nil && !now.Before(*g.expiresAt)
+}
+
+// remaining returns the units that can still be drawn, now or after the start of the grant.
+func (g *grant) remaining(now time.Time) money.Total {
+	if g.hasExpired(now) {
+		return money.Total{}
+	}
+	return g.rest
+}
+
+// isValid reports whether events can draw from the grant at a time.
+func (g *grant) isValid(now time.Time) bool {
+	return !now.Before(g.startsAt) && g.remaining(now) != money.Total{}
+}
+
+// until returns the end of the grant.
+func (g *grant) until() time.Time {
+	if g.expiresAt == nil {
+		return AllTime().End
+	}
+	return *g.expiresAt
+}
+
+// compareGrants sorts grants in the order in which events draw from them: the lowest priority number
+// first, then the earliest expiry, then the oldest.
+func compareGrants(a, b *grant) int {
+	return cmp.Or(cmp.Compare(a.priority, b.priority), a.until().Compare(b.until()), a.createdAt.Compare(b.createdAt),
+		cmp.Compare(a.id.String(), b.id.String()))
+}
+
+// PurchasedGrant is a grant that a tenant has paid for.
+type PurchasedGrant struct {
+	TenantID    uuid.UUID
+	FeatureCode string // the code of a meter
+	Amount      money.Total
+	ExpiresAt   *time.Time // nil for never
+	Pack        string     // the slug
+	SessionID   string     // of the checkout at the provider
+	InvoiceID   *uuid.UUID // nil if it is not known yet; see SetPurchaseInvoice
+}
+
+// GrantPurchase grants the units of a purchase, once per session. It joins the transaction of ctx, if
+// there is one. A purchase that was voided or whose grant was deleted is not granted again.
+//
+// Invariant: the stream is locked while the session is looked up, and the session's ID is unique, so
+// repeated and concurrent notifications of one payment create one grant.
+func (s *Service) GrantPurchase(ctx context.Context, p PurchasedGrant) error {
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		m, err := s.store.meterOfFeature(ctx, p.FeatureCode)
+		if err != nil {
+			return err
+		}
+		g := grant{
+			stream: StreamKey{TenantID: p.TenantID, MeterID: m.ID}, featureCode: m.Code, amount: p.Amount, rest: p.Amount,
+			expiresAt: p.ExpiresAt, priority: defaultPriority, source: sourcePurchase, pack: &p.Pack, invoiceID: p.InvoiceID, sessionID: &p.SessionID,
+		}
+		if err := s.lockStream(ctx, g.stream); err != nil {
+			return err
+		}
+		_, err = s.store.grantOfSession(ctx, p.TenantID, p.SessionID)
+		if !errors.Is(err, errNoGrant) {
+			return err
+		}
+		_, err = s.addGrant(ctx, g)
+		return err
+	})
+}
+
+// SetPurchaseInvoice stores the invoice of a purchase. It does nothing if the purchase has no grant.
+func (s *Service) SetPurchaseInvoice(ctx context.Context, tenantID uuid.UUID, sessionID string, invoiceID uuid.UUID) error {
+	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
+		return s.store.setInvoiceOfGrant(ctx, tenantID, g.id, invoiceID)
+	})
+}
+
+// VoidPurchase takes back the remaining units of a purchase that was refunded. It does nothing if the
+// purchase has no grant, so the caller must not grant it afterwards.
+func (s *Service) VoidPurchase(ctx context.Context, tenantID uuid.UUID, sessionID string) error {
+	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
+		return s.store.voidGrant(ctx, tenantID, g.id)
+	})
+}
+
+// changePurchase runs f with the grant of a purchase, if there is one, under the lock of its stream.
+func (s *Service) changePurchase(ctx context.Context, tenantID uuid.UUID, sessionID string, f func(context.Context, grant) error) error {
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		g, err := s.store.grantOfSession(ctx, tenantID, sessionID)
+		if errors.Is(err, errNoGrant) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.lockStream(ctx, g.stream); err != nil {
+			return err
+		}
+		return f(ctx, g)
+	})
+}
+
+// addGrant stores a grant in a stream, which must be locked, and publishes it.
+func (s *Service) addGrant(ctx context.Context, g grant) (grant, error) {
+	now := s.clock.Now()
+	g.id, g.createdAt = sqldb.NewID(), now
+	if g.startsAt.IsZero() {
+		g.startsAt = now
+	}
+	if err := s.store.insertGrant(ctx, g); err != nil {
+		return g, err
+	}
+	return g, hook.Publish(ctx, s.events, hook.GrantCreated, g.stream.TenantID, hook.StaticData(viewOfGrant(g, now)))
+}
+
+func (s *Service) lockStream(ctx context.Context, k StreamKey) error {
+	_, err := s.store.lockStreams(ctx, []StreamKey{k})
+	return err
+}
+
+// createGrant grants units to a tenant on behalf of an admin.
+func (s *Service) createGrant(ctx context.Context, tenantID uuid.UUID, g grant) (grant, error) {
+	err := s.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := s.lockTenant(ctx, tenantID); err != nil {
+			return err
+		}
+		m, err := s.grantable(ctx, g.featureCode)
+		if err != nil {
+			return err
+		}
+		g.stream, g.source = StreamKey{TenantID: tenantID, MeterID: m.ID}, sourceAdmin
+		if err := s.lockStream(ctx, g.stream); err != nil {
+			return err
+		}
+		if g, err = s.addGrant(ctx, g); err != nil {
+			return err
+		}
+		return s.audit.Record(ctx, audit.Entry{
+			Action: "grant.created", TenantID: &tenantID, Resource: "grant", ResourceID: g.id.String(), After: recordedGrant(g),
+		})
+	})
+	return g, err
+}
+
+// grantable returns the meter of a feature whose units can be granted, or an error on feature_code.
+func (s *Service) grantable(ctx context.Context, code string) (Meter, error) {
+	if !storable(code) {
+		return Meter{}, errNotGrantable
+	}
+	m, err := s.store.meter(ctx, code)
+	if errors.Is(err, errNoSuchMeter) || err == nil && !m.adds() {
+		return Meter{}, errNotGrantable
+	}
+	return m, err
+}
+
+// deleteGrant voids a grant and removes it from the list. It returns 404 for an unknown or deleted
+// grant.
+func (s *Service) deleteGrant(ctx context.Context, tenantID, id uuid.UUID) error {
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := s.lockTenant(ctx, tenantID); err != nil {
+			return err
+		}
+		g, err := s.store.grant(ctx, tenantID, id)
+		if err != nil {
+			return err
+		}
+		if err := s.lockStream(ctx, g.stream); err != nil {
+			return err
+		}
+		// Events can have drawn from it before the lock.
+		if g, err = s.store.grant(ctx, tenantID, id); err != nil {
+			return err
+		}
+		if err := s.store.deleteGrant(ctx, tenantID, id, s.clock.Now()); err != nil {
+			return err
+		}
+		return s.audit.Record(ctx, audit.Entry{
+			Action: "grant.deleted", TenantID: &tenantID, Resource: "grant", ResourceID: id.String(), Before: recordedGrant(g),
+		})
+	})
+}
+
+// recordedGrant is a grant in the audit log.
+func recordedGrant(g grant) any {
+	return map[string]any{
+		"feature_code": g.featureCode, "amount": g.amount, "remaining": g.rest, "starts_at": g.startsAt, "expires_at": g.expiresAt,
+		"priority": g.priority, "reason": g.reason,
+	}
+}
+
+// grantsExpiredPerRun is the maximum number of grants per run of ExpireGrants.
+const grantsExpiredPerRun = 500
+
+// ExpireGrants publishes grants that have expired with a rest, and voids the rest. It is a periodic
+// job; a grant expires at its time without it.
+//
+// Invariant: the rest is voided in the transaction that publishes the grant, under the lock of its
+// stream, so each grant is published once.
+func (s *Service) ExpireGrants(ctx context.Context) error {
+	expired, err := s.store.expiredGrants(ctx, s.clock.Now(), grantsExpiredPerRun)
+	if err != nil {
+		return err
+	}
+	for _, e := range expired {
+		if err := s.expireGrant(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) expireGrant(ctx context.Context, e expiredGrant) error {
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		if err := s.lockStream(ctx, e.stream); err != nil {
+			return err
+		}
+		now := s.clock.Now()
+		g, err := s.store.grant(ctx, e.stream.TenantID, e.id)
+		if errors.Is(err, errNoGrant) || err == nil && (g.rest == money.Total{} || !g.hasExpired(now)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.store.voidGrant(ctx, e.stream.TenantID, e.id); err != nil {
+			return err
+		}
+		return hook.Publish(ctx, s.events, hook.GrantExpired, e.stream.TenantID, hook.StaticData(viewOfGrant(g, now)))
+	})
+}
+
+// GrantsRemaining returns the units of a tenant's valid grants by feature code. A feature whose
+// grants are used up has 0.
+func (s *Service) GrantsRemaining(ctx context.Context, tenantID uuid.UUID) (map[string]money.Total, error) {
+	grants, err := s.store.grants(ctx, tenantID)
+	now, left := s.clock.Now(), map[string]money.Total{}
+	for _, g := range grants {
+		sum := left[g.featureCode]
+		if g.isValid(now) {
+			sum, _ = sum.Add(g.rest)
+		}
+		left[g.featureCode] = sum
+	}
+	return left, err
+}

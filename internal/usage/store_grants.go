@@ -1,0 +1,100 @@
+package usage
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/usagesql"
+)
+
+// meterOfFeature returns the meter with the code of a feature. If the meter is deleted, its grants
+// remain.
+func (s store) meterOfFeature(ctx context.Context, code string) (Meter, error) {
+	row, err := s.q(ctx).MeterOfFeature(ctx, code)
+	return MeterOf(row), sqldb.WrapAbsent(err, "read meter of a feature", errNoSuchMeter)
+}
+
+// insertGrant stores a grant in a locked stream.
+func (s store) insertGrant(ctx context.Context, g grant) error {
+	err := s.q(ctx).InsertGrant(ctx, usagesql.InsertGrantParams{
+		TenantID: g.stream.TenantID, ID: g.id, MeterID: g.stream.MeterID, AmountUnits: g.amount.Units, AmountMillionths: g.amount.Millionths,
+		StartsAt: g.startsAt, ExpiresAt: g.expiresAt, Priority: g.priority, Source: g.source, Reason: g.reason, Pack: g.pack,
+		InvoiceID: g.invoiceID, PSPSessionID: g.sessionID, CreatedAt: g.createdAt,
+	})
+	if err != nil {
+		return sqldb.Wrap(err, "insert grant")
+	}
+	err = s.q(ctx).ExtendGrants(ctx, usagesql.ExtendGrantsParams{TenantID: g.stream.TenantID, MeterID: g.stream.MeterID, Until: g.until()})
+	return sqldb.Wrap(err, "mark stream with grants")
+}
+
+func grantOf(row usagesql.UsageGrant, code string) grant {
+	return grant{
+		id: row.ID, stream: StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}, featureCode: code,
+		amount: money.Total{Units: row.AmountUnits, Millionths: row.AmountMillionths}, rest: money.Total{Units: row.Units, Millionths: row.Millionths},
+		startsAt: row.StartsAt, expiresAt: row.ExpiresAt, priority: row.Priority, source: row.Source, reason: row.Reason, pack: row.Pack,
+		invoiceID: row.InvoiceID, sessionID: row.PSPSessionID, createdAt: row.CreatedAt,
+	}
+}
+
+// grants lists the grants of a tenant, newest first.
+func (s store) grants(ctx context.Context, tenantID uuid.UUID) ([]grant, error) {
+	rows, err := s.q(ctx).Grants(ctx, tenantID)
+	list := make([]grant, len(rows))
+	for i, row := range rows {
+		list[i] = grantOf(row.UsageGrant, row.Code)
+	}
+	return list, sqldb.Wrap(err, "list grants")
+}
+
+// grant returns a grant that is not deleted, or errNoGrant.
+func (s store) grant(ctx context.Context, tenantID, id uuid.UUID) (grant, error) {
+	row, err := s.q(ctx).Grant(ctx, usagesql.GrantParams{TenantID: tenantID, ID: id})
+	return grantOf(row.UsageGrant, row.Code), sqldb.WrapAbsent(err, "read grant", errNoGrant)
+}
+
+// grantOfSession returns the grant of a purchase, even if it is deleted, or errNoGrant.
+func (s store) grantOfSession(ctx context.Context, tenantID uuid.UUID, sessionID string) (grant, error) {
+	row, err := s.q(ctx).GrantOfSession(ctx, usagesql.GrantOfSessionParams{TenantID: tenantID, SessionID: sessionID})
+	return grantOf(row.UsageGrant, row.Code), sqldb.WrapAbsent(err, "read grant of a session", errNoGrant)
+}
+
+// voidGrant removes the rest of a grant whose stream is locked.
+func (s store) voidGrant(ctx context.Context, tenantID, id uuid.UUID) error {
+	err := s.q(ctx).VoidGrant(ctx, usagesql.VoidGrantParams{TenantID: tenantID, ID: id})
+	return sqldb.Wrap(err, "void grant")
+}
+
+func (s store) setInvoiceOfGrant(ctx context.Context, tenantID, id, invoiceID uuid.UUID) error {
+	err := s.q(ctx).SetInvoiceOfGrant(ctx, usagesql.SetInvoiceOfGrantParams{TenantID: tenantID, ID: id, InvoiceID: &invoiceID})
+	return sqldb.Wrap(err, "store invoice of a grant")
+}
+
+// deleteGrant deletes a grant whose stream is locked, or returns errNoGrant.
+func (s store) deleteGrant(ctx context.Context, tenantID, id uuid.UUID, now time.Time) error {
+	n, err := s.q(ctx).DeleteGrant(ctx, usagesql.DeleteGrantParams{TenantID: tenantID, ID: id, Now: now})
+	if err == nil && n == 0 {
+		return errNoGrant
+	}
+	return sqldb.Wrap(err, "delete grant")
+}
+
+// expiredGrant identifies a grant that has expired with a rest.
+type expiredGrant struct {
+	stream StreamKey
+	id     uuid.UUID
+}
+
+// expiredGrants lists at most n grants that have expired with a rest, by expiry.
+func (s store) expiredGrants(ctx context.Context, now time.Time, n int32) ([]expiredGrant, error) {
+	rows, err := s.q(ctx).ExpiredGrants(ctx, usagesql.ExpiredGrantsParams{Now: now, Most: n})
+	list := make([]expiredGrant, len(rows))
+	for i, row := range rows {
+		list[i] = expiredGrant{StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}, row.ID}
+	}
+	return list, sqldb.Wrap(err, "list expired grants")
+}

@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// Inline is a price that a request describes instead of naming one. Like its product, if the
+// request describes that too, it is stored inactive, because it is sold only once.
+type Inline struct {
+	params  *form.Params
+	price   Price
+	product *Product // nil if the request names an existing product
+}
+
+// ReadInline reads price_data. It returns nil if the parameter was not given.
+func ReadInline(p *form.Params, now int64) *Inline {
+	data := p.Hash("price_data")
+	if data == nil {
+		return nil
+	}
+	inline := &Inline{params: data, price: Price{
+		Header: Prices.Start(now), BillingScheme: "per_unit", Metadata: map[string]string{}, TaxBehavior: "unspecified", Type: "one_time",
+	}}
+	pr := &inline.price
+	data.Require("currency")
+	form.ReadCurrency(data, "currency", &pr.Currency)
+	pr.readUnitAmount(data)
+	pr.checkUnitAmount(data)
+	data.Choice("tax_behavior", &pr.TaxBehavior, "exclusive", "inclusive", "unspecified")
+	if pr.Recurring = readRecurring(data); pr.Recurring != nil {
+		pr.Type = "recurring"
+	}
+	made := data.Hash("product_data")
+	switch {
+	case made != nil && data.Has("product"):
+		data.Fail("product_data", "", "You may only specify one of these parameters: product, product_data.")
+	case made != nil:
+		pd := newProduct(made, now)
+		made.ReadClearable("description", &pd.Description)
+		pd.Active, pr.Product, inline.product = false, pd.ID, &pd
+	default:
+		data.Require("product")
+		data.Text("product", &pr.Product)
+	}
+	return inline
+}
+
+// Store stores an inline price and returns it with its product.
+func (i *Inline) Store(ctx context.Context, st *kernel.Step) (*Price, *Product, error) {
+	if i.product != nil {
+		if err := addProduct(ctx, st, *i.product); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		pd, err := Products.Get(ctx, st.Q, i.price.Product, i.params.Name("product"))
+		if err != nil {
+			return nil, nil, err
+		}
+		i.product = pd
+	}
+	return &i.price, i.product, st.Create(ctx, "price.created", i.price)
+}
