@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // The functions below convert settings to the types of the domains.
@@ -25,9 +26,13 @@ func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error)
 	}
 	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Log: log})
 	return &invoice.Issuing{
-		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller, TimeZone: zone,
+		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Tax: taxRules(s), Seller: s.Invoices.Seller, TimeZone: zone,
 		Render: renderer.Render,
 	}, err
+}
+
+func taxRules(s settings.Settings) tenant.TaxRules {
+	return tenant.TaxRules{Seller: s.Invoices.Seller.TaxCountry(), Rates: s.Invoices.Taxes}
 }
 
 func oauthProvider(l settings.LoginProvider) oauth.Provider {

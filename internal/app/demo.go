@@ -14,6 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/sandbox"
@@ -61,10 +64,16 @@ func (svc *service) seedDefaultPlan(ctx context.Context) error {
 	if err == nil {
 		_, err = svc.catalog.UpdatePlan(ctx, plan.ID, catalog.PlanChange{Fields: func(p *catalog.Plan) { p.IsDefault = true }})
 	}
-	if err != nil {
-		return fmt.Errorf("TENANTRY_DEMO_DEFAULT_PLAN: plan %q cannot be the default plan: %w", slug, err)
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		message, args := refused.Message, refused.Args
+		if len(refused.Fields) > 0 {
+			message, args = refused.Fields[0].Message, refused.Fields[0].Args
+		}
+		return &settings.Error{
+			Name: "TENANTRY_DEMO_DEFAULT_PLAN", Reason: fmt.Sprintf("plan %q: %s", slug, svc.messages.Text(i18n.Default, message, args)),
+		}
 	}
-	return nil
+	return err
 }
 
 func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {

@@ -206,6 +206,8 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
+		BillingPage:    p.frontend.PageURL(frontend.Billing),
+		Tax:            taxRules(p.settings),
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
 	})
 	d.journal = journal.New(p.db)

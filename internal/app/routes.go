@@ -29,7 +29,7 @@ func (svc *service) routes() []rest.Route {
 		svc.priceLinkRoutes(plans),
 		svc.currencyRoutes(plans),
 		svc.subscriptionRoutes(members),
-		svc.usageRoutes(),
+		svc.usageRoutes(members),
 		svc.invoiceRoutes(),
 		svc.platformRoutes(),
 	)
@@ -73,6 +73,13 @@ func allowExpiredImpersonation(r rest.Route) rest.Route {
 // require verification.
 func requireVerifiedEmail(r rest.Route) rest.Route {
 	r.Verified = true
+	return r
+}
+
+// alwaysRequireVerifiedEmail closes a route to callers with an unverified email address, whatever the
+// settings.
+func alwaysRequireVerifiedEmail(r rest.Route) rest.Route {
+	r.AlwaysVerified = true
 	return r
 }
 

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"net/http"
+
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -19,6 +21,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		purchases     = purchase.NewHTTP(svc.purchases)
 		running       = rest.Exists(subscriptions.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
+		created       = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
 		allowAPIKeys(authz.LimitsWrite, route(get, adminTenantPath+"/limits", rest.Admin, authz.LimitsManage, "default", "List a tenant's limits", rest.Handle(entitlements.AdminLimits, inTenant))),
@@ -27,6 +30,8 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(get, "/api/v1/studio/access", rest.Member, "", "studio", "Check access to the studio", rest.Handle(entitlements.StudioAccess)),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/plans", rest.Tenant, "", "default", "List plans for the tenant", rest.Handle(entitlements.Plans))),
 		idempotent(allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout", rest.Tenant, authz.BillingManage, "default", "Create a checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))))),
+		allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/checkout/preview", rest.Tenant, authz.BillingManage, "default", "Preview a checkout", rest.Handle(subscriptions.PreviewCheckout, rest.Checks(subscriptions.CheckCheckoutPreview))))),
+		allowAPIKeys(authz.SubscriptionsWrite, alwaysRequireVerifiedEmail(route(post, tenantPath+"/subscription/trial", rest.Tenant, authz.BillingManage, "default", "Start a trial without a card", rest.Handle(subscriptions.StartTrial, created, rest.Checks(subscriptions.CheckTrial))))),
 		allowAPIKeys(authz.SubscriptionsWrite, requireVerifiedEmail(route(post, tenantPath+"/packs/{slug}/checkout", rest.Tenant, authz.BillingManage, "default", "Create a checkout for a pack", rest.Handle(purchases.Checkout, rest.Exists(purchases.OnSale), rest.Checks(purchases.CheckCheckout))))),
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription", rest.Tenant, "", "default", "Retrieve the subscription", rest.Handle(subscriptions.Show))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running))),
@@ -40,5 +45,6 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(patch, adminTenantPath+"/subscriptions/{subscription}", rest.Admin, authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, rest.Exists(subscriptions.AdminSubscriptionExists), rest.Checks(subscriptions.CheckAdminUpdate)))),
 	}
 }

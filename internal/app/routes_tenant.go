@@ -20,6 +20,7 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 	)
 	return []rest.Route{
 		route(post, "/api/v1/onboarding/start", rest.Public, "", "onboarding_start", "Register and create a checkout", rest.Handle(onboarding.Start, created, rest.Checks(onboarding.CheckStart))),
+		route(post, "/api/v1/onboarding/preview", rest.Public, "", "login_address", "Preview the cost of a plan", rest.Handle(onboarding.Preview, rest.Checks(onboarding.CheckPreview))),
 		route(get, "/api/v1/onboarding/status", rest.Member, "", "onboarding", "Retrieve the onboarding status", rest.Handle(onboarding.Status)),
 		requireVerifiedEmail(route(post, "/api/v1/onboarding/retry-checkout", rest.Member, authz.BillingManage, "onboarding", "Create another checkout", rest.Handle(onboarding.RetryCheckout, rest.Checks(onboarding.CheckRetry)))),
 		route(patch, "/api/v1/onboarding/complete-setup", rest.Member, authz.TenantUpdate, "onboarding", "Complete the onboarding", rest.Handle(onboarding.CompleteSetup, rest.Checks(onboarding.CheckSetup))),

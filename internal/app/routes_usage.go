@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
@@ -17,13 +18,14 @@ import (
 )
 
 // usageRoutes returns the routes of metered usage.
-func (svc *service) usageRoutes() []rest.Route {
+func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 	var (
 		ofTenants   = usage.NewHTTP(svc.usage)
 		past        = history.NewHTTP(svc.history)
 		costs       = billing.NewHTTP(svc.estimator)
 		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
+		inTenant    = rest.Exists(members.AdminTenantExists)
 		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL).Exists)
 	)
 	return []rest.Route{
@@ -45,6 +47,8 @@ func (svc *service) usageRoutes() []rest.Route {
 		allowAPIKeys(authz.LimitsWrite, route(get, adminTenantPath+"/grants", rest.Admin, authz.LimitsManage, "default", "List grants of a tenant", rest.Handle(ofTenants.AdminGrants, exists))),
 		idempotent(allowAPIKeys(authz.LimitsWrite, route(post, adminTenantPath+"/grants", rest.Admin, authz.LimitsManage, "default", "Grant units to a tenant", rest.Handle(ofTenants.CreateGrant, created, exists, rest.Checks(ofTenants.CheckGrant))))),
 		allowAPIKeys(authz.LimitsWrite, route(del, adminTenantPath+"/grants/{grant}", rest.Admin, authz.LimitsManage, "default", "Delete a grant", rest.Handle(ofTenants.DeleteGrant, exists))),
+		route(get, adminTenantPath+"/usage/quotas", rest.Admin, authz.TenantsView, "default", "List a tenant's quotas", rest.Handle(ofTenants.AdminQuotas, inTenant)),
+		route(get, adminTenantPath+"/usage/series", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's usage over time", rest.Handle(past.AdminSeries, inTenant)),
 
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List())))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),

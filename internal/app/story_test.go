@@ -58,7 +58,7 @@ func story(s *apptest.Server) {
 	s.Call("PUT", limit+"/api-calls", s.Admin(), object{"type": "quota", "value": 20000, "reason": "Pilot until the contract is signed"}).Want(200)
 	grants := "/api/v1/admin/tenants/" + o.Tenant + "/grants"
 	grant := s.Call("POST", grants, s.Admin(), object{"feature_code": "api-calls", "amount": 1000, "reason": "Compensation for the outage"}).Want(201).Str("data.id")
-	get(s.Admin(), limit, grants)
+	get(s.Admin(), limit, grants, "/api/v1/admin/tenants/"+o.Tenant+"/usage/quotas", "/api/v1/admin/tenants/"+o.Tenant+"/usage/series?meter_code=api-calls&interval=day")
 	get(ada, o.Path("/grants"))
 	work := object{"meter_code": "api-calls", "quantity": 20, "idempotency_key": "report-12"}
 	reservation := o.Path("/usage/reservations/") + s.Call("POST", o.Path("/usage/reservations"), ada, work).Want(201).Str("data.id")
@@ -86,6 +86,24 @@ func story(s *apptest.Server) {
 	prices(s)
 	tenants(s, o)
 	farewell(s, payments(s))
+	trials(s)
+}
+
+// trials plays a customer who tries a plan without a card.
+func trials(s *apptest.Server) {
+	k := s.CatalogAdmin()
+	product := k.CreateProduct("music")
+	free := k.CreatePricedPlan(product, "music-free", map[string]int{"EUR": 0})
+	k.AdminCall("PATCH", "/plans/"+free, object{"is_default": true}).Want(200)
+	plan := k.CreatePricedPlan(product, "music-s", map[string]int{"EUR": 1900}, object{"trial_days": 14, "trial_requires_card": false})
+	s.Call("POST", "/api/v1/onboarding/preview", "", object{"plan_slug": "music-s", "currency": "EUR", "country": "FR"}).Want(200)
+	c := s.NewCustomer("mary")
+	s.VerifyEmail(c.Token, c.Email)
+	wanted := object{"plan_id": plan, "currency": "EUR"}
+	s.Call("POST", c.Path("/checkout/preview"), c.Token, wanted).Want(200)
+	id := s.Call("POST", c.Path("/subscription/trial"), c.Token, wanted).Want(201).Str("data.id")
+	end := s.Now().AddDate(0, 0, 30).Format(time.RFC3339)
+	k.AdminCall("PATCH", "/tenants/"+c.Tenant+"/subscriptions/"+id, object{"trial_ends_at": end}).Want(200)
 }
 
 // administration plays the admin's part of the story.
@@ -292,7 +310,7 @@ func prices(s *apptest.Server) {
 	meter := first("/meters")
 	k.AdminCall("GET", meter, nil).Want(200)
 	k.AdminCall("PATCH", meter, object{"unit_label": "calls"}).Want(200)
-	plan := "/plans/" + k.CreatePricedPlan(k.CreateProduct("archive"), "archive", map[string]int{"EUR": 1900})
+	plan := "/plans/" + k.CreatePricedPlan(k.CreateProduct("film-archive"), "archive", map[string]int{"EUR": 1900})
 	price := plan + "/prices/" + k.AdminCall("GET", plan, nil).Want(200).Str("data.prices.0.id")
 	product := s.AtProvider("POST", "/products", "name", "Archive").Str("id")
 	k.AdminCall("POST", price+"/psp-unlink", nil)

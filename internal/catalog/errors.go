@@ -13,6 +13,13 @@ var errForbidden = fault.New(fault.Forbidden, "error.forbidden")
 // deleted or changed in a way that alters the subscription's price.
 var errInUse = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
 
+// errDefaultPlan is errInUse for the default plan, which applies to tenants without a subscription.
+var errDefaultPlan = func() *fault.Error {
+	e := fault.NewCoded(fault.Conflict, fault.CatalogInUse)
+	e.Message = "error.default_plan_in_use"
+	return e
+}()
+
 // errSystemFeature means that the feature is required by the service and cannot be deleted
 // (rules: catalog#features).
 var errSystemFeature = fault.New(fault.Forbidden, "error.system_feature")

@@ -130,7 +130,7 @@ func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if p.IsDefault {
-			return errInUse
+			return errDefaultPlan
 		}
 		if err := s.requireUnused(ctx, id); err != nil {
 			return err

@@ -81,7 +81,7 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 			}
 		}
 		if standard, err := s.store.defaultPlan(ctx); err == nil && standard.Product.ID == id {
-			return errInUse
+			return errDefaultPlan
 		} else if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}

@@ -24,7 +24,7 @@ import (
 // it, which the console's script routes (web/src/app/router.tsx).
 var Paths = []string{
 	"/", "/sign-in", "/register", "/forgot-password", "/reset-password", "/verify-email", "/invitations/",
-	"/pricing", "/onboarding", "/onboarding/", "/plan", "/invoices", "/invoices/", "/team", "/team/",
+	"/pricing", "/onboarding", "/onboarding/", "/plan", "/plan/", "/invoices", "/invoices/", "/team", "/team/",
 	"/developers", "/developers/", "/activity", "/settings", "/profile", "/platform", "/platform/",
 	"/billing", "/webhooks", components,
 }

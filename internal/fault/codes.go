@@ -74,6 +74,12 @@ const (
 	// No cancellation is scheduled.
 	// Do: Read the subscription again.
 	SubscriptionNotResumable Code = "subscription_not_resumable"
+	// The plan does not offer a trial without a card, or the tenant or its owner has had a trial of
+	// the product. Do: Offer a checkout instead.
+	TrialNotAvailable Code = "trial_not_available"
+	// The trial of the subscription has ended.
+	// Do: Read the subscription again.
+	SubscriptionNotTrialing Code = "subscription_not_trialing"
 	// The plan of a subscription in this status cannot be changed.
 	// Do: Pay the open invoices first.
 	SubscriptionNotUpgradable Code = "subscription_cannot_be_upgraded"
@@ -184,7 +190,7 @@ func Codes() []Code {
 		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, ImpersonationExpired, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
-		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable,
+		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,
 		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, PlanChangeError, IdempotencyKeyReused,
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,

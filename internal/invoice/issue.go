@@ -19,10 +19,8 @@ import (
 // Issuing configures the invoices that this service issues (rules: invoices#issuing).
 type Issuing struct {
 	Numbers NumberFormat
-	// Taxes are the tax rates, in millionths, by the tenant's country (ISO 3166-1 alpha-2). Prices
-	// include the tax.
-	Taxes  map[string]int64
-	Seller Seller
+	Tax     tenant.TaxRules
+	Seller  Seller
 	// TimeZone is the seller's time zone. It decides the dates of invoices and the year of their
 	// numbers. Nil means UTC.
 	TimeZone *time.Location
@@ -159,15 +157,13 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 	}
 	n := issuedInvoice{
 		Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale,
-		reverseCharge: inv.Tax.AmountCents == 0 && t.ReverseCharge(s.deps.Issuing.Seller.TaxCountry(), now),
 	}
 	var err error
 	if n.Billed, err = s.loadBilledParty(ctx, t); err != nil {
 		return err
 	}
-	if t.Billing.Country != nil && n.Tax.AmountCents == 0 && !n.reverseCharge {
-		n.taxRate = s.deps.Issuing.Taxes[*t.Billing.Country]
-		n.Tax.AmountCents = includedTax(n.Total.AmountCents, n.taxRate)
+	if n.Tax.AmountCents == 0 {
+		n.Tax.AmountCents, n.taxRate, n.reverseCharge = s.deps.Issuing.Tax.Of(t, n.Total.AmountCents, now)
 		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
 	}
 	if n.sequence, err = s.store.nextNumber(ctx, n.year); err != nil {
@@ -203,23 +199,6 @@ func (s *Service) loadBilledParty(ctx context.Context, t tenant.Tenant) (BilledP
 	var err error
 	billed.Email, err = s.deps.Tenants.BillingEmail(ctx, t)
 	return billed, err
-}
-
-// includedTax returns the tax that is included in total, rounded half away from zero. total is in
-// minor units, rate in millionths.
-func includedTax(total, rate int64) int64 {
-	if rate <= 0 {
-		return 0
-	}
-	negative := total < 0
-	if negative {
-		total = -total
-	}
-	tax := mulDivRound(total, rate, 1_000_000+rate)
-	if negative {
-		return -tax
-	}
-	return tax
 }
 
 // dateOf returns the UTC date of t.

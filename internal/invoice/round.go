@@ -2,18 +2,8 @@ package invoice
 
 import (
 	"math/big"
-	"math/bits"
 	"slices"
 )
-
-// mulDivRound returns a × b ÷ c, rounded half up, without intermediate overflow. a and b must not
-// be negative, and c must be positive and at least b.
-func mulDivRound(a, b, c int64) int64 {
-	high, low := bits.Mul64(uint64(a), uint64(b))
-	low, carry := bits.Add64(low, uint64(c)/2, 0)
-	quotient, _ := bits.Div64(high+carry, low, uint64(c))
-	return int64(quotient)
-}
 
 // SplitAmount splits an amount in proportion to parts. The shares are rounded and add up to the
 // amount; the rounding remainder goes to the shares that it changes least. If the parts add up to

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -111,6 +112,40 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[StartedOnb
 		return nil, err
 	}
 	return rest.NewBody(StartedOnboarding{Session: session, Tenant: view, CheckoutURL: started.CheckoutURL}), nil
+}
+
+type previewInput struct {
+	Body struct {
+		PlanSlug  string            `json:"plan_slug" maxLength:"255"`
+		Currency  string            `json:"currency" minLength:"3" maxLength:"3"`
+		Quantity  *int64            `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+		Country   shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
+		VATNumber shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+	}
+}
+
+// billing returns the billing details of a preview, and the error if its VAT number is invalid.
+func (h *HTTP) billing(ctx context.Context, in *previewInput) (b tenant.BillingDetails, err error) {
+	fields := BillingFields{Country: in.Body.Country, VATNumber: in.Body.VATNumber}
+	err = fields.dropInvalidVATNumber(ctx).apply(h.svc.deps.Tenants, &b)
+	return b, err
+}
+
+// CheckPreview is the rest.Checks check for Preview.
+func (h *HTTP) CheckPreview(ctx context.Context, in *previewInput) error {
+	_, wrongNumber := h.billing(ctx, in)
+	_, err := h.svc.checkFields(ctx, choice(in.Body.PlanSlug, in.Body.Currency, nil), "", wrongNumber)
+	return err
+}
+
+// Preview handles POST /onboarding/preview.
+func (h *HTTP) Preview(ctx context.Context, in *previewInput) (*rest.Data[subscription.PurchasePreview], error) {
+	billing, wrongNumber := h.billing(ctx, in)
+	preview, err := h.svc.Preview(ctx, Billing{billing, wrongNumber}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity))
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(preview), nil
 }
 
 type retryInput struct {

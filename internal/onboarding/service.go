@@ -102,6 +102,16 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 	return started, nil
 }
 
+// Preview returns the cost of a choice without creating anything. It rejects the choices that Start
+// rejects.
+func (s *Service) Preview(ctx context.Context, b Billing, c Choice) (subscription.PurchasePreview, error) {
+	plan, err := s.check(ctx, c, "", b.Wrong)
+	if err != nil {
+		return subscription.PurchasePreview{}, err
+	}
+	return s.deps.Subscriptions.PreviewOnboarding(ctx, b.BillingDetails, plan, subscription.CheckoutParams{Currency: c.Currency, Quantity: c.Quantity})
+}
+
 // withOwner returns ctx with the new user as its caller.
 func withOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantName string) context.Context {
 	return authz.With(ctx, &authz.Caller{

@@ -239,6 +239,20 @@ func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool,
 	})
 }
 
+// SetTrialEnd moves the end of a trial. A zero end ends the trial now, which starts the first paid
+// period and charges it.
+func (c *Client) SetTrialEnd(ctx context.Context, id string, end time.Time, key string) (Subscription, error) {
+	params := &stripe.SubscriptionUpdateParams{Params: idempotencyParams(key), ProrationBehavior: stripe.String(noProrations)}
+	moved := func(s Subscription) bool { return s.TrialEnd != nil && s.TrialEnd.Equal(end) }
+	if end.IsZero() {
+		params.TrialEndNow = stripe.Bool(true)
+		moved = func(s Subscription) bool { return s.Status != statusTrialing }
+	} else {
+		params.TrialEnd = stripe.Int64(end.Unix())
+	}
+	return c.updateSubscription(ctx, "set the end of a trial", id, moved, params)
+}
+
 // updateSubscription updates a subscription. updated reports whether a subscription already has the
 // update.
 func (c *Client) updateSubscription(

@@ -30,9 +30,12 @@ type CheckoutParams struct {
 	TrialDays       int  // 0 for no trial
 	InvoicesMonthly bool // invoice pending items monthly in longer periods
 	// Free requires a card only if something is due.
-	Free       bool
-	SuccessURL string
-	CancelURL  string
+	Free bool
+	// TrialWithoutCard requires no card for the trial. The subscription is canceled if there is
+	// still none when the trial ends.
+	TrialWithoutCard bool
+	SuccessURL       string
+	CancelURL        string
 	// Metadata is set on the session and on the subscription that it starts.
 	Metadata map[string]string
 	Locale   string // language of the page; empty follows the browser
@@ -78,7 +81,14 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	if p.InvoicesMonthly {
 		params.SubscriptionData.PendingInvoiceItemInterval = &stripe.CheckoutSessionCreateSubscriptionDataPendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
 	}
-	if p.Free {
+	if p.TrialWithoutCard {
+		params.SubscriptionData.TrialSettings = &stripe.CheckoutSessionCreateSubscriptionDataTrialSettingsParams{
+			EndBehavior: &stripe.CheckoutSessionCreateSubscriptionDataTrialSettingsEndBehaviorParams{
+				MissingPaymentMethod: stripe.String(stripe.SubscriptionTrialSettingsEndBehaviorMissingPaymentMethodCancel),
+			},
+		}
+	}
+	if p.Free || p.TrialWithoutCard {
 		params.PaymentMethodCollection = stripe.String(stripe.CheckoutSessionPaymentMethodCollectionIfRequired)
 	}
 	return writeOnce(ctx, c, "create checkout", p.Key, func(ctx context.Context) (Checkout, error) {

@@ -13,8 +13,11 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// statusCanceled is the only status that this package interprets.
-const statusCanceled = string(stripe.SubscriptionStatusCanceled)
+// The statuses that this package interprets.
+const (
+	statusCanceled = string(stripe.SubscriptionStatusCanceled)
+	statusTrialing = string(stripe.SubscriptionStatusTrialing)
+)
 
 // Subscription is a subscription at the provider. Its ItemID, PriceID and Quantity belong to the
 // item that bills the plan, which is the item sold by quantity. It can have additional items that
@@ -46,6 +49,9 @@ type Subscription struct {
 	// Action is the action that the latest invoice requires from the payer. Only GetSubscription
 	// sets it.
 	Action money.PaymentAction
+	// HasPaymentMethod reports whether the subscription, or else its customer, has a payment method
+	// for automatic payments. Only GetSubscription sets it.
+	HasPaymentMethod bool
 	// Pending is a change that waits for the latest invoice to be paid, or nil.
 	Pending   *PendingChange
 	CreatedAt time.Time
@@ -82,20 +88,35 @@ func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
 // GetSubscription returns a subscription, or ErrNotFound. It also returns canceled subscriptions.
 func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, error) {
 	var latest *stripe.Invoice
+	var hasMethod bool
 	sub, err := read(ctx, c, "get subscription", id, func(ctx context.Context) (Subscription, error) {
 		params := &stripe.SubscriptionRetrieveParams{}
 		params.AddExpand("latest_invoice.payments")
+		params.AddExpand("customer")
 		s, err := c.api.V1Subscriptions.Retrieve(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
 		}
-		latest = s.LatestInvoice
+		latest, hasMethod = s.LatestInvoice, hasPaymentMethod(s)
 		return c.newSubscription(ctx, s)
 	})
 	if err == nil {
+		sub.HasPaymentMethod = hasMethod
 		sub.Action, _, err = c.paymentAction(ctx, latest)
 	}
 	return sub, err
+}
+
+// hasPaymentMethod reports whether a subscription with its customer expanded has a payment method.
+// The order is described at
+// https://docs.stripe.com/billing/subscriptions/payment-methods-setting#payment-method-priority.
+func hasPaymentMethod(s *stripe.Subscription) bool {
+	if s.DefaultPaymentMethod != nil || s.DefaultSource != nil {
+		return true
+	}
+	customer := s.Customer
+	return customer != nil && (customer.DefaultSource != nil ||
+		customer.InvoiceSettings != nil && customer.InvoiceSettings.DefaultPaymentMethod != nil)
 }
 
 // CancelSubscription ends a subscription immediately, without a final invoice. If the subscription

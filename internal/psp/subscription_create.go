@@ -7,15 +7,27 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// CreateSubscription starts a subscription without a checkout and without a trial. It ignores the
-// parameters of the checkout's page. The subscription is active if its first invoice is 0
-// (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses).
+// CreateSubscription starts a subscription without a checkout. It ignores the parameters of the
+// checkout's page. The subscription is active if its first invoice is 0
+// (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses). A payment method
+// that later pays an invoice becomes the default of the subscription.
 func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
 	params := &stripe.SubscriptionCreateParams{
 		Params:   idempotencyParams(p.Key),
 		Customer: stripe.String(p.CustomerID),
 		Items:    []*stripe.SubscriptionCreateItemParams{{Price: stripe.String(p.PriceID), Quantity: stripe.Int64(p.Quantity)}},
 		Metadata: p.Metadata,
+		PaymentSettings: &stripe.SubscriptionCreatePaymentSettingsParams{
+			SaveDefaultPaymentMethod: stripe.String(stripe.SubscriptionPaymentSettingsSaveDefaultPaymentMethodOnSubscription),
+		},
+	}
+	if p.TrialDays > 0 {
+		params.TrialPeriodDays = stripe.Int64(int64(p.TrialDays))
+	}
+	if p.TrialWithoutCard {
+		params.TrialSettings = &stripe.SubscriptionCreateTrialSettingsParams{EndBehavior: &stripe.SubscriptionCreateTrialSettingsEndBehaviorParams{
+			MissingPaymentMethod: stripe.String(stripe.SubscriptionTrialSettingsEndBehaviorMissingPaymentMethodCancel),
+		}}
 	}
 	for _, id := range p.MeteredPriceIDs {
 		params.Items = append(params.Items, &stripe.SubscriptionCreateItemParams{Price: stripe.String(id)})

@@ -212,7 +212,7 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 		return errExpired
 	}
 	for _, guard := range op.guards {
-		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {
+		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail && !op.route.AlwaysVerified {
 			continue
 		}
 		if refusal := refusals[guard]; refusal.applies(caller, r) {

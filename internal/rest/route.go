@@ -72,6 +72,8 @@ type Route struct {
 	InPerson bool
 	// Verified rejects callers without a verified email, if the settings require one.
 	Verified bool
+	// AlwaysVerified rejects callers without a verified email, whatever the settings.
+	AlwaysVerified bool
 	// Optional identifies the caller of a public route if the request has a user's credential. An
 	// invalid credential is ignored.
 	Optional bool
@@ -96,7 +98,7 @@ func (r Route) Guards() []Guard {
 	if r.InPerson && len(list) > 0 {
 		list = slices.Insert(list, 1, ImpersonationRefuse)
 	}
-	if r.Verified && len(list) > 0 {
+	if (r.Verified || r.AlwaysVerified) && len(list) > 0 {
 		list = append(list, EmailVerified)
 	}
 	return list

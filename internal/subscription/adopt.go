@@ -118,6 +118,9 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err := s.recordTrial(ctx, a, next); err != nil {
 		return err
 	}
+	if err := s.enqueueCardRequest(ctx, next); err != nil {
+		return err
+	}
 	if err := s.publish(ctx, hook.SubscriptionCreated, next); err != nil {
 		return err
 	}
@@ -153,7 +156,15 @@ func (s *Service) recordTrial(ctx context.Context, a adoption, next Subscription
 	if a.isBought() {
 		plan = a.opened.planID // the subscription may have changed its plan since
 	}
-	return s.store.insertTrial(ctx, plan, next)
+	owner, err := s.deps.Tenants.Owner(ctx, next.TenantID)
+	if err != nil {
+		return err
+	}
+	var ownerID *int64
+	if owner != nil {
+		ownerID = &owner.UserID
+	}
+	return s.store.insertTrial(ctx, plan, next, ownerID)
 }
 
 // DecideAdoption decides on a new subscription. other is the tenant's present subscription, zero if

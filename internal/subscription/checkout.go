@@ -69,6 +69,11 @@ type purchase struct {
 	replaces   uuid.UUID // the free subscription that it replaces, or Nil
 }
 
+// metadata returns the metadata of the provider's objects for a checkout with the given ID.
+func (p purchase) metadata(id uuid.UUID) map[string]string {
+	return map[string]string{metaTenant: p.tenant.ID.String(), metaPlan: p.plan.ID.String(), metaCheckout: id.String()}
+}
+
 // openCheckout opens a checkout for a checked purchase.
 //
 // Invariant: the row of the checkout is committed before the provider is called, and its ID is the
@@ -82,8 +87,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	p.Key = id.String()
-	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
+	p.Key, p.Metadata = id.String(), bought.metadata(id)
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
@@ -114,6 +118,7 @@ func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.Chec
 	p.InvoicesMonthly = bought.plan.Interval.LongerThanMonth()
 	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
 	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
+	p.TrialWithoutCard = p.TrialDays > 0 && !bought.plan.CardForTrial
 	return p, err
 }
 
@@ -215,7 +220,19 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
-	if plan, err = s.deps.Catalog.WithActivePrices(ctx, plan); err != nil {
+	bought, err := s.checkSelection(ctx, t, plan, p)
+	if err != nil {
+		return purchase{}, err
+	}
+	return bought, s.requireEligible(ctx, tenantID, plan)
+}
+
+// checkSelection is the part of checkPurchase that a tenant without an ID passes through, too: it
+// rejects a plan without a price in the currency, an unknown country, too few or too many seats, and
+// a price that cannot be sold.
+func (s *Service) checkSelection(ctx context.Context, t tenant.Tenant, plan catalog.Plan, p CheckoutParams) (purchase, error) {
+	plan, err := s.deps.Catalog.WithActivePrices(ctx, plan)
+	if err != nil {
 		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
@@ -228,16 +245,13 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err := s.RequireCountry(t.Billing.Country, plan, p.Currency); err != nil {
 		return purchase{}, err
 	}
-	quantity, err := s.checkUnits(ctx, tenantID, plan, p.Quantity)
+	quantity, err := s.checkUnits(ctx, t.ID, plan, p.Quantity)
 	if err == nil {
 		err = s.deps.Prices.CheckSellable(ctx, plan, price, quantity)
 	}
-	if err != nil {
-		return purchase{}, err
-	}
 	return purchase{
 		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
-	}, s.requireEligible(ctx, tenantID, plan)
+	}, err
 }
 
 // RequireNone rejects a tenant with a subscription that has not ended (subscription_already_exists).

@@ -119,3 +119,40 @@ func (h *HTTP) AdminCancel(ctx context.Context, in *adminCancelInput) (*rest.Dat
 	sub, err := h.svc.cancelByID(ctx, tenantID, id, cancellation{immediately: in.Body.Immediately, reason: in.Body.Reason})
 	return h.answerChange(ctx, sub, err, "subscription.canceled")
 }
+
+type adminUpdateInput struct {
+	Tenant       string `path:"tenant" format:"uuid"`
+	Subscription string `path:"subscription" format:"uuid"`
+	Body         struct {
+		TrialEndsAt *string `json:"trial_ends_at,omitempty" maxLength:"64" doc:"New end of the trial: a time in the future, at most 730 days after the start of the subscription, or the word now."`
+	}
+}
+
+// CheckAdminUpdate is the check that rest.Checks runs for AdminUpdate.
+func (h *HTTP) CheckAdminUpdate(_ context.Context, in *adminUpdateInput) error {
+	_, err := h.svc.parseTrialEnd(in.Body.TrialEndsAt)
+	return err
+}
+
+// AdminUpdate handles PATCH /admin/tenants/{tenant}/subscriptions/{subscription}.
+func (h *HTTP) AdminUpdate(ctx context.Context, in *adminUpdateInput) (*rest.Data[*SubscriptionView], error) {
+	tenantID, id, err := pathIDs(in.Tenant, in.Subscription)
+	if err != nil {
+		return nil, err
+	}
+	end, err := h.svc.parseTrialEnd(in.Body.TrialEndsAt)
+	if err != nil {
+		return nil, err
+	}
+	var sub Subscription
+	if in.Body.TrialEndsAt == nil {
+		sub, err = h.svc.store.byID(ctx, tenantID, id)
+	} else {
+		sub, err = h.svc.moveTrialEnd(ctx, tenantID, id, end)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.view(ctx, sub)
+	return rest.OK(v), err
+}

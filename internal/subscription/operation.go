@@ -23,6 +23,7 @@ const (
 	opQuantity  = "quantity" // changes the number of seats
 	opMetered   = "metered"  // changes the metered items
 	opRecharge  = "recharge" // charges a pending credit again that was never paid for
+	opTrialEnd  = "trial_end"
 )
 
 const (
@@ -60,7 +61,7 @@ type instruction struct {
 	UnpaidCredit  int64     `json:"unpaid_credit,omitzero"`
 	ProductID     string    `json:"product_id,omitzero"`
 	PaysOwed      bool      `json:"pays_owed,omitzero"` // if that fails, no change is made
-	TrialEnd      time.Time `json:"trial_end,omitzero"`
+	TrialEnd      time.Time `json:"trial_end,omitzero"` // of opTrialEnd: zero ends the trial now
 	// Usage is usageSettled while the operation settles the tenant's usage. Meanwhile no usage can
 	// be recorded.
 	Usage string `json:"usage,omitempty"`

@@ -44,7 +44,7 @@ func (s Subscription) hasSameView(o Subscription) bool {
 	return s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
 		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.IsEnding() == o.IsEnding() && sameTime(s.CancelAt, o.CancelAt) &&
-		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.Pending.hasSameView(o.Pending)
+		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.asksForCard(o.UpdatedAt) == o.asksForCard(o.UpdatedAt) && s.Pending.hasSameView(o.Pending)
 }
 
 func (p *PendingChange) hasSameView(o *PendingChange) bool {

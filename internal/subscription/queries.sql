@@ -10,8 +10,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25);
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, has_payment_method
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26);
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
@@ -19,7 +19,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
-    pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
+    pending_psp_invoice_id = $24, pending_expires_at = $25, has_payment_method = $27, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 
 -- name: CountDeparture :exec
@@ -73,9 +73,13 @@ UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND i
 
 -- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at);
+
+-- name: MarkCardAsked :execrows
+UPDATE subscriptions SET card_asked_for = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND (card_asked_for IS NULL OR card_asked_for <> trial_ends_at);
 
 -- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1;
@@ -242,7 +246,14 @@ SELECT EXISTS (
     WHERE t.tenant_id = $1 AND p.id = sqlc.arg(plan_id)
 );
 
+-- name: HadTrialAsOwner :one
+SELECT EXISTS (
+    SELECT 1 FROM trials t
+    JOIN plans p ON p.product_id = t.product_id
+    WHERE t.owner_id = $1 AND p.id = sqlc.arg(plan_id)
+);
+
 -- name: InsertTrial :exec
-INSERT INTO trials (tenant_id, product_id, subscription_id, began_at)
-SELECT $1, p.product_id, $2, $3 FROM plans p WHERE p.id = sqlc.arg(plan_id)
+INSERT INTO trials (tenant_id, product_id, subscription_id, began_at, owner_id)
+SELECT $1, p.product_id, $2, $3, $4 FROM plans p WHERE p.id = sqlc.arg(plan_id)
 ON CONFLICT (tenant_id, product_id) DO NOTHING;

@@ -141,6 +141,9 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 			return err
 		}
 	}
+	if err := s.enqueueCardRequest(ctx, next); err != nil {
+		return err
+	}
 	if err := s.recordEffect(ctx, known, next); err != nil {
 		return err
 	}
@@ -221,6 +224,7 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.TrialEndsAt = remote.TrialEnd
 	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
 	next.PSPSubscriptionID, next.PSPPriceID, next.Action = remote.ID, remote.PriceID, remote.Action
+	next.HasPaymentMethod = remote.HasPaymentMethod
 	next.UpdatedAt = now
 	pending, err := s.pendingChange(ctx, remote, known)
 	if next.Pending = nil; pending.PlanID != uuid.Nil {

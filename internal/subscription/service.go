@@ -66,6 +66,9 @@ type Deps struct {
 	Audit        *audit.Log
 	Letters      *letters.Letters
 	Events       hook.Outbox // nil disables events
+	// BillingPage is the URL of the frontend's billing page.
+	BillingPage string
+	Tax         tenant.TaxRules
 	// IssuesInvoices means that the service issues the invoices instead of the provider.
 	IssuesInvoices bool
 	Log            *slog.Logger

@@ -29,8 +29,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		TrialEndsAt: row.TrialEndsAt, CancelAt: row.CancelAt, CancelAtPeriodEnd: row.CancelAtPeriodEnd, CanceledAt: row.CanceledAt,
 		CancellationReason: row.CancellationReason, PSPSubscriptionID: row.PSPSubscriptionID,
 		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, meteredPeriod: row.MeteredPeriod, terms: row.MeteredTerms,
-		SyncVersion: row.SyncVersion,
-		CreatedAt:   row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		HasPaymentMethod: row.HasPaymentMethod, SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	s.PSPPriceID = textOf(row.PSPPriceID)
 	s.Action = money.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
@@ -126,7 +125,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt,
 		PSPSubscriptionID: n.PSPSubscriptionID, PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type),
 		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
-		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms,
+		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms, HasPaymentMethod: n.HasPaymentMethod,
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert subscription")
@@ -144,6 +143,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		TrialEndsAt: n.TrialEndsAt, CancelAt: n.CancelAt, CancelAtPeriodEnd: n.CancelAtPeriodEnd, CanceledAt: n.CanceledAt, UpdatedAt: n.UpdatedAt,
 		FormerBilling: n.former, MeteredItems: n.metered,
 		PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type), PaymentURL: orNil(n.Action.URL),
+		HasPaymentMethod: n.HasPaymentMethod,
 	}
 	if w := n.Pending; w != nil {
 		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt

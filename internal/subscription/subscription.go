@@ -82,7 +82,8 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string              // empty if the subscription is older than the column
+	PSPPriceID         string // empty if the subscription is older than the column
+	HasPaymentMethod   bool
 	Action             money.PaymentAction // the action that the latest invoice requires from the payer
 	Pending            *PendingChange      // nil if no change is pending
 	// Departures counts the members who left and whose seats are still billed.

@@ -23,20 +23,21 @@ type origin struct {
 	Quantity          int64          `json:"quantity"`
 	CancelAt          *time.Time     `json:"cancel_at,omitempty"`
 	CancelAtPeriodEnd bool           `json:"cancel_at_period_end"`
+	TrialEndsAt       *time.Time     `json:"trial_ends_at,omitempty"`
 	Pending           *PendingChange `json:"pending,omitempty"`
 	By                authz.Origin   `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.Pending, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, op.by}
 }
 
 // setOrigin restores the state that the operation was requested on, and the user.
 func (op *operation) setOrigin(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
-	b.CancelAt, b.CancelAtPeriodEnd, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.Pending
+	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending
 }
 
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, or
@@ -98,6 +99,8 @@ func (op operation) isVisibleIn(after Subscription) bool {
 		return made || op.isPendingIn(after)
 	case opDrop:
 		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID && after.Quantity == before.Quantity
+	case opTrialEnd:
+		return op.endsTrial(after)
 	case opQuantity:
 		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
@@ -159,6 +162,11 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 			return err
 		}
 	}
+	if op.Kind == opTrialEnd {
+		if err := s.mailTrialEnd(ctx, after); err != nil {
+			return err
+		}
+	}
 	return s.deps.Audit.Record(op.by.NewContext(ctx), op.auditEntry(after))
 }
 
@@ -179,6 +187,8 @@ func (op operation) auditEntry(after Subscription) audit.Entry {
 		return op.before.changeEntry("subscription.plan_changed", after)
 	case opDrop:
 		return op.before.changeEntry("subscription.plan_change_dropped", after)
+	case opTrialEnd:
+		return op.trialEndEntry(after)
 	case opMetered:
 		return op.before.changeEntry("subscription.metered_prices_changed", after)
 	default:

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/mail/letters"
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
@@ -22,37 +19,17 @@ func (s *Service) TrialEvent(ctx context.Context, e psp.Event) error {
 		return err
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		t, err := s.deps.Tenants.Lock(ctx, sub.TenantID)
-		if err != nil {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
 			return err
 		}
 		isNew, err := s.store.markTrialEndMailed(ctx, sub)
 		if err != nil || !isNew {
 			return err
 		}
-		to, err := s.deps.Tenants.BillingEmail(ctx, t)
-		if err != nil || to == nil {
-			return err
-		}
 		current, err := s.store.byPSPID(ctx, e.ObjectID)
 		if err != nil {
 			return err
 		}
-		plan, err := s.deps.Catalog.Plan(ctx, current.PlanID)
-		if err != nil {
-			return err
-		}
-		units, err := s.store.minorUnits(ctx, current.Currency)
-		if err != nil {
-			return err
-		}
-		locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
-		if err != nil {
-			return err
-		}
-		return s.deps.Letters.TrialEnds(ctx, locale, *to, letters.TrialEnds{
-			Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), EndsAt: *current.TrialEndsAt, MinorUnits: units,
-			Price: money.Money{AmountCents: current.PriceCents * current.Quantity, Currency: current.Currency},
-		})
+		return s.mailTrial(ctx, current, s.deps.Tenants.BillingEmail, s.deps.Letters.TrialEnds)
 	})
 }

@@ -30,7 +30,7 @@ type SubscriptionView struct {
 	CancelAt           *shape.Time                `json:"cancel_at"`
 	CanceledAt         *shape.Time                `json:"canceled_at"`
 	CancellationReason *string                    `json:"cancellation_reason"`
-	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take for the latest open invoice. Null if no action is required."`
+	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required."`
 	PendingChange      *PendingChangeView         `json:"pending_change"`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
@@ -62,7 +62,7 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
-		PaymentAction: sub.Action.OrNil(),
+		PaymentAction: s.paymentAction(sub),
 		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}
 	// Hide an expired change even if its end has not been read back yet.
@@ -125,6 +125,39 @@ func newChangePreview(p preview) ChangePreview {
 	if !p.nextBillingAt.IsZero() {
 		at := shape.Time(p.nextBillingAt)
 		v.NextBillingAt = &at
+	}
+	return v
+}
+
+// PurchasePreview is the cost of a first purchase.
+type PurchasePreview struct {
+	Subtotal       PreviewAmount  `json:"subtotal" doc:"Total without the tax."`
+	Discount       PreviewAmount  `json:"discount" doc:"Amount that a promotion code takes off, at least 0."`
+	Tax            *PreviewAmount `json:"tax" doc:"Tax that is included in the total. Null if the payment provider decides it."`
+	Total          PreviewAmount  `json:"total" doc:"Price of the first paid period, after the discount."`
+	BalanceApplied PreviewAmount  `json:"balance_applied" doc:"Part of the total that is paid now with the customer's credit."`
+	DueNow         PreviewAmount  `json:"due_now" doc:"Amount charged now: 0 in a trial, otherwise total minus balance_applied."`
+	TrialEndsAt    *shape.Time    `json:"trial_ends_at" doc:"Null without a trial."`
+	NextBillingAt  *shape.Time    `json:"next_billing_at" doc:"Time of the next regular bill, in UTC. Null for the default plan, which is never billed."`
+	NextAmount     PreviewAmount  `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, without usage."`
+	ReverseCharge  bool           `json:"reverse_charge" doc:"Whether the customer owes the tax (reverse charge)."`
+}
+
+func (s *Service) viewPurchase(p purchasePreview) PurchasePreview {
+	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.currency} }
+	v := PurchasePreview{
+		Subtotal: amount(p.total), Discount: amount(0), Total: amount(p.total), BalanceApplied: amount(p.balance), DueNow: amount(p.dueNow()),
+		NextAmount: amount(p.nextAmount), ReverseCharge: p.reverseCharge,
+	}
+	if s.deps.IssuesInvoices {
+		tax := amount(p.tax)
+		v.Tax, v.Subtotal = &tax, amount(p.total-p.tax)
+	}
+	if !p.trialEndsAt.IsZero() {
+		v.TrialEndsAt = shape.TP(&p.trialEndsAt)
+	}
+	if !p.nextBillingAt.IsZero() {
+		v.NextBillingAt = shape.TP(&p.nextBillingAt)
 	}
 	return v
 }

@@ -218,13 +218,22 @@ func (s *Service) BillingEmail(ctx context.Context, t Tenant) (*string, error) {
 	if t.Billing.BillingEmail != nil {
 		return t.Billing.BillingEmail, nil
 	}
-	members, err := s.store.members(ctx, t.ID)
+	owner, err := s.Owner(ctx, t.ID)
+	if owner == nil {
+		return nil, err
+	}
+	return &owner.Email, nil
+}
+
+// Owner returns the owner of a tenant, or nil for a tenant without members.
+func (s *Service) Owner(ctx context.Context, id uuid.UUID) (*Member, error) {
+	members, err := s.store.members(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range members {
 		if m.Role == BuiltInOwner {
-			return &m.Email, nil
+			return &m, nil
 		}
 	}
 	return nil, nil

@@ -124,6 +124,24 @@ func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	return false
 }
 
+// TaxRules decide about the tax that is included in prices.
+type TaxRules struct {
+	// Seller is the country whose taxes the seller owes (ISO 3166-1 alpha-2), or "".
+	Seller string
+	// Rates are the tax rates, in millionths, by the tenant's country (ISO 3166-1 alpha-2).
+	Rates map[string]int64
+}
+
+// Of returns the tax, in minor units, that is included in a total of a tenant at a time, and its
+// rate, in millionths. With a reverse charge, the tenant owes the tax and both are 0.
+func (r TaxRules) Of(t Tenant, total int64, at time.Time) (tax, rate int64, reverseCharge bool) {
+	if t.ReverseCharge(r.Seller, at) {
+		return 0, 0, true
+	}
+	rate = r.Rates[text(t.Billing.Country)]
+	return vat.Included(total, rate), rate, false
+}
+
 // LapseVAT removes positive answers that have expired because the registry has been unavailable for
 // vatGrace, and updates the provider's customers of these tenants.
 func (s *Service) LapseVAT(ctx context.Context) error {

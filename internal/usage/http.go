@@ -118,7 +118,11 @@ type usageQuotas struct {
 
 // Quotas handles GET /usage/quotas.
 func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[usageQuotas], error) {
-	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
+	return h.quotas(ctx, authz.TenantID(ctx))
+}
+
+func (h *HTTP) quotas(ctx context.Context, tenantID uuid.UUID) (*rest.Data[usageQuotas], error) {
+	s, err := h.svc.Summary(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}

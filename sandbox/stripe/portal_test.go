@@ -203,19 +203,63 @@ func TestPortalSessionsAreChecked(t *testing.T) {
 	w := newWorld(t)
 	cu := w.customer("ada@example.test").ID
 	for body, c := range map[string][2]string{
-		"return_url=https://app.example.test":         {"parameter_missing", "customer"},
-		"customer=cus_x":                              {"resource_missing", "customer"},
-		"customer=" + cu + "&return_url=javascript:x": {"url_invalid", "return_url"},
-		"customer=" + cu + "&return_url=/billing":     {"url_invalid", "return_url"},
-		"customer=" + cu + "&locale=tlh":              {"", "locale"},
-		"customer=" + cu + "&configuration=bpc_x":     {"parameter_unknown", "configuration"},
-		"customer=" + cu + "&flow_data[type]=payment": {"parameter_unknown", "flow_data"},
-		"customer=" + cu + "&on_behalf_of=acct_x":     {"parameter_unknown", "on_behalf_of"},
+		"return_url=https://app.example.test":                            {"parameter_missing", "customer"},
+		"customer=cus_x":                                                 {"resource_missing", "customer"},
+		"customer=" + cu + "&return_url=javascript:x":                    {"url_invalid", "return_url"},
+		"customer=" + cu + "&return_url=/billing":                        {"url_invalid", "return_url"},
+		"customer=" + cu + "&locale=tlh":                                 {"", "locale"},
+		"customer=" + cu + "&configuration=bpc_x":                        {"parameter_unknown", "configuration"},
+		"customer=" + cu + "&flow_data[type]=payment":                    {"", "flow_data[type]"},
+		"customer=" + cu + "&flow_data[after_completion][type]=redirect": {"parameter_missing", "flow_data[type]"},
+		"customer=" + cu + "&flow_data[type]=payment_method_update&flow_data[after_completion][type]=redirect":         {"parameter_missing", "flow_data[after_completion][redirect]"},
+		"customer=" + cu + "&flow_data[type]=payment_method_update&flow_data[subscription_cancel][subscription]=sub_1": {"parameter_unknown", "flow_data[subscription_cancel]"},
+		"customer=" + cu + "&on_behalf_of=acct_x": {"parameter_unknown", "on_behalf_of"},
 	} {
 		res, answer := w.call("POST", "/v1/billing_portal/sessions", body, nil)
 		got := decode[struct{ Error struct{ Code, Param string } }](t, answer).Error
 		if res.StatusCode != http.StatusBadRequest || got.Code != c[0] || got.Param != c[1] {
 			t.Errorf("%s answers %d %s, want %v", body, res.StatusCode, answer, c)
 		}
+	}
+}
+
+// flow_data[type]=payment_method_update is described in
+// https://docs.stripe.com/customer-management/portal-deep-links and in stripe-go's
+// BillingPortalSessionCreateFlowDataParams.
+func TestPortalFlowSetsThePaymentMethod(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cu := w.customer("ada@example.test")
+	sub := must[*api.Subscription](t)(w.V1Subscriptions.Create(t.Context(), &api.SubscriptionCreateParams{
+		Customer: &cu.ID, TrialPeriodDays: api.Int64(14),
+		Items: []*api.SubscriptionCreateItemParams{{Price: &w.sold(1000, "eur", "month").ID, Quantity: api.Int64(1)}},
+	}))
+	const back = "https://app.example.test/billing"
+	session := must[*api.BillingPortalSession](t)(w.V1BillingPortalSessions.Create(t.Context(), &api.BillingPortalSessionCreateParams{
+		Customer: &cu.ID,
+		FlowData: &api.BillingPortalSessionCreateFlowDataParams{
+			Type: api.String("payment_method_update"),
+			AfterCompletion: &api.BillingPortalSessionCreateFlowDataAfterCompletionParams{
+				Type: api.String("redirect"), Redirect: &api.BillingPortalSessionCreateFlowDataAfterCompletionRedirectParams{ReturnURL: api.String(back)},
+			},
+		},
+	}))
+	if session.Flow == nil || session.Flow.Type != "payment_method_update" || session.Flow.AfterCompletion.Redirect.ReturnURL != back {
+		t.Fatalf("flow: %+v", session.Flow)
+	}
+	path := strings.TrimPrefix(session.URL, w.url)
+	shown := w.open(http.MethodGet, path, nil)
+	shown.shows(t, `<form id="card"`, `-<form id="cancel"`, `-No invoices yet.`)
+	if policy := shown.header.Get("Content-Security-Policy"); policy != theme.Policy("'self' https://app.example.test") {
+		t.Errorf("policy %q", policy)
+	}
+	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4000000000000002"}}); got.status != http.StatusPaymentRequired {
+		t.Errorf("a declined card answers %d", got.status)
+	}
+	if got := w.open(http.MethodPost, path+"/card", url.Values{"card_number": {"4242424242424242"}}); got.status != http.StatusSeeOther || got.location != back {
+		t.Errorf("the card answers %d to %q", got.status, got.location)
+	}
+	if got := w.subscription(sub.ID); got.DefaultPaymentMethod == nil {
+		t.Error("the subscription has no payment method")
 	}
 }

@@ -159,3 +159,24 @@ func TestCardsAreAttachedByName(t *testing.T) {
 	})
 	refused(t, err, http.StatusBadRequest, "", "default_payment_method")
 }
+
+// payment_settings[save_default_payment_method] is described in stripe-go's
+// SubscriptionCreatePaymentSettingsParams.
+func TestAPaymentSavesItsMethod(t *testing.T) {
+	t.Parallel()
+	for setting, saved := range map[string]bool{"off": false, "on_subscription": true} {
+		w := newWorld(t)
+		cu := w.customer("ada@example.test")
+		card := w.attached(cu.ID, "pm_card_visa")
+		must[*api.Customer](t)(w.V1Customers.Update(t.Context(), cu.ID, &api.CustomerUpdateParams{
+			InvoiceSettings: &api.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: &card.ID},
+		}))
+		sub := must[*api.Subscription](t)(w.V1Subscriptions.Create(t.Context(), &api.SubscriptionCreateParams{
+			Customer: &cu.ID, PaymentSettings: &api.SubscriptionCreatePaymentSettingsParams{SaveDefaultPaymentMethod: &setting},
+			Items: []*api.SubscriptionCreateItemParams{{Price: &w.sold(1000, "eur", "month").ID, Quantity: api.Int64(1)}},
+		}))
+		if sub.Status != "active" || string(sub.PaymentSettings.SaveDefaultPaymentMethod) != setting || (sub.DefaultPaymentMethod != nil) != saved {
+			t.Errorf("%s: %s, default payment method %v", setting, sub.Status, sub.DefaultPaymentMethod)
+		}
+	}
+}

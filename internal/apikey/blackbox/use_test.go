@@ -40,9 +40,9 @@ var opened = map[string][]string{
 		"GET /roles", "GET /roles/permissions", "POST /roles", "PATCH /roles/{role}", "DELETE /roles/{role}",
 	},
 	"subscriptions.write": {
-		"POST /checkout", "POST /packs/{slug}/checkout", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
+		"POST /checkout", "POST /checkout/preview", "POST /packs/{slug}/checkout", "POST /subscription/trial", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
 		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
-		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
 	},
 	"limits.write": {
 		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",

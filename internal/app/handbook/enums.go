@@ -62,7 +62,7 @@ var billing = []shape.Enum{
 		Fields: []string{"Entitlement.type", "PlanFeature.type"},
 	},
 	{Name: "PriceStatus", Text: "Result of the comparison of a price with the payment provider's price.", Values: []string{"linked", "missing", "mismatch", "stripe_missing", "inactive", "error"}},
-	{Name: "PaymentActionType", Text: "Required action: confirm the payment with the bank, or pay the invoice.", Values: []string{"confirm", "pay"}},
+	{Name: "PaymentActionType", Text: "Required action: confirm the payment with the bank, pay the invoice, or add a card before the trial ends.", Values: []string{"confirm", "pay", "add_card"}},
 	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "checkout_required", "confirmation_required"}},
 	{Name: "PreviewMethod", Text: "How a preview was calculated: by the payment provider, or by this service per day.", Values: []string{"psp_preview", "daily"}},
 }

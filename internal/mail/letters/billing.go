@@ -76,9 +76,28 @@ type TrialEnds struct {
 
 // TrialEnds sends a mail that a trial is about to end, with the price after the trial.
 func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds) error {
+	return l.trial(ctx, "trial_ends", locale, to, e)
+}
+
+// AddCard sends a mail that asks for a payment method before a trial ends.
+func (l *Letters) AddCard(ctx context.Context, locale, to string, e TrialEnds) error {
+	return l.trial(ctx, "add_card", locale, to, e)
+}
+
+// TrialMoved sends a mail that a trial has a new end.
+func (l *Letters) TrialMoved(ctx context.Context, locale, to string, e TrialEnds) error {
+	return l.trial(ctx, "trial_moved", locale, to, e)
+}
+
+// TrialEnded sends a mail that the platform has ended a trial.
+func (l *Letters) TrialEnded(ctx context.Context, locale, to string, e TrialEnds) error {
+	return l.trial(ctx, "trial_ended", locale, to, e)
+}
+
+func (l *Letters) trial(ctx context.Context, key, locale, to string, e TrialEnds) error {
 	in := l.locale(locale)
 	m := letter{
-		key: "trial_ends", to: to, link: l.pages().PageURL(frontend.Billing),
+		key: key, to: to, link: l.pages().PageURL(frontend.Billing),
 		ours:   map[string]string{"ends": in.Instant(e.EndsAt), "price": ""},
 		admins: map[string]string{"plan": e.Plan},
 		theirs: map[string]string{"tenant": e.Tenant},

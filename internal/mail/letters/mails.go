@@ -124,14 +124,18 @@ func billingMails(tenant Variable) []Mail {
 		{"limit", "Limit, with unit.", true},
 		{"period_end", "End of the period. Empty for a meter that is never reset.", true},
 	}
+	trial := []Variable{
+		tenant, plan,
+		{"ends", "End of the trial.", true},
+		{"price", "Price per billing period after the trial. Empty for usage-based plans.", true},
+	}
 	return []Mail{
 		{"quota_near", "Usage reaches 80 percent of a limit.", quota, sampleQuotaNear},
 		{"quota_reached", "Usage reaches a limit.", quota, sampleQuotaReached},
-		{"trial_ends", "A trial is about to end.", []Variable{
-			tenant, plan,
-			{"ends", "End of the trial.", true},
-			{"price", "Price per billing period after the trial. Empty for usage-based plans.", true},
-		}, sampleTrialEnds},
+		{"trial_ends", "A trial is about to end.", trial, sampleTrial((*Letters).TrialEnds)},
+		{"add_card", "A trial without a payment method is about to end.", trial, sampleTrial((*Letters).AddCard)},
+		{"trial_moved", "The platform moved the end of a trial.", trial, sampleTrial((*Letters).TrialMoved)},
+		{"trial_ended", "The platform ended a trial.", trial, sampleTrial((*Letters).TrialEnded)},
 		{"payment_failed", "A payment for a subscription failed.", []Variable{
 			tenant, plan, {"amount", "Amount of the failed payment.", true},
 		}, samplePaymentFailed},
@@ -177,12 +181,18 @@ func sampleQuotaReached(ctx context.Context, l *Letters, locale string, sparse b
 	return l.QuotaAlert(ctx, locale, sampleTo, a)
 }
 
-func sampleTrialEnds(ctx context.Context, l *Letters, locale string, sparse bool) error {
+func sampleTrial(write func(l *Letters, ctx context.Context, locale, to string, e TrialEnds) error) func(context.Context, *Letters, string, bool) error {
+	return func(ctx context.Context, l *Letters, locale string, sparse bool) error {
+		return write(l, ctx, locale, sampleTo, sampleTrialEnds(sparse))
+	}
+}
+
+func sampleTrialEnds(sparse bool) TrialEnds {
 	e := TrialEnds{Tenant: "Acme", Plan: "Team", EndsAt: sampleTime.AddDate(0, 0, 3), Price: money.Money{AmountCents: 4_900, Currency: "EUR"}, MinorUnits: 2}
 	if sparse {
 		e.Price = money.Money{}
 	}
-	return l.TrialEnds(ctx, locale, sampleTo, e)
+	return e
 }
 
 func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool) error {

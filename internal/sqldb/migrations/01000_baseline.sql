@@ -686,6 +686,10 @@ CREATE TABLE subscriptions (
     trial_ends_at timestamp with time zone,
     -- The trial end that the tenant was notified of.
     trial_end_told timestamp with time zone,
+    -- Whether the subscription or its customer has a payment method, as last read.
+    has_payment_method boolean NOT NULL DEFAULT true,
+    -- The trial end for which the tenant was asked to add a payment method.
+    card_asked_for timestamp with time zone,
     -- When the subscription ends, even if that is not the end of a period.
     cancel_at timestamp with time zone,
     cancel_at_period_end boolean NOT NULL DEFAULT false,
@@ -821,11 +825,15 @@ CREATE TABLE trials (
     tenant_id uuid NOT NULL REFERENCES tenants (id),
     product_id uuid NOT NULL REFERENCES products (id),
     subscription_id uuid NOT NULL,
+    -- The owner of the tenant when the trial began.
+    owner_id bigint,
     began_at timestamp with time zone NOT NULL,
     PRIMARY KEY (tenant_id, product_id),
     CONSTRAINT trials_subscription_id_fkey FOREIGN KEY (subscription_id /* postgres: */ , tenant_id /* sqlite:  */)
         REFERENCES subscriptions (id /* postgres: */ , tenant_id /* sqlite:  */)
 );
+
+CREATE INDEX trials_owner_id_idx ON trials (owner_id, product_id);
 
 -- The latest preview of a change to a plan. It is binding: a change within 15 minutes costs the
 -- same or is rejected. asked is the requested number of seats, or 0 for as many as needed; quantity

@@ -19,6 +19,7 @@ type portalInput struct {
 	Tenant string `path:"tenantId" format:"uuid"`
 	Body   struct {
 		ReturnURL *string `json:"return_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to return to from the billing portal, on the frontend's domain. Default: the billing page of the frontend."`
+		Flow      *string `json:"flow,omitempty" enum:"payment_method_update" doc:"Limits the session to one task. Default: the whole portal."`
 	}
 }
 
@@ -48,11 +49,14 @@ func (h *HTTP) Portal(ctx context.Context, in *portalInput) (*rest.Data[BillingP
 	if err != nil {
 		return nil, err
 	}
-	var returnURL string
+	var returnURL, flow string
 	if in.Body.ReturnURL != nil {
 		returnURL = *in.Body.ReturnURL
 	}
-	address, err := h.svc.Portal(ctx, id, returnURL)
+	if in.Body.Flow != nil {
+		flow = *in.Body.Flow
+	}
+	address, err := h.svc.Portal(ctx, id, returnURL, flow)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,12 @@ import (
 
 // Portal opens the provider's billing portal for a tenant and returns its URL
 // (rules: subscription#billing-portal). The portal links back to returnURL, which must be on the
-// frontend's host. If it is "", the portal links back to the frontend's billing settings. A tenant
+// frontend's host. If it is "", the portal links back to the frontend's billing settings. A flow
+// limits the session to one task; "" opens the whole portal. A tenant
 // that never opened a checkout has no customer at the provider and is rejected (422).
 //
 // Opening the portal changes nothing, so its idempotency key is not stored.
-func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL string) (string, error) {
+func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL, flow string) (string, error) {
 	if returnURL == "" {
 		returnURL = s.deps.BillingPage
 	} else if !s.onFrontend(returnURL) {
@@ -35,7 +36,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	}
 	id := sqldb.NewID()
 	address, err := s.deps.Provider.CreatePortal(ctx, psp.PortalParams{
-		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.RequestedLocale(ctx),
+		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.RequestedLocale(ctx), Flow: flow,
 	})
 	if errors.Is(err, psp.ErrNotFound) {
 		return "", errNoCustomer

@@ -72,6 +72,8 @@ type Subscription struct {
 	FormerBilling       sqldb.JSON
 	TrialEndsAt         *time.Time
 	TrialEndTold        *time.Time
+	HasPaymentMethod    bool
+	CardAskedFor        *time.Time
 	CancelAt            *time.Time
 	CancelAtPeriodEnd   bool
 	CanceledAt          *time.Time

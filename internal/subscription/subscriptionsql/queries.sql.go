@@ -345,6 +345,26 @@ func (q *Queries) HadTrial(ctx context.Context, arg HadTrialParams) (bool, error
 	return exists, err
 }
 
+const hadTrialAsOwner = `-- name: HadTrialAsOwner :one
+SELECT EXISTS (
+    SELECT 1 FROM trials t
+    JOIN plans p ON p.product_id = t.product_id
+    WHERE t.owner_id = $1 AND p.id = $2
+)
+`
+
+type HadTrialAsOwnerParams struct {
+	OwnerID *int64
+	PlanID  uuid.UUID
+}
+
+func (q *Queries) HadTrialAsOwner(ctx context.Context, arg HadTrialAsOwnerParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hadTrialAsOwner, arg.OwnerID, arg.PlanID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const hasSuccessor = `-- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = $2)
 `
@@ -425,8 +445,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25)
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, has_payment_method
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 `
 
 type InsertSubscriptionParams struct {
@@ -455,6 +475,7 @@ type InsertSubscriptionParams struct {
 	PaymentURL         *string
 	MeteredPeriod      *time.Time
 	MeteredTerms       sqldb.JSON
+	HasPaymentMethod   bool
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscriptionParams) error {
@@ -484,13 +505,14 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.PaymentURL,
 		arg.MeteredPeriod,
 		arg.MeteredTerms,
+		arg.HasPaymentMethod,
 	)
 	return err
 }
 
 const insertTrial = `-- name: InsertTrial :exec
-INSERT INTO trials (tenant_id, product_id, subscription_id, began_at)
-SELECT $1, p.product_id, $2, $3 FROM plans p WHERE p.id = $4
+INSERT INTO trials (tenant_id, product_id, subscription_id, began_at, owner_id)
+SELECT $1, p.product_id, $2, $3, $4 FROM plans p WHERE p.id = $5
 ON CONFLICT (tenant_id, product_id) DO NOTHING
 `
 
@@ -498,6 +520,7 @@ type InsertTrialParams struct {
 	TenantID       uuid.UUID
 	SubscriptionID uuid.UUID
 	BeganAt        time.Time
+	OwnerID        *int64
 	PlanID         uuid.UUID
 }
 
@@ -506,6 +529,7 @@ func (q *Queries) InsertTrial(ctx context.Context, arg InsertTrialParams) error 
 		arg.TenantID,
 		arg.SubscriptionID,
 		arg.BeganAt,
+		arg.OwnerID,
 		arg.PlanID,
 	)
 	return err
@@ -658,7 +682,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -696,6 +720,8 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.HasPaymentMethod,
+			&i.CardAskedFor,
 			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
@@ -733,7 +759,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -757,6 +783,8 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.HasPaymentMethod,
+		&i.CardAskedFor,
 		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
@@ -808,9 +836,27 @@ func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) 
 	return result.RowsAffected()
 }
 
+const markCardAsked = `-- name: MarkCardAsked :execrows
+UPDATE subscriptions SET card_asked_for = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND (card_asked_for IS NULL OR card_asked_for <> trial_ends_at)
+`
+
+type MarkCardAskedParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) MarkCardAsked(ctx context.Context, arg MarkCardAskedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, markCardAsked, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const markTrialEndMailed = `-- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
 `
@@ -840,7 +886,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -885,6 +931,8 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.HasPaymentMethod,
+			&i.CardAskedFor,
 			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
@@ -1176,7 +1224,7 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -1199,6 +1247,8 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.HasPaymentMethod,
+		&i.CardAskedFor,
 		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
@@ -1226,7 +1276,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1254,6 +1304,8 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.HasPaymentMethod,
+		&i.CardAskedFor,
 		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
@@ -1281,7 +1333,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1316,6 +1368,8 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.HasPaymentMethod,
+			&i.CardAskedFor,
 			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
@@ -1401,7 +1455,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
-    pending_psp_invoice_id = $24, pending_expires_at = $25, sync_version = sync_version + 1
+    pending_psp_invoice_id = $24, pending_expires_at = $25, has_payment_method = $27, sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
 
@@ -1432,6 +1486,7 @@ type UpdateSubscriptionParams struct {
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
 	TenantID            uuid.UUID
+	HasPaymentMethod    bool
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -1462,6 +1517,7 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.PendingPSPInvoiceID,
 		arg.PendingExpiresAt,
 		arg.TenantID,
+		arg.HasPaymentMethod,
 	)
 	if err != nil {
 		return 0, err

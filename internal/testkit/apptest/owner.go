@@ -1,6 +1,9 @@
 package apptest
 
-import "maps"
+import (
+	"maps"
+	"regexp"
+)
 
 // Owner is a registered user who owns a tenant.
 type Owner struct {
@@ -38,6 +41,23 @@ func (s *Server) Register(email string, onboarded bool) Owner {
 		s.Call("PATCH", "/api/v1/onboarding/complete-setup", token, BillingDetails).Want(200)
 	}
 	return o
+}
+
+var verificationLink = regexp.MustCompile(`/verify-email\?token=([A-Za-z0-9]{64})`)
+
+// VerifyEmail verifies the email of a user with the link from a mail.
+func (s *Server) VerifyEmail(token, email string) {
+	s.T.Helper()
+	s.Call("POST", "/api/v1/user/email/verification", token, nil).Want(202)
+	Eventually(s.T, "the mail that verifies "+email, func() bool {
+		for _, mail := range s.Mails(email) {
+			if found := verificationLink.FindStringSubmatch(mail["text"].(string)); found != nil {
+				s.Call("POST", "/api/v1/auth/verify-email", token, Object{"token": found[1]}).Want(200)
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // RegisterAlone creates an account without a tenant and returns its token.

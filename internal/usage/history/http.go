@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
@@ -55,11 +57,21 @@ func (b TimeRange) period(now time.Time, days int) (usage.Period, error) {
 	return p, nil
 }
 
-type seriesInput struct {
-	TenantID  string   `path:"tenantId"`
+// SeriesQuery selects a meter, the length of the data points and a time range.
+type SeriesQuery struct {
 	MeterCode string   `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
 	Interval  Interval `query:"interval" enum:"hour,day,month" default:"day" doc:"Length of each data point, in UTC."`
 	TimeRange
+}
+
+type seriesInput struct {
+	TenantID string `path:"tenantId"`
+	SeriesQuery
+}
+
+type adminSeriesInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+	SeriesQuery
 }
 
 // SeriesPoint is the value of a meter in one period.
@@ -78,19 +90,32 @@ type UsageSeries struct {
 
 // Series handles GET /usage/series.
 func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Data[UsageSeries], error) {
-	p, err := in.period(h.reader.clock.Now(), in.Interval.days())
+	return h.series(ctx, authz.TenantID(ctx), in.SeriesQuery)
+}
+
+// AdminSeries handles GET /admin/tenants/{tenant}/usage/series.
+func (h *HTTP) AdminSeries(ctx context.Context, in *adminSeriesInput) (*rest.Data[UsageSeries], error) {
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	m, err := h.reader.store.meter(ctx, in.MeterCode)
+	return h.series(ctx, id, in.SeriesQuery)
+}
+
+func (h *HTTP) series(ctx context.Context, tenantID uuid.UUID, q SeriesQuery) (*rest.Data[UsageSeries], error) {
+	p, err := q.period(h.reader.clock.Now(), q.Interval.days())
 	if err != nil {
 		return nil, err
 	}
-	points, err := h.reader.Series(ctx, authz.TenantID(ctx), m, in.Interval, p)
+	m, err := h.reader.store.meter(ctx, q.MeterCode)
 	if err != nil {
 		return nil, err
 	}
-	out := UsageSeries{MeterCode: m.Code, UnitLabel: m.UnitLabel, Interval: in.Interval, Points: make([]SeriesPoint, len(points))}
+	points, err := h.reader.Series(ctx, tenantID, m, q.Interval, p)
+	if err != nil {
+		return nil, err
+	}
+	out := UsageSeries{MeterCode: m.Code, UnitLabel: m.UnitLabel, Interval: q.Interval, Points: make([]SeriesPoint, len(points))}
 	for i, point := range points {
 		out.Points[i] = SeriesPoint{At: shape.T(point.At), Value: shape.Total{Total: point.Value}}
 	}

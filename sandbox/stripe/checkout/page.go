@@ -40,9 +40,8 @@ type pageView struct {
 	Items         []pageLine
 	Total         string
 	Form          bool // whether the session can be paid
-	Cards, Debits bool // the accepted payment methods
+	Cards, Debits bool // the accepted payment methods; neither if nothing is due
 	Action        string
-	NeedsCard     bool
 	Attempt       attempt
 	Confirmation  *pages.Confirmation // nil unless the buyer has to confirm the payment
 	Button        string
@@ -124,7 +123,8 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 }
 
 // read parses the payment details that the buyer typed. It reports whether they are valid;
-// otherwise it sets the error messages in a.
+// otherwise it sets the error messages in a. If nothing is due, the page does not ask for them, but a
+// form that has them is accepted.
 func (a *attempt) read(cs *Session) (used paymentInput, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
@@ -205,8 +205,10 @@ func newPageView(reader pages.Reader, cs *Session, state *pendingPurchase, now i
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = view.T("This checkout has expired"), view.T("You have not been charged. Start again from the previous page.")
 	default:
-		view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
-		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
+		if cs.needsCard() {
+			view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
+		}
+		view.Form, view.Action = true, Path(cs.ID)
 		view.describeOpen(cs, state, now)
 	}
 	if cs.CancelURL != nil {

@@ -1,12 +1,14 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -39,6 +41,7 @@ type pageView struct {
 	pages.Reader
 	Title, Note   string
 	Customer      string // empty if only the title and the note are shown
+	Flow          bool   // whether only the payment method is shown
 	Action        string // the target of the forms, without the last path segment
 	Subscriptions []shownSubscription
 	Card          string
@@ -95,7 +98,7 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 			if err != nil || session.isExpired(st.Now) {
 				return err
 			}
-			open, page = true, Path(session.ID)
+			open, page = true, cmp.Or(session.destination(), Path(session.ID))
 			return act(ctx, st, session, r.PostFormValue)
 		})
 		var typed cardError
@@ -108,7 +111,7 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 			reader := pages.NewReader(p.brand, r)
 			p.writePage(w, r, http.StatusNotFound, pageView{
 				Reader: reader, Title: reader.T("This subscription does not exist"), Note: reader.T("Open this page again from the previous page."),
-			})
+			}, nil)
 		case err != nil:
 			pages.Fail(w, r, p.engine.Log(), err)
 		case !open:
@@ -152,7 +155,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 		reader := pages.NewReader(p.brand, r)
 		p.writePage(w, r, http.StatusNotFound, pageView{
 			Reader: reader, Title: reader.T("This page does not exist"), Note: reader.T("Check the link, or open this page again from the previous page."),
-		})
+		}, nil)
 		return
 	case err != nil:
 		pages.Fail(w, r, p.engine.Log(), err)
@@ -164,21 +167,28 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: reader.T("Go back")}
 	}
 	if session.isExpired(st.Now) {
-		p.writePage(w, r, http.StatusGone, view)
+		p.writePage(w, r, http.StatusGone, view, session)
 		return
 	}
-	view.Title, view.Note = reader.T("Billing"), ""
+	view.Title, view.Note, view.Flow = reader.T("Billing"), "", session.Flow != nil
 	view.Action, view.Typed, view.Error = Path(session.ID), typed, reader.T(problem)
 	if err := fill(r.Context(), st, &view, cu); err != nil {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	p.writePage(w, r, status, view)
+	p.writePage(w, r, status, view, session)
 }
 
-// writePage renders a view.
-func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
-	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
+// writePage renders a view. session can be nil.
+func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView, session *Session) {
+	formAction := "'self'"
+	if session != nil && session.destination() != "" {
+		// Browsers also apply the policy to the redirect after the form.
+		if u, err := url.Parse(session.destination()); err == nil {
+			formAction += " " + u.Scheme + "://" + u.Host
+		}
+	}
+	pages.Write(w, r, p.engine.Log(), status, p.page, formAction, view)
 }
 
 // fill adds the customer's subscriptions, card and invoices to the view.

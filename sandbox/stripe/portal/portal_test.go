@@ -39,7 +39,7 @@ func TestSessions(t *testing.T) {
 		create("deleted customer", "customer="+gone, "resource_missing", "customer"),
 		create("return URL", "return_url=home&customer="+customer, "url_invalid", "return_url"),
 		create("locale", "locale=tlh&customer="+customer, "", "locale"),
-		create("flow", "flow_data[type]=payment_method_update&customer="+customer, "parameter_unknown", "flow_data"),
+		create("flow", "flow_data[type]=subscription_cancel&customer="+customer, "", "flow_data[type]"),
 	)
 }
 

@@ -51,11 +51,15 @@ func ChangeSetup(e *kernel.Engine) http.HandlerFunc {
 	}
 }
 
-// requireSetup refuses a session if the portal is not configured, with Stripe's message.
-func requireSetup(ctx context.Context, c *kernel.Call) error {
+// requireSetup refuses a session if the portal is not configured, with Stripe's message, or if the
+// configuration lacks the feature of the flow. flow can be nil.
+func requireSetup(ctx context.Context, c *kernel.Call, flow *flow) error {
 	cfg, err := Configurations.Get(ctx, c.Q, defaultConfiguration, "configuration")
 	if err == nil && !cfg.Active {
 		return form.Refuse("", "", "No configuration provided and your test mode default configuration has not been created. Provide a configuration or create your default by saving your customer portal settings in test mode at https://dashboard.stripe.com/test/settings/billing/portal.")
+	}
+	if err == nil && flow != nil && !cfg.Features.PaymentMethodUpdate.Enabled {
+		return form.Refuse("flow_data[type]", "", "The payment_method_update feature is disabled in the portal configuration, and the flow needs it.")
 	}
 	return err
 }

@@ -21,6 +21,13 @@ const incompleteLife = int64(23 * time.Hour / time.Second)
 // defaultIncomplete is the payment behavior that does not attempt the first payment.
 const defaultIncomplete = "default_incomplete"
 
+// The values of payment_settings[save_default_payment_method]: whether a successful payment makes
+// its payment method the default of the subscription.
+const (
+	saveNever          = "off"
+	saveOnSubscription = "on_subscription"
+)
+
 // Create handles POST /v1/subscriptions. It creates a subscription without a checkout session.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p := c.Params
@@ -33,6 +40,10 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p.ReadClearable("default_payment_method", &pm)
 	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
 	o.Read(p)
+	saveDefault := saveNever
+	if settings := p.Hash("payment_settings"); settings != nil {
+		settings.Choice("save_default_payment_method", &saveDefault, saveNever, saveOnSubscription)
+	}
 	wanted := ReadItems(p, "items")
 	if err := p.CheckUnread(); err != nil {
 		return nil, err
@@ -58,7 +69,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	sub := New(cu.ID, o, c.Now)
-	sub.DefaultPaymentMethod, sub.TestClock = pm, cu.TestClock
+	sub.DefaultPaymentMethod, sub.TestClock, sub.PaymentSettings.SaveDefault = pm, cu.TestClock, saveDefault
 	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}

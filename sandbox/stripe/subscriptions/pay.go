@@ -36,6 +36,9 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 		if refused, err = invoices.Collect(ctx, st, in, pm, present); err != nil {
 			return nil, err
 		}
+		if pm != nil && in.Status == invoices.StatusPaid && sub.PaymentSettings.SaveDefault == saveOnSubscription {
+			sub.DefaultPaymentMethod = &pm.ID
+		}
 	}
 	return refused, recordOutcome(ctx, st, sub, in, refused)
 }

@@ -210,7 +210,7 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 		CollectionMethod: "charge_automatically", Currency: o.Items[0].Currency, Customer: customerID,
 		Description: o.Description, InvoiceSettings: invoiceSettings{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
-		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
+		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: saveNever},
 		Status:          StatusActive, PendingInterval: o.PendingInterval,
 	}
 	sub.BillingMode.Type = "flexible"

@@ -15,9 +15,19 @@ export function formats(locale: string) {
   const range = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
   const shortRange = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
   const wholeMonth = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { month: 'long', year: 'numeric', timeZone: 'UTC' })
+  const inUTC = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { ...options, timeZone: 'UTC' })
+    return (at: string) => format.format(new Date(at))
+  }
+  const utc = {
+    shortDay: inUTC({ day: 'numeric', month: 'short' }), dayWithYear: inUTC({ day: 'numeric', month: 'long', year: 'numeric' }),
+    shortMonth: inUTC({ month: 'short' }), monthWithYear: inUTC({ month: 'long', year: 'numeric' }),
+  }
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const day = date({ day: 'numeric', month: 'long' })
   const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
+  const marks = new Intl.NumberFormat(locale).formatToParts(1234567.5)
+  const mark = (type: 'group' | 'decimal') => marks.find((part) => part.type === type)?.value ?? '.'
   const nameOf = (type: 'currency' | 'region', code: string) => {
     try {
       return new Intl.DisplayNames(locale, { type }).of(code) ?? code
@@ -60,6 +70,19 @@ export function formats(locale: string) {
      * Formats a quantity with all its decimals, at most six in the service. Round estimates first.
      */
     number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value),
+    /**
+     * Parses a number as people of the locale write it, with at most the given decimals; undefined
+     * if it is not one.
+     */
+    parse(text: string, decimals = 0): number | undefined {
+      const group = mark('group')
+      const plain = text.trim().replace(/[\s'’]/g, '').replaceAll(group, '').replace(mark('decimal'), '.')
+      return new RegExp(decimals > 0 ? `^\\d{1,13}(\\.\\d{0,${decimals}})?$` : '^\\d{1,15}$').test(plain) ? Number(plain) : undefined
+    },
+    /** Formats a quantity with its unit: 18.2 GB. Omits units that repeat the meter's name. */
+    quantity(value: number, unit: string | null): string {
+      return unit && /^[A-Za-z]{1,3}$/.test(unit) ? `${this.number(value)}\u00a0${unit}` : this.number(value)
+    },
     percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     /** 1 December, with the year unless it is the current one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
@@ -82,6 +105,8 @@ export function formats(locale: string) {
       if (start.getUTCDate() === 1 && after.getUTCDate() === 1 && months === 1) return wholeMonth.format(start)
       return (short ? shortRange : range).formatRange(start, last)
     },
+    /** Days and months of usage series, which are in UTC. */
+    utc,
     time: date({ hour: '2-digit', minute: '2-digit' }),
     /** The full day and time, for tooltips. */
     exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),

@@ -19,7 +19,7 @@ declare module '@tanstack/react-router' {
     /** The page's name in the top bar. */
     crumb?: MessageDescriptor
     /** The list that contains the page, shown before it. */
-    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/invoices' | '/developers'; crumb: MessageDescriptor }
+    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/plan' | '/invoices' | '/developers'; crumb: MessageDescriptor }
   }
 }
 
@@ -108,6 +108,12 @@ const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, p
 const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under) =>
   createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb, under }, component: load('platform', page) })
 
+/** The tabs of a tenant, below its header. */
+const customer = platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant'), { to: '/platform/tenants', crumb: msg`Tenants` })
+
+const customerTab = <Path extends string>(path: Path, page: Load, crumb?: MessageDescriptor) =>
+  createRoute({ getParentRoute: () => customer, path, validateSearch: texts, staticData: { crumb }, component: load('platform', page) })
+
 const profile = createRoute({
   getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
   component: load('tenant', () => import('../pages/profile/Profile')),
@@ -148,6 +154,7 @@ const routes = root.addChildren([
     tenant.addChildren([
       tenantPage('/', msg`Home`, () => import('../pages/tenant/Home')),
       tenantPage('/plan', msg`Plan`, () => import('../pages/tenant/Plan')),
+      tenantPage('/plan/usage', msg`Usage`, () => import('../pages/tenant/Usage'), { to: '/plan', crumb: msg`Plan` }),
       tenantPage('/invoices', msg`Invoices`, () => import('../pages/tenant/Invoices')),
       tenantPage('/invoices/$invoiceId', msg`Invoice`, () => import('../pages/tenant/Invoice'), { to: '/invoices', crumb: msg`Invoices` }),
       tenantPage('/team', msg`Team`, () => import('../pages/tenant/Team')),
@@ -160,10 +167,16 @@ const routes = root.addChildren([
     platform.addChildren([
       platformPage('/', msg`Home`, () => import('../pages/platform/Home')),
       platformPage('/tenants', msg`Tenants`, () => import('../pages/platform/Tenants')),
-      platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant'), { to: '/platform/tenants', crumb: msg`Tenants` }),
+      customer.addChildren([
+        customerTab('/', () => import('../pages/platform/tenant/Overview')),
+        customerTab('/usage', () => import('../pages/platform/tenant/Usage'), msg`Usage and limits`),
+        customerTab('/people', () => import('../pages/platform/tenant/People'), msg`People`),
+        customerTab('/activity', () => import('../pages/platform/tenant/Activity'), msg`Activity`),
+      ]),
       platformPage('/catalog', msg`Catalog`, () => import('../pages/platform/Catalog')),
       platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features'), { to: '/platform/catalog', crumb: msg`Catalog` }),
+      platformPage('/catalog/packs', msg`Packs`, () => import('../pages/platform/Packs'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters')),
       platformPage('/activity', msg`Activity`, () => import('../pages/platform/Activity')),
       platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers')),

@@ -35,12 +35,12 @@ export default function PaletteDialog({ onClose }: { onClose: () => void }) {
   const page = (to: string, icon: IconName, label: string): Found => ({ key: to, group: t`Pages`, icon, label, run: () => void navigate({ to }) })
   const all: Found[] = [
     ...(currentTenant ? [
-      page('/', 'home', t`Home`), page('/plan', 'plan', t`Plan`), page('/invoices', 'receipt', t`Invoices`), page('/team', 'team', t`Team`),
+      page('/', 'home', t`Home`), page('/plan', 'plan', t`Plan`), page('/plan/usage', 'gauge', t`Usage`), page('/invoices', 'receipt', t`Invoices`), page('/team', 'team', t`Team`),
       page('/developers', 'code', t`API keys and webhooks`), page('/activity', 'activity', t`Activity`), page('/settings', 'settings', t`Settings`),
     ] : []),
     page('/profile', 'person', t`Your profile`),
     ...(user.is_platform_admin ? [
-      page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/catalog', 'plan', t`Catalog`),
+      page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/catalog', 'plan', t`Catalog`), page('/platform/catalog/packs', 'box', t`Packs`),
       page('/platform/meters', 'gauge', t`Meters`), page('/platform/activity', 'activity', t`Activity of the platform`),
     ] : []),
     { key: 'light', group: t`Actions`, icon: 'sun', label: t`Light theme`, run: () => chooseTheme('light') },

@@ -1,7 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { Link, useMatches, type LinkProps } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useMatches, useParams, type LinkProps } from '@tanstack/react-router'
 import { type ReactNode } from 'react'
 import { useSettings } from '../app/session'
+import { oneQuery } from '../pages/platform/tenant/reads'
 import { Icon, type IconName } from '../ui/Icon'
 import { Menu, MenuEntry } from '../ui/Menu'
 import { ActingBanner } from './ActingBanner'
@@ -29,12 +31,17 @@ function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
   )
 }
 
-/** The breadcrumbs: the names of the routes from the area to the page. */
+/**
+ * The breadcrumbs: the names of the routes from the area to the page. A tenant of the platform has
+ * its own name.
+ */
 function Crumbs() {
   const { i18n, t } = useLingui()
+  const { tenantId = '' } = useParams({ strict: false })
+  const tenant = useQuery({ ...oneQuery(tenantId), enabled: false }).data?.name
   const crumbs = useMatches().flatMap((match) => {
     const { crumb, under } = match.staticData
-    return [...(under ? [{ to: under.to as string, label: i18n._(under.crumb) }] : []), ...(crumb ? [{ to: match.pathname, label: i18n._(crumb) }] : [])]
+    return [...(under ? [{ to: under.to as string, label: i18n._(under.crumb) }] : []), ...(crumb ? [{ to: match.pathname, label: (tenantId && match.pathname.replace(/\/$/, '').endsWith(`/${tenantId}`) && tenant) || i18n._(crumb) }] : [])]
   })
   return (
     <nav className="crumbs" aria-label={t`Breadcrumb`}>

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
+import { Button } from './Button'
 import { Icon } from './Icon'
 
 /** Copies a text to the clipboard, and reports success for two seconds. */
@@ -15,6 +16,12 @@ function useCopied(): [boolean, (text: string) => void] {
 
 function shortened(text: string): string {
   return text.length > 16 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text
+}
+
+/** A button that copies a text, such as a link. */
+export function CopyButton({ text, children }: { text: string; children: ReactNode }) {
+  const [copied, copy] = useCopied()
+  return <Button size="s" icon={copied ? 'check' : 'copy'} onClick={() => copy(text)}>{copied ? <Trans>Copied</Trans> : children}</Button>
 }
 
 /** A text to copy with a click: a shortened id, or the complete text with whole. */

@@ -1,55 +1,38 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
-import type { Schema } from '../../api/client'
+import { Outlet, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
+import { AskContext, type Asked } from './tenant/asked'
 import { Deleted } from './tenant/Deleted'
-import { BillingDetailsList } from './tenant/Details'
+import { Dialogs } from './tenant/Dialogs'
 import { Header } from './tenant/Header'
-import { History } from './tenant/History'
-import { MoneyFacts } from './tenant/MoneyFacts'
-import { PaymentFacts } from './tenant/PaymentFacts'
-import { People } from './tenant/People'
 import { oneQuery } from './tenant/reads'
+import { Tabs } from './tenant/Tabs'
 
-/** Everything about a customer: billing, members and activity. */
+/** Everything about a customer, in tabs below its name and the actions. */
 export default function Tenant() {
   const { t } = useLingui()
   const { tenantId } = useParams({ from: '/signed-in/platform/tenants/$tenantId' })
   const may = usePlatformMay()
+  const [asked, ask] = useState<Asked>()
   const tenant = useQuery({ ...oneQuery(tenantId), enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Tenant`} />
   return (
     <Page title={tenant.data?.name ?? t`Tenant`} heading={null}>
-      <Read query={tenant} lines={9}>{(of) => <Body of={of} />}</Read>
+      <Read query={tenant} lines={9}>
+        {(of) => (
+          <AskContext value={ask}>
+            <Header of={of} />
+            {of.deleted_at ? <Deleted of={of} /> : <Tabs of={of} />}
+            <Outlet />
+            {!of.deleted_at && <Dialogs of={of} asked={asked} onClose={() => ask(undefined)} />}
+          </AskContext>
+        )}
+      </Read>
     </Page>
-  )
-}
-
-function Body({ of }: { of: Schema<'AdminTenant'> }) {
-  const may = usePlatformMay()
-  return (
-    <>
-      <Header of={of} />
-      {of.deleted_at && <Deleted of={of} />}
-      <div className="facts-left">
-        <div className="facts">
-          {!of.deleted_at && (
-            <>
-              <h2><Trans>Billing</Trans></h2>
-              <MoneyFacts id={of.id} />
-              <PaymentFacts id={of.id} />
-              <People tenant={of} />
-            </>
-          )}
-          <h2><Trans>Billing details</Trans></h2>
-          <BillingDetailsList of={of} />
-        </div>
-        {may('logs.view') && <History tenant={of} />}
-      </div>
-    </>
   )
 }

@@ -44,7 +44,7 @@ export function Alerts() {
   }, t`Alerts are still on`)
   const state = alerts.data?.state
   return (
-    <Section title={<Trans>Alerts</Trans>} lead={<Trans>Get a browser notification when usage is close to a limit or has reached it, even when no page of ours is open. For the owner and admins.</Trans>}>
+    <Section id="alerts" title={<Trans>Alerts</Trans>} lead={<Trans>Get a browser notification when usage is close to a limit or has reached it, even when no page of ours is open. For the owner and admins.</Trans>}>
       <Read query={browsers} lines={2}>
         {() => (
           <div className="stack form" aria-live="polite">

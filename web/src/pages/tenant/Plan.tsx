@@ -8,10 +8,12 @@ import { CurrencyChoice } from '../../ui/CurrencyChoice'
 import { Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
+import { AddCard, asksForCard } from './plan/AddCard'
 import { Bought } from './plan/Bought'
 import { CancelSection } from './plan/CancelSection'
 import { Chooser } from './plan/Chooser'
 import { PendingChange } from './plan/PendingChange'
+import { PlanTabs } from './plan/PlanTabs'
 import { OpenInvoice } from './invoices/OpenInvoice'
 import { CreditSection } from './plan/CreditSection'
 import { sumsOf } from './shared/bill'
@@ -47,6 +49,7 @@ export default function Plan() {
   const pending = [read, catalog, plans, useTeamStats(), usePaymentMethod(), useCredit(), useNewestInvoices(), useOpenInvoices()].some((one) => one.isLoading)
 
   const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
+  const addsCard = asksForCard(subscription ?? null)
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
     ? read.isSuccess && (former
@@ -62,8 +65,10 @@ export default function Plan() {
     <Page title={t`Plan`} heading={subscription ? t`Change plan` : t`Choose a plan`} lead={lead}
       actions={!subscription && <CurrencyChoice currencies={currenciesOf(catalog.data?.data ?? [])} value={currency} onChange={(code) => filter({ currency: code })} />}
     >
+      <PlanTabs />
       <OpenInvoices />
       <Bought subscription={subscription ?? null} />
+      {addsCard && <div className="attention"><AddCard subscription={addsCard} /></div>}
       {subscription?.pending_change && <div className="attention"><PendingChange change={subscription.pending_change} /></div>}
       <Read query={read} lines={6}>
         {({ data: current }) => (

@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -12,7 +13,7 @@ import { AccountFields, Agreement } from '../AccountFields'
 import type { Choice } from '../Onboarding'
 import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
-import { Receipt, useCosts } from './Receipt'
+import { isCardFree, Receipt, useCosts, type TaxDetails } from './Receipt'
 
 const store = 'onboarding'
 
@@ -33,6 +34,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
   const plan = plans.find((one) => one.slug === choice.plan)!
   const costs = useCosts(plan, choice)
   const [tenant, setTenant] = useState(kept().tenant_name ?? '')
+  const [details, setDetails] = useState<TaxDetails>({ country: kept().country, vat_number: kept().vat_number })
   const amount = format.money(costs.regular, choice.currency)
   const start = format.day(costs.start)
 
@@ -55,7 +57,8 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       <div>
         <h1><Trans>Your account</Trans></h1>
         <p className="muted">
-          {costs.free ? <Trans>This plan is free. No card required.</Trans> : plan.trial_days > 0
+          {costs.free ? <Trans>This plan is free. No card required.</Trans> : isCardFree(plan)
+            ? <Trans>Free until {start}. No card required.</Trans> : plan.trial_days > 0
             ? <Trans>Free until {start}. Cancel before then and you will not be charged.</Trans>
             : <Trans>After the payment, your organization is ready.</Trans>}
         </p>
@@ -75,6 +78,12 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
                   // Without storage a reload starts over.
                 }
                 if (field.name === 'tenant_name') setTenant(field.value)
+                if (field.name === 'country') setDetails((before) => ({ ...before, country: field.value }))
+              }}
+              // The number is complete when the field loses the focus.
+              onBlur={(event) => {
+                const { name, value } = event.target as HTMLInputElement
+                if (name === 'vat_number') setDetails((before) => ({ ...before, vat_number: value.trim() }))
               }}
             >
               <AccountFields kept={kept()} />
@@ -82,7 +91,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
               <BillingFields details={kept()} countryFirst />
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
-                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
+                {costs.free ? <Trans>Start for free</Trans> : isCardFree(plan) ? plural(plan.trial_days, { one: 'Start #-day free trial', other: 'Start #-day free trial' }) : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
               <Agreement />
               <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>
@@ -90,7 +99,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
           )}
         </Form>
       </div>
-      <Receipt plan={plan} choice={choice} tenant={tenant || undefined} />
+      <Receipt plan={plan} choice={choice} tenant={tenant || undefined} details={details} />
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { address, api, type Schema } from '../../../api/client'
@@ -11,7 +12,7 @@ import { Note } from '../../../ui/Messages'
 import type { Choice } from '../Onboarding'
 import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
-import { Receipt, useCosts } from './Receipt'
+import { isCardFree, Receipt, useCosts } from './Receipt'
 
 /**
  * Leads to the provider's payment page, any number of times. Asks for missing billing details
@@ -37,8 +38,10 @@ export function PaymentStep({ choice, plans, left, status }: { choice: Choice; p
   return (
     <>
       <div>
-        <h1><Trans>Payment</Trans></h1>
-        {plan.trial_days > 0 && !costs.free && <p className="muted"><Trans>Free until {start}. Cancel before then and you will not be charged.</Trans></p>}
+        <h1>{isCardFree(plan) && !costs.free ? <Trans>Start your trial</Trans> : <Trans>Payment</Trans>}</h1>
+        {plan.trial_days > 0 && !costs.free && (
+          <p className="muted">{isCardFree(plan) ? <Trans>Free until {start}. No card required.</Trans> : <Trans>Free until {start}. Cancel before then and you will not be charged.</Trans>}</p>
+        )}
         <Form onSubmit={pay} className="stack gap-top">
           {({ busy }) => (
             <>
@@ -48,14 +51,14 @@ export function PaymentStep({ choice, plans, left, status }: { choice: Choice; p
               {!status.has_billing_details && <BillingFields details={status.billing_details} countryFirst />}
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
-                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
+                {costs.free ? <Trans>Start for free</Trans> : isCardFree(plan) ? plural(plan.trial_days, { one: 'Start #-day free trial', other: 'Start #-day free trial' }) : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
-              {!costs.free && <p className="help center"><Icon name="lock" /><Trans>You enter your card details on the payment provider’s page and then return here.</Trans></p>}
+              {!costs.free && !isCardFree(plan) && <p className="help center"><Icon name="lock" /><Trans>You enter your card details on the payment provider’s page and then return here.</Trans></p>}
             </>
           )}
         </Form>
       </div>
-      <Receipt plan={plan} choice={choice} tenant={tenant} />
+      <Receipt plan={plan} choice={choice} tenant={tenant} details={status.billing_details} />
     </>
   )
 }

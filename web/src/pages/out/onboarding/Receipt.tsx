@@ -1,6 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import type { Schema } from '../../../api/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { api, type Schema } from '../../../api/client'
 import { now } from '../../../app/clock'
 import { useFormat } from '../../../app/format'
 import { usePlanWords } from '../../../app/plans'
@@ -15,16 +16,44 @@ export function useCosts(plan: Schema<'Plan'>, choice: Choice) {
   return { price, seats, regular, today: plan.trial_days > 0 ? 0 : regular, start, free: regular === 0 && plan.pricing_type !== 'usage' }
 }
 
+/** The details that decide the tax. */
+export interface TaxDetails {
+  country?: string | null
+  vat_number?: string | null
+}
+
+/**
+ * Returns the costs as the service calculates them, with the tax of the country; undefined without
+ * a country, for a free plan, while they load, and if the details are not valid yet.
+ */
+function usePreview(plan: Schema<'Plan'>, choice: Choice, { country, vat_number }: TaxDetails, free: boolean): Schema<'PurchasePreview'> | undefined {
+  const body = {
+    plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined,
+    country: country || undefined, vat_number: (country && vat_number) || undefined,
+  }
+  return useQuery({
+    queryKey: ['onboarding', 'preview', body],
+    queryFn: async () => (await api.POST('/api/v1/onboarding/preview', { body })).data!.data,
+    enabled: !free && !!country, retry: false, staleTime: 60_000, placeholderData: keepPreviousData,
+  }).data
+}
+
+/** Reports whether the plan has a trial that starts without a card. */
+export const isCardFree = (plan: Schema<'Plan'>) => plan.trial_days > 0 && !plan.trial_requires_card
+
 /** The costs of the choice as a small receipt. */
-export function Receipt({ plan, choice, tenant }: { plan: Schema<'Plan'>; choice: Choice; tenant?: string }) {
+export function Receipt({ plan, choice, tenant, details = {} }: { plan: Schema<'Plan'>; choice: Choice; tenant?: string; details?: TaxDetails }) {
   const format = useFormat()
   const words = usePlanWords()
   const costs = useCosts(plan, choice)
+  const preview = usePreview(plan, choice, details, costs.free)
+  const vat = preview?.tax && preview.tax.cents > 0 ? format.money(preview.tax.cents, preview.tax.currency) : undefined
   const money = (cents: number) => format.money(cents, choice.currency)
+  const end = format.day(costs.start)
   const seatPlan = plan.pricing_type === 'seat'
   const seats = plural(costs.seats, { one: '# seat', other: '# seats' })
   return (
-    <aside className="receipt">
+    <aside className="receipt" aria-live="polite">
       <h2>{seatPlan ? `${plan.name}, ${seats}` : plan.name}</h2>
       {tenant && <p className="help"><Trans>For {tenant}</Trans></p>}
       <dl>
@@ -32,19 +61,22 @@ export function Receipt({ plan, choice, tenant }: { plan: Schema<'Plan'>; choice
           <dt>{seatPlan ? <>{seats} × {money(costs.price)}</> : plan.name}<small>{words.each(plan)}</small></dt>
           <dd>{money(costs.regular)}</dd>
         </div>
+        {preview?.reverse_charge ? <div><dt><Trans>VAT</Trans><small><Trans>Reverse charge</Trans></small></dt><dd>{money(0)}</dd></div>
+          : vat && <div><dt><Trans>VAT included</Trans></dt><dd>{vat}</dd></div>}
         {plan.trial_days > 0 && (
           <div>
             <dt>{plural(plan.trial_days, { one: '#-day trial', other: '#-day trial' })}</dt>
             <dd>{money(-costs.regular)}</dd>
           </div>
         )}
-        <div className="sum"><dt><Trans>Today</Trans></dt><dd>{money(costs.today)}</dd></div>
+        <div className="sum"><dt><Trans>Today</Trans></dt><dd>{money(preview?.due_now.cents ?? costs.today)}</dd></div>
         <div className="next">
-          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small><Trans>{words.each(plan)}, until you cancel</Trans></small></dt>
-          <dd>{money(costs.regular)}</dd>
+          <dt>{plan.trial_days > 0 ? <Trans>From {format.day(costs.start)}</Trans> : <Trans>After that</Trans>}<small>{isCardFree(plan) ? <Trans>{words.each(plan)}, if you add a card</Trans> : <Trans>{words.each(plan)}, until you cancel</Trans>}</small></dt>
+          <dd>{money(preview?.next_amount.cents ?? costs.regular)}</dd>
         </div>
       </dl>
-      <p className="help"><Trans>Taxes, if any, are shown before you pay.</Trans></p>
+      {isCardFree(plan) && !costs.free && <p className="help"><Trans>No card needed. Without a card, the trial ends on {end} and nothing is charged.</Trans></p>}
+      {preview?.tax === undefined || preview.tax === null ? <p className="help"><Trans>Taxes, if any, are shown before you pay.</Trans></p> : null}
     </aside>
   )
 }

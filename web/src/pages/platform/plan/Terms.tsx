@@ -41,6 +41,13 @@ export function Terms({ draft, onChange, mayEdit }: { draft: Draft; onChange: (t
           <Trans>On sale</Trans>
         </Check>
       </div>
+      {(Number(draft.trial_days) > 0 || !draft.trial_requires_card) && (
+        <div className="gap-top">
+          <Check name="trial_requires_card" checked={draft.trial_requires_card} disabled={off} onChange={(event) => onChange({ trial_requires_card: event.target.checked })} small={<Trans>If this is off, the trial starts without a card. Without one, the subscription ends with the trial and the default plan applies.</Trans>}>
+            <Trans>Card required for the trial</Trans>
+          </Check>
+        </div>
+      )}
       <div className="gap-top">
         <Check name="is_default" checked={draft.is_default} disabled={off} onChange={(event) => onChange({ is_default: event.target.checked })} small={<Trans>Applies to every tenant without a subscription. It must be a flat plan that is on sale, without a price and without a trial.</Trans>}>
           <Trans>Default plan</Trans>

@@ -7,6 +7,7 @@ import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
+import { Status, type Tone } from '../../../ui/Status'
 import { toast } from '../../../ui/Toast'
 
 /** The billing details of a tenant. */
@@ -18,10 +19,20 @@ export function BillingDetailsList({ of }: { of: Schema<'AdminTenant'> }) {
     <dl className="dl">
       {of.legal_name && <div><dt><Trans>Legal name</Trans></dt><dd>{of.legal_name}</dd></div>}
       {place && <div><dt><Trans>Address</Trans></dt><dd>{place}</dd></div>}
-      {of.vat_number && <div><dt><Trans>VAT number</Trans></dt><dd>{of.vat_number}</dd></div>}
+      {of.vat_number && <div><dt><Trans>VAT number</Trans></dt><dd>{of.vat_number}{of.vat_name && <small className="block">{of.vat_name}</small>}<VATState status={of.vat_status} /></dd></div>}
       <div><dt><Trans>Billing email</Trans></dt><dd className="break">{of.billing_email ?? of.owner?.email ?? '–'}</dd></div>
     </dl>
   )
+}
+
+/** The answer of the tax authority about a VAT number. */
+function VATState({ status }: { status: Schema<'VATStatus'> }) {
+  const { t } = useLingui()
+  const looks: Partial<Record<Schema<'VATStatus'>, [Tone, string]>> = {
+    valid: ['good', t`Valid number`], invalid: ['bad', t`Not a valid number`], pending: ['wait', t`Being checked`], unknown: ['warn', t`Could not be checked`],
+  }
+  const look = looks[status]
+  return look ? <small className="block"><Status tone={look[0]}>{look[1]}</Status></small> : null
 }
 
 /** Changes the name and billing details, as the tenant itself can. */

@@ -1,38 +1,23 @@
 import { Trans } from '@lingui/react/macro'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api, type Schema } from '../../../api/client'
+import { useQuery } from '@tanstack/react-query'
+import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Button } from '../../../ui/Button'
-import { Confirm } from '../../../ui/Confirm'
 import { Copy } from '../../../ui/Copy'
 import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
 import { Avatar } from '../../../ui/People'
 import { Status, SubscriptionState } from '../../../ui/Status'
-import { toast } from '../../../ui/Toast'
 import { usePlatformMay } from '../may'
 import { useActAs } from './actAs'
-import { CancelSubscription } from './CancelSubscription'
-import { EditTenant } from './Details'
+import { useAsk } from './asked'
 import { currentOf } from './MoneyFacts'
 import { subscriptionsQuery } from './reads'
-import { VoidInvoice } from './VoidInvoice'
 
-type Asked = 'edit' | 'cancel' | 'void' | 'dissolve' | undefined
-
-/** The name and state of a tenant, with its two main actions. */
+/** The name and state of a tenant, with two main actions and a menu of the others. */
 export function Header({ of }: { of: Schema<'AdminTenant'> }) {
   const format = useFormat()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const may = usePlatformMay()
   const actAs = useActAs(of.id)
-  const subscriptions = useQuery({ ...subscriptionsQuery(of.id), enabled: !of.deleted_at }).data
-  const [asked, setAsked] = useState<Asked>()
-  const close = () => setAsked(undefined)
-  const current = currentOf(subscriptions ?? [])
-  const runs = current && current.status !== 'canceled' && current.status !== 'incomplete_expired'
   const manage = may('tenants.manage')
   const since = format.dayWithYear(of.created_at)
   return (
@@ -44,34 +29,44 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
       </div>
       {!of.deleted_at && (
         <div className="acts">
-          {manage && <Button onClick={() => setAsked('edit')}><Trans>Edit</Trans></Button>}
+          {manage && <EditButton />}
           {may('impersonation.start') && of.owner && (
-            <Button look="primary" icon="eye" busy={actAs.isPending} onClick={() => actAs.mutate(of.owner!.id)}><Trans>Act as {of.owner.name}</Trans></Button>
+            <Button icon="eye" busy={actAs.isPending} onClick={() => actAs.mutate(of.owner!.id)}><Trans>Act as {of.owner.name}</Trans></Button>
           )}
-          {manage && (
-            <More>
-              {runs && <MenuEntry icon="x" onClick={() => setAsked('cancel')}><Trans>Cancel subscription</Trans></MenuEntry>}
-              <MenuEntry icon="receipt" onClick={() => setAsked('void')}><Trans>Void invoice</Trans></MenuEntry>
-              <MenuLine />
-              <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => setAsked('dissolve')}><Trans>Delete empty tenant</Trans></MenuEntry>
-            </More>
-          )}
+          {(manage || may('billing.credit') || may('limits.manage')) && <Actions of={of} />}
         </div>
       )}
-      <EditTenant of={of} open={asked === 'edit'} onClose={close} />
-      <VoidInvoice tenant={of} open={asked === 'void'} onClose={close} />
-      {current && <CancelSubscription of={current} tenant={of} open={asked === 'cancel'} onClose={close} />}
-      <Confirm
-        open={asked === 'dissolve'} onClose={close} name={of.name} title={<Trans>Delete {of.name}?</Trans>} action={<Trans>Delete tenant</Trans>}
-        onConfirm={async () => {
-          await api.DELETE('/api/v1/admin/tenants/{tenant}', { params: { path: { tenant: of.id } } })
-          await navigate({ to: '/platform/tenants' })
-          await queries.invalidateQueries({ queryKey: ['tenants'] })
-          toast(<Trans>{of.name} was deleted.</Trans>)
-        }}
-      >
-        <p><Trans>Its roles and invitations are deleted too. It cannot be restored.</Trans></p>
-      </Confirm>
     </div>
+  )
+}
+
+function EditButton() {
+  const ask = useAsk()
+  return <Button onClick={() => ask({ dialog: 'edit' })}><Trans>Edit</Trans></Button>
+}
+
+function Actions({ of }: { of: Schema<'AdminTenant'> }) {
+  const may = usePlatformMay()
+  const ask = useAsk()
+  const subscriptions = useQuery(subscriptionsQuery(of.id)).data
+  const current = currentOf(subscriptions ?? [])
+  const runs = current && current.status !== 'canceled' && current.status !== 'incomplete_expired'
+  const manage = may('tenants.manage')
+  return (
+    <More>
+      {manage && current?.status === 'trialing' && <MenuEntry icon="calendar" onClick={() => ask({ dialog: 'trial' })}><Trans>Extend trial</Trans></MenuEntry>}
+      {may('billing.credit') && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'credit' })}><Trans>Give credit</Trans></MenuEntry>}
+      {may('limits.manage') && <MenuEntry icon="gauge" onClick={() => ask({ dialog: 'limit' })}><Trans>Change limit</Trans></MenuEntry>}
+      {may('limits.manage') && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'grant' })}><Trans>Grant units</Trans></MenuEntry>}
+      {manage && (
+        <>
+          <MenuLine />
+          {runs && <MenuEntry icon="x" onClick={() => ask({ dialog: 'cancel' })}><Trans>Cancel subscription</Trans></MenuEntry>}
+          <MenuEntry icon="receipt" onClick={() => ask({ dialog: 'void' })}><Trans>Void invoice</Trans></MenuEntry>
+          <MenuLine />
+          <MenuEntry icon="x" danger disabled={of.member_count > 0 || (subscriptions ?? []).length > 0} onClick={() => ask({ dialog: 'dissolve' })}><Trans>Delete empty tenant</Trans></MenuEntry>
+        </>
+      )}
+    </More>
   )
 }

@@ -36,15 +36,17 @@ function PlanFacts({ of }: { of: Schema<'Subscription'> }) {
 }
 
 /** A tenant's subscription and its price. */
-export function MoneyFacts({ id }: { id: string }) {
-  const subscriptions = useQuery(subscriptionsQuery(id))
+export function MoneyFacts({ of: tenant }: { of: Schema<'AdminTenant'> }) {
+  const subscriptions = useQuery(subscriptionsQuery(tenant.id))
+  const { plan_name: plan } = tenant
   return (
     <Read query={subscriptions} lines={4}>
       {(all) => {
         const of = currentOf(all)
         return (
           <dl className="dl">
-            {of ? <PlanFacts of={of} /> : <div><dt><Trans>Plan</Trans></dt><dd className="faint"><Trans>No subscription yet</Trans></dd></div>}
+            {of && (of.status !== 'canceled' || !plan) ? <PlanFacts of={of} />
+              : <div><dt><Trans>Plan</Trans></dt><dd className={plan ? undefined : 'faint'}>{plan ? <Trans>No subscription. The plan {plan} applies.</Trans> : <Trans>No subscription yet</Trans>}</dd></div>}
           </dl>
         )
       }}

@@ -43,20 +43,16 @@ function Failed({ of }: { of: Schema<'FailedPayment'> }) {
   )
 }
 
-/** Open amounts, payments with their methods, and the customer at the payment provider. */
+/** The last failed payment, the payment method, and the customer at the payment provider. */
 export function PaymentFacts({ id }: { id: string }) {
-  const format = useFormat()
   const words = useMethodWords()
   const billing = useQuery(billingQuery(id))
   if (billing.isError && !billing.data) return <Problem error={billing.error} onRetry={() => void billing.refetch()} retrying={billing.isFetching} />
   const of = billing.data
   if (!of) return null
-  const sums = (of: Schema<'CurrencySum'>[]) => format.list(of.map((one) => format.money(one.amount, one.currency)))
   return (
     <dl className="dl more">
       {of.failed_payment && <Failed of={of.failed_payment} />}
-      {of.open.length > 0 && <div><dt><Trans>Open</Trans></dt><dd><b>{sums(of.open)}</b></dd></div>}
-      {of.paid_in_all.length > 0 && <div><dt><Trans>Paid so far</Trans></dt><dd>{sums(of.paid_in_all)}</dd></div>}
       <div><dt><Trans>Payment method</Trans></dt><dd>{of.payment_method ? words(of.payment_method) : <span className="faint"><Trans>None yet</Trans></span>}{of.payment_method?.holder && <small className="block faint">{of.payment_method.holder}</small>}</dd></div>
       {of.customer && (
         <div>

@@ -1,78 +1,75 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Schema } from '../../../api/client'
-import { roleWord } from '../../../app/roles'
-import { useFormat } from '../../../app/format'
+import type { Schema } from '../../../api/client'
+import { pageOf, useFilters } from '../../../app/filters'
 import { Button } from '../../../ui/Button'
-import { Icon } from '../../../ui/Icon'
-import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
+import { Empty } from '../../../ui/Messages'
+import { Pager } from '../../../ui/Pager'
 import { Read } from '../../../ui/Read'
-import { toast } from '../../../ui/Toast'
+import { SearchField } from '../../../ui/SearchField'
 import { usePlatformMay } from '../may'
+import { InvitationRow } from './InvitationRow'
 import { InviteDialog } from './InviteDialog'
-import { MemberItem } from './MemberItem'
-import { invitationsQuery, membersQuery, tenantKey } from './reads'
+import { MemberRow } from './MemberRow'
+import { invitationsQuery, membersQuery } from './reads'
+import { useCustomer } from './useCustomer'
 
-function InvitationItem({ of, tenant }: { of: Schema<'TeamInvitation'>; tenant: string }) {
-  const format = useFormat()
-  const queries = useQueryClient()
-  const may = usePlatformMay()
-  const params = { path: { tenant, invitation: of.id } }
-  const reload = () => queries.invalidateQueries({ queryKey: [...tenantKey(tenant), 'invitations'] })
-  const again = useMutation({
-    mutationFn: () => api.POST('/api/v1/admin/tenants/{tenant}/invitations/{invitation}/resend', { params }),
-    onSuccess: async () => { toast(<Trans>Invitation resent to {of.email}.</Trans>); await reload() },
-    onError: (error) => toast(error.message),
-  })
-  const revoke = useMutation({
-    mutationFn: () => api.DELETE('/api/v1/admin/tenants/{tenant}/invitations/{invitation}', { params }),
-    onSuccess: async () => { toast(<Trans>The invitation for {of.email} was revoked.</Trans>); await reload() },
-    onError: (error) => toast(error.message),
-  })
-  const day = format.day(of.expires_at)
-  return (
-    <li>
-      <span className="person">
-        <span className="av open" aria-hidden="true"><Icon name="mail" /></span>
-        <span><b className="break">{of.email}</b><small>{of.is_expired ? <Trans>Invitation expired on {day}</Trans> : <Trans>Invited as {roleWord(of.role)}, expires on {day}</Trans>}</small></span>
-      </span>
-      {may('tenants.manage') && (
-        <span className="end">
-          <More small>
-            <MenuEntry icon="mail" onClick={() => again.mutate()}><Trans>Resend</Trans></MenuEntry>
-            <MenuLine />
-            <MenuEntry icon="x" danger onClick={() => revoke.mutate()}><Trans>Revoke invitation</Trans></MenuEntry>
-          </More>
-        </span>
-      )}
-    </li>
-  )
-}
+type Person = { member: Schema<'TeamMember'> } | { invitation: Schema<'TeamInvitation'> }
 
-/** The members and invitations of a tenant, with the admin's actions. */
-export function People({ tenant }: { tenant: Schema<'AdminTenant'> }) {
+const perPage = 25
+
+/** Removes accents and case, to compare names. */
+const plain = (text: string) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '').toLowerCase()
+
+const textOf = (of: Person) => plain('member' in of ? `${of.member.name} ${of.member.email}` : of.invitation.email)
+
+/** The members and invitations of a tenant in one list, with the admin's actions. */
+export default function People() {
   const { t } = useLingui()
+  const of = useCustomer()
   const may = usePlatformMay()
-  const members = useQuery(membersQuery(tenant.id))
-  const invitations = useQuery(invitationsQuery(tenant.id))
+  const members = useQuery(membersQuery(of.id))
+  const invitations = useQuery(invitationsQuery(of.id)).data ?? []
+  const [search] = useFilters()
   const [inviting, setInviting] = useState(false)
+  const sought = plain(search.search ?? '').trim()
+  const invite = may('tenants.manage') && <Button icon="plus" onClick={() => setInviting(true)}><Trans>Invite member</Trans></Button>
   return (
-    <>
-      <div className="h2-row">
-        <h2><Trans>Members</Trans></h2>
-        {may('tenants.manage') && <Button size="s" look="quiet" icon="plus" aria-label={t`Invite member`} onClick={() => setInviting(true)} />}
+    <section>
+      <h2 className="sr"><Trans>People</Trans></h2>
+      <div className="toolbar">
+        <SearchField label={t`Search by name or email`} />
+        <span className="end">{invite}</span>
       </div>
-      <Read query={members}>
-        {(found) => (
-          <ul className="list keep people-list">
-            {found.length === 0 && <li className="faint"><Trans>No members left.</Trans></li>}
-            {found.map((one) => <MemberItem key={one.id} of={one} tenant={tenant} />)}
-            {invitations.data?.map((one) => <InvitationItem key={one.id} of={one} tenant={tenant.id} />)}
-          </ul>
-        )}
+      <Read query={members} lines={6}>
+        {(found) => {
+          const all: Person[] = [...found.map((member) => ({ member })), ...invitations.map((invitation) => ({ invitation }))]
+          const matching = all.filter((one) => textOf(one).includes(sought))
+          const last = Math.max(1, Math.ceil(matching.length / perPage))
+          const page = Math.min(last, pageOf(search))
+          if (matching.length === 0) return <Empty slim icon="team" title={sought ? <Trans>No one matches “{search.search}”</Trans> : <Trans>No members left.</Trans>} />
+          return (
+            <>
+              <table className="table mid cards people last">
+                <thead>
+                  <tr>
+                    <th scope="col"><Trans>Member</Trans></th><th scope="col"><Trans>Role</Trans></th><th scope="col"><Trans>Since</Trans></th>
+                    <th scope="col" className="fit"><span className="sr"><Trans>Actions</Trans></span></th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {matching.slice((page - 1) * perPage, page * perPage).map((one) => ('member' in one
+                    ? <MemberRow key={one.member.id} of={one.member} tenant={of} />
+                    : <InvitationRow key={one.invitation.id} of={one.invitation} tenant={of.id} />))}
+                </tbody>
+              </table>
+              <Pager meta={{ current_page: page, last_page: last, per_page: perPage, total: matching.length }} />
+            </>
+          )
+        }}
       </Read>
-      <InviteDialog tenant={tenant} open={inviting} onClose={() => setInviting(false)} />
-    </>
+      <InviteDialog tenant={of} open={inviting} onClose={() => setInviting(false)} />
+    </section>
   )
 }

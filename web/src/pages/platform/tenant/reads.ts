@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { ahead, type TenantCredit } from '../../../api/ahead'
 import { api } from '../../../api/client'
 
 const at = (tenant: string) => ({ params: { path: { tenant } } })
@@ -30,4 +31,35 @@ export const invitationsQuery = (id: string) => queryOptions({
 export const billingQuery = (id: string) => queryOptions({
   queryKey: [...tenantKey(id), 'billing'],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/billing', at(id))).data!.data,
+})
+
+/** The usage of every meter with its limits. */
+export const quotasQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'quotas'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/usage/quotas', at(id))).data!.data.meters,
+})
+
+/** The limits of every feature: the plan's, the override, and the one that applies. */
+export const limitsQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'limits'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/limits', at(id))).data!.data,
+})
+
+/** The granted and purchased units, newest first. */
+export const grantsQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'grants'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/grants', at(id))).data!.data,
+})
+
+/** The credit that the next invoices use, with its entries. */
+export const creditQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'credit'],
+  queryFn: async () => (await ahead.GET<{ data: TenantCredit }>('/api/v1/admin/tenants/{tenant}/credit', at(id))).data!.data,
+  retry: false,
+})
+
+/** All meters, for the aggregation, which decides whether units can be granted. */
+export const metersQuery = queryOptions({
+  queryKey: ['meters', 'all'],
+  queryFn: async () => (await api.GET('/api/v1/admin/meters', { params: { query: { per_page: 100 } } })).data!.data,
 })

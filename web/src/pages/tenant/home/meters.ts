@@ -11,7 +11,11 @@ export interface Gauge {
   name: string
   unit: string | null
   used: number
+  /** The lower of the plan's limit and the tenant's own cap. */
   limit: number | null
+  /** The limit is the tenant's own cap. */
+  capped: boolean
+  /** Usage over the limit is rejected. */
   hard: boolean
   /** The plan includes it. A meter that the plan does not limit is recorded nevertheless. */
   inPlan: boolean
@@ -21,6 +25,8 @@ export interface Gauge {
   forecast?: number
   /** When the forecast reaches the limit, within the period. */
   reached?: Date
+  /** The quota row: the cap, grants, reservations, prices and alerts. */
+  quota?: Schema<'MeterQuota'>
   /** The cumulative usage at the end of each day of the period until today. */
   days: number[]
 }
@@ -47,11 +53,13 @@ function rounded(value: number): number {
   return Number(Math.max(0, value).toPrecision(3))
 }
 
-function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], period: Period, inPlan: boolean): Gauge {
+function gauge(meter: Schema<'MeterSummary'>, quota: Schema<'MeterQuota'> | undefined, points: Schema<'SeriesPoint'>[], period: Period, inPlan: boolean): Gauge {
   const days = totals(points, meter.aggregation_type)
+  const cap = quota?.cap ?? null
+  const capped = cap !== null && (meter.quota_limit === null || cap < meter.quota_limit)
   const told: Gauge = {
-    code: meter.meter_code, name: meter.meter_name, unit: meter.unit_label, used: meter.current_usage, limit: meter.quota_limit,
-    hard: meter.quota_enforcement === 'hard', inPlan: inPlan || meter.quota_limit !== null, resets: meter.reset_interval, days,
+    code: meter.meter_code, name: meter.meter_name, unit: meter.unit_label, used: meter.current_usage, limit: capped ? cap : meter.quota_limit, capped, quota,
+    hard: capped || meter.quota_enforcement === 'hard', inPlan: inPlan || meter.quota_limit !== null, resets: meter.reset_interval, days,
   }
   const passed = (period.now.getTime() - period.start.getTime()) / day
   const left = (period.end.getTime() - period.now.getTime()) / day
@@ -68,11 +76,17 @@ function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], p
   return told
 }
 
+/** The quota rows of all meters. */
+export function useQuotas() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/quotas', useHere(), { select: ({ data }) => data.meters })
+}
+
 /** Returns the meters in this period, closest to their limit first. */
 export function useGauges() {
   const here = useHere()
   const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage', here)
   const summary = usage.data?.data
+  const quotas = useQuotas()
   const granted = useEntitlements()
   const billed = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', here, { enabled: useSubscription().data?.data?.plan.pricing_type === 'usage' })
   const inPlan = new Set([...(granted.data?.data.map((one) => one.key) ?? []), ...(billed.data?.data.lines.map((one) => one.meter_code) ?? [])])
@@ -88,9 +102,9 @@ export function useGauges() {
   // The last point is the service's current day. If that is today, use the exact time.
   const at = Math.abs(now() - today) < 2 * day ? now() : today + day / 2
   const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(at) }
-  const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period, inPlan.has(meter.meter_code)))
+  const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, quotas.data?.find((one) => one.meter_code === meter.meter_code), read[i]!, period, inPlan.has(meter.meter_code)))
     .sort((a, b) => share(b) - share(a))
-  return { usage, gauges, period, settled: series.every((one) => !one.isPending) && !granted.isPending && !billed.isLoading }
+  return { usage, gauges, period, settled: series.every((one) => !one.isPending) && !granted.isPending && !quotas.isPending && !billed.isLoading }
 }
 
 /** Returns the share of its limit that a meter will reach, or 0 without a limit. */

@@ -12,7 +12,11 @@ import { PortalButton } from '../shared/Portal'
 import { useWords } from '../shared/words'
 import { Figures } from './Figures'
 import { useChange } from './useChange'
-import { amountsOf, canChange, usePreview } from './usePreview'
+import { PurchaseFigures } from './PurchaseFigures'
+import { amountsOf, canChange, usePreview, usePurchasePreview } from './usePreview'
+
+/** Reports whether the service does not know previews of a purchase, or cannot make one now. */
+const unknown = (error: unknown) => error instanceof ApiError && (error.status === 404 || error.status === 405)
 
 /** The reason for a rejected change, with the next step if there is one. */
 function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -24,6 +28,7 @@ function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
       </Note>
     )
   }
+  if (code === 'trial_not_available') return <Note tone="warn" title={<Trans>You have already used the free trial of this product</Trans>}><Trans>You can still buy the plan.</Trans></Note>
   if (code === 'preview_outdated') return <Note tone="warn" title={<Trans>The amounts have changed</Trans>}><Trans>You were not charged. The current price is shown above.</Trans></Note>
   if (code === 'proration_not_supported') return <Note tone="warn" title={<Trans>The cost of this change cannot be calculated</Trans>}><Trans>Choose another plan, or change at the end of the period.</Trans></Note>
   if (code === 'plan_change_error' && error instanceof ApiError && !error.body.violations) {
@@ -52,7 +57,12 @@ export function Receipt({ plan, seats, subscription, currency }: {
   const how = method && methodWords(method)
   const previewed = !current && may('billing.manage') && canChange(subscription)
   const { query, key } = usePreview(plan, seats, previewed)
-  const change = useChange(plan, seats, subscription, currency, key)
+  const purchased = !subscription && may('billing.manage')
+  const purchase = usePurchasePreview(plan, seats, currency, purchased)
+  const first = purchased ? purchase.data : undefined
+  const trial = first ? first.trial_ends_at !== null : plan.trial_days > 0
+  const cardFree = !subscription && trial && !plan.trial_requires_card
+  const change = useChange(plan, seats, subscription, currency, key, cardFree)
   const preview = previewed ? query.data?.data : undefined
   const price = plan.prices[0]?.price_cents ?? 0
   const what = words.planWithSeats(plan.name, plan.pricing_type, seats)
@@ -69,26 +79,32 @@ export function Receipt({ plan, seats, subscription, currency }: {
       </aside>
     )
   }
-  const pay = preview ? amountsOf(preview).dueNow : price * seats
+  const pay = preview ? amountsOf(preview).dueNow : first ? first.due_now.cents : price * seats
   const amount = format.money(pay, currency)
+  const trialEnd = first?.trial_ends_at && format.day(first.trial_ends_at)
   const label = !subscription
-    ? plan.trial_days > 0 ? <Trans>Start trial of {plan.name}</Trans> : pay > 0 ? <Trans>Continue to payment — {amount}</Trans> : <Trans>Start {plan.name} for free</Trans>
+    ? cardFree ? plural(plan.trial_days, { one: 'Start #-day free trial', other: 'Start #-day free trial' })
+      : trial ? <Trans>Start trial of {plan.name}</Trans> : pay > 0 ? <Trans>Continue to payment — {amount}</Trans> : <Trans>Start {plan.name} for free</Trans>
     : pay > 0 ? <Trans>Change to {name} — pay {amount} now</Trans> : <Trans>Change to {name} — nothing to pay now</Trans>
-  const ready = !previewed || (query.isSuccess && !query.isPlaceholderData)
+  const refused = previewed ? query : purchased && purchase.isError && !unknown(purchase.error) ? purchase : undefined
+  const failed = refused?.isError ? refused : undefined
+  const ready = previewed ? query.isSuccess && !query.isPlaceholderData : !purchased || purchase.isError || (purchase.isSuccess && !purchase.isPlaceholderData)
   return (
     <aside className="receipt" aria-live="polite">
       <h2>{subscription ? <Trans>{what}, starting today</Trans> : what}</h2>
-      {previewed && query.isError
-        ? <div className="stack gap-top"><Refusal error={query.error} onRetry={() => void query.refetch()} /></div>
-        : previewed && !preview ? <Skeleton lines={5} /> : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} />}
+      {failed
+        ? <div className="stack gap-top"><Refusal error={failed.error} onRetry={() => void failed.refetch()} /></div>
+        : (previewed && !preview) || (purchased && purchase.isPending) ? <Skeleton lines={5} />
+          : first ? <PurchaseFigures plan={plan} seats={seats} preview={first} /> : <Figures plan={plan} seats={seats} subscription={subscription} preview={preview} />}
       {change.isError && <div className="gap-top"><Refusal error={change.error} /></div>}
       {blocked && <div className="gap-top"><Note tone="warn" title={<Trans>A payment is outstanding</Trans>}><Trans>Pay the open amount first. Then you can change the plan.</Trans></Note></div>}
       {may('billing.manage')
         ? (
-            <Button look="primary" size="big" block busy={change.isPending} disabled={blocked || !ready || query.isError} onClick={() => change.mutate()}>{label}</Button>
+            <Button look="primary" size="big" block busy={change.isPending} disabled={blocked || !ready || !!failed} onClick={() => change.mutate()}>{label}</Button>
           )
         : <p className="help"><Trans>Only members with the permission to manage billing can change the plan.</Trans></p>}
       <p className="help">
+        {cardFree && (trialEnd ? <Trans>No card needed. Without a card, the trial ends on {trialEnd} and the default plan applies.</Trans> : <Trans>No card needed.</Trans>)}{' '}
         {preview && pay > 0 && how && <Trans>Charged to {how}.</Trans>} {preview && <Trans>This preview is valid for 15 minutes.</Trans>} {to && <Trans>The invoice will be sent to {to}.</Trans>}
       </p>
     </aside>

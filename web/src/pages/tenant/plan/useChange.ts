@@ -7,10 +7,10 @@ import { useHere, useRefresh } from '../shared/reads'
 const back = (how: 'paid' | 'left') => `${address('plan')}?checkout=${how}`
 
 /**
- * Changes the plan, or buys the first one. The figures in a preview_outdated error replace the
+ * Changes the plan, or buys the first one; with cardFree, starts its trial without a payment page. The figures in a preview_outdated error replace the
  * shown ones.
  */
-export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscription: Schema<'Subscription'> | null, currency: string, previewKey: QueryKey) {
+export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscription: Schema<'Subscription'> | null, currency: string, previewKey: QueryKey, cardFree: boolean) {
   const here = useHere()
   const queries = useQueryClient()
   const refresh = useRefresh()
@@ -18,7 +18,18 @@ export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscripti
   const urls = { success_url: back('paid'), cancel_url: back('left') }
   const quantity = plan.pricing_type === 'seat' ? seats : undefined
 
+  async function done() {
+    // Clear the choice first, so that its preview is not loaded again.
+    filter({ plan: undefined, done: '1', checkout: undefined })
+    await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
+    window.scrollTo({ top: 0 })
+  }
+
   async function begin() {
+    if (cardFree) {
+      await api.POST('/api/v1/tenant/{tenantId}/subscription/trial', { ...here, body: { plan_id: plan.id, currency, quantity } })
+      return done()
+    }
     const { data } = await api.POST('/api/v1/tenant/{tenantId}/checkout', { ...here, body: { plan_id: plan.id, currency, quantity, ...urls } })
     location.assign(data!.data.url)
   }
@@ -28,10 +39,7 @@ export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscripti
     const { action, checkout_url: page, payment_action: confirmation } = data!.data
     if (action === 'checkout_required' && page) return location.assign(page)
     if (action === 'confirmation_required' && confirmation) return location.assign(confirmation.url)
-    // Clear the choice first, so that its preview is not loaded again.
-    filter({ plan: undefined, done: '1', checkout: undefined })
-    await refresh('/subscription', '/plans', '/invoices', '/usage', '/team', '/entitlements', '/audit-logs', '/billing', '/timeline')
-    window.scrollTo({ top: 0 })
+    await done()
   }
 
   return useMutation({
@@ -40,6 +48,7 @@ export function useChange(plan: Schema<'OfferedPlan'>, seats: number, subscripti
       if (!(error instanceof ApiError)) return
       if (error.code === 'preview_outdated' && error.body.preview) queries.setQueryData(previewKey, { data: error.body.preview })
       if (error.code === 'subscription_already_exists') await refresh('/subscription')
+      if (error.code === 'trial_not_available') await refresh('/checkout/preview')
     },
   })
 }

@@ -1,5 +1,5 @@
-import { keepPreviousData } from '@tanstack/react-query'
-import { $api, type Schema } from '../../../api/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { $api, api, type Schema } from '../../../api/client'
 import { useHere } from '../shared/reads'
 
 /** The statuses in which the plan can be changed. */
@@ -37,4 +37,15 @@ export function usePreview(plan: Schema<'OfferedPlan'>, quantity: number, enable
   const key = $api.queryOptions('get', path, init).queryKey
   const query = $api.useQuery('get', path, init, { enabled, placeholderData: keepPreviousData, staleTime: 10 * 60_000, retry: false })
   return { query, key }
+}
+
+/** Returns the cost of a first purchase. It is not binding, and the payment page shows it again. */
+export function usePurchasePreview(plan: Schema<'OfferedPlan'>, quantity: number, currency: string, enabled: boolean) {
+  const here = useHere()
+  const body = { plan_id: plan.id, currency, quantity: plan.pricing_type === 'seat' ? quantity : undefined }
+  return useQuery({
+    queryKey: ['post', '/api/v1/tenant/{tenantId}/checkout/preview', here.params.path.tenantId, body],
+    queryFn: async () => (await api.POST('/api/v1/tenant/{tenantId}/checkout/preview', { ...here, body })).data!.data,
+    enabled, placeholderData: keepPreviousData, staleTime: 60_000, retry: false,
+  })
 }

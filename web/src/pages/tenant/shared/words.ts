@@ -23,11 +23,7 @@ export function useWords() {
     return name === null ? t({ message: 'None', context: 'role' }) : roleName(name)
   }
 
-  /** Formats a quantity with its unit: 18.2 GB. It omits units that repeat the meter's name. */
-  function quantity(value: number, unit: string | null): string {
-    return unit && /^[A-Za-z]{1,3}$/.test(unit) ? `${format.number(value)} ${unit}` : format.number(value)
-  }
-  return { each, per, planWithSeats, role, quantity }
+  return { each, per, planWithSeats, role, quantity: (value: number, unit: string | null) => format.quantity(value, unit) }
 }
 
 /** Returns the price of a period, without usage. */

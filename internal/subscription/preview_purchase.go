@@ -1,0 +1,93 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// purchasePreview is the cost of a first purchase. Amounts are in minor units of the currency.
+type purchasePreview struct {
+	currency string
+	// total is the price of the first paid period. It includes the tax, unless the provider
+	// decides it.
+	total, tax    int64
+	reverseCharge bool
+	// balance is the part of the first invoice that the customer's credit pays.
+	balance       int64
+	trialEndsAt   time.Time // zero without a trial
+	nextBillingAt time.Time // zero for the default plan, which is never billed
+	nextAmount    int64
+}
+
+// dueNow returns the amount of the first invoice.
+func (p purchasePreview) dueNow() int64 {
+	if !p.trialEndsAt.IsZero() {
+		return 0
+	}
+	return p.total - p.balance
+}
+
+// previewPurchase returns the cost of a checkout. It rejects the same requests, and creates nothing.
+func (s *Service) previewPurchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchasePreview, error) {
+	bought, err := s.checkPurchase(ctx, tenantID, p)
+	if err != nil {
+		return purchasePreview{}, err
+	}
+	customerID, err := s.deps.Customers.Customer(ctx, tenantID)
+	if err == nil && customerID != "" {
+		err = s.requireCurrency(ctx, customerID, bought.price.Currency)
+	}
+	if err != nil {
+		return purchasePreview{}, err
+	}
+	return s.costOf(ctx, bought)
+}
+
+// PreviewOnboarding returns the view of the cost of a plan for a tenant that does not exist yet. It
+// rejects the same plans, prices and seats as a checkout.
+func (s *Service) PreviewOnboarding(ctx context.Context, billing tenant.BillingDetails, plan catalog.Plan, p CheckoutParams) (PurchasePreview, error) {
+	if plan.IsDefault {
+		return s.viewPurchase(purchasePreview{currency: p.Currency}), nil
+	}
+	bought, err := s.checkSelection(ctx, tenant.Tenant{Billing: billing}, plan, p)
+	if err == nil && !hasSeatForOwner(plan) {
+		err = errNotEligible
+	}
+	if err != nil {
+		return PurchasePreview{}, err
+	}
+	cost, err := s.costOf(ctx, bought)
+	return s.viewPurchase(cost), err
+}
+
+// hasSeatForOwner reports whether a plan has a seat for the owner of a new tenant.
+func hasSeatForOwner(plan catalog.Plan) bool {
+	quota := plan.SeatQuota()
+	return quota == nil || *quota > 0
+}
+
+// costOf returns the cost of a checked purchase.
+func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview, error) {
+	now := s.deps.Clock.Now()
+	p := purchasePreview{currency: bought.price.Currency, total: bought.price.PriceCents * bought.quantity}
+	p.tax, _, p.reverseCharge = s.deps.Tax.Of(bought.tenant, p.total, now)
+	p.nextAmount = p.total
+	days, err := s.trialDays(ctx, bought.tenant.ID, bought.plan)
+	if err != nil {
+		return p, err
+	}
+	if days > 0 {
+		p.trialEndsAt = now.AddDate(0, 0, days)
+		p.nextBillingAt = p.trialEndsAt
+		return p, nil
+	}
+	p.nextBillingAt = addInterval(now, bought.plan.Interval)
+	credit, err := s.credit(ctx, bought.tenant.ID, p.currency)
+	p.balance = min(p.total, credit)
+	return p, err
+}

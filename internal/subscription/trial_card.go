@@ -1,0 +1,150 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription/customer"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// JobCard is the kind of job that asks a tenant for a payment method before its trial ends.
+const JobCard = "subscription.card"
+
+// cardNotice is how long before the end of a trial the tenant is asked for a payment method.
+const cardNotice = 7 * 24 * time.Hour
+
+// lacksCard reports whether the subscription is a trial that ends without a payment method, unless
+// one is added.
+func (s Subscription) lacksCard() bool {
+	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding()
+}
+
+// asksForCard reports whether the tenant has to add a payment method at a time.
+func (s Subscription) asksForCard(now time.Time) bool {
+	return s.lacksCard() && !now.Before(s.TrialEndsAt.Add(-cardNotice))
+}
+
+// paymentAction returns the action that the payer has to take now, or nil.
+func (s *Service) paymentAction(sub Subscription) *money.PaymentAction {
+	if sub.Action == (money.PaymentAction{}) && sub.asksForCard(s.deps.Clock.Now()) {
+		return &money.PaymentAction{Type: money.ActionAddCard, URL: s.deps.BillingPage}
+	}
+	return sub.Action.OrNil()
+}
+
+// enqueueCardRequest enqueues the request for a payment method before the trial ends. Call it in the
+// transaction that stores the state.
+func (s *Service) enqueueCardRequest(ctx context.Context, sub Subscription) error {
+	if !sub.lacksCard() {
+		return nil
+	}
+	return s.deps.Jobs.Enqueue(ctx, JobCard, sub.PSPSubscriptionID,
+		jobs.Key(sub.PSPSubscriptionID+" "+sub.TrialEndsAt.Format(time.RFC3339)), jobs.At(sub.TrialEndsAt.Add(-cardNotice)))
+}
+
+// HandleCard handles JobCard: it asks the tenant once per end of the trial for a payment method, by
+// mail and by an event with the payment action. If the end was moved or a payment method was added
+// meanwhile, it does nothing.
+func (s *Service) HandleCard(ctx context.Context, job jobs.Job) error {
+	var id string
+	if err := job.Decode(&id); err != nil {
+		return err
+	}
+	sub, err := s.store.byPSPID(ctx, id)
+	if err != nil {
+		return err
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+			return err
+		}
+		sub, err := s.store.byPSPID(ctx, id)
+		if err != nil || !sub.asksForCard(s.deps.Clock.Now()) {
+			return err
+		}
+		isNew, err := s.store.markCardAsked(ctx, sub)
+		if err != nil || !isNew {
+			return err
+		}
+		if err := s.publish(ctx, hook.SubscriptionUpdated, sub); err != nil {
+			return err
+		}
+		return s.mailTrial(ctx, sub, s.deps.Tenants.BillingEmail, s.deps.Letters.AddCard)
+	})
+}
+
+// PaymentMethodEvent handles the notification that a customer changed, perhaps its default payment
+// method. Only a trial without a payment method is read back.
+func (s *Service) PaymentMethodEvent(ctx context.Context, e psp.Event) error {
+	tenantID, err := s.deps.Customers.TenantOf(ctx, e.ObjectID)
+	if errors.Is(err, customer.ErrForeign) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sub, err := s.store.loadCurrent(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) || err == nil && !sub.lacksCard() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.TakeOver(ctx, sub.PSPSubscriptionID)
+}
+
+// mailTrialEnd mails the owner that the platform has moved the end of the trial.
+func (s *Service) mailTrialEnd(ctx context.Context, sub Subscription) error {
+	ownerEmail := func(ctx context.Context, t tenant.Tenant) (*string, error) {
+		owner, err := s.deps.Tenants.Owner(ctx, t.ID)
+		if owner == nil {
+			return nil, err
+		}
+		return &owner.Email, nil
+	}
+	write := s.deps.Letters.TrialMoved
+	if sub.Status != Trialing {
+		write = s.deps.Letters.TrialEnded
+	}
+	return s.mailTrial(ctx, sub, ownerEmail, write)
+}
+
+// mailTrial writes a mail about a tenant's trial to the address that recipient returns, nil for
+// none.
+func (s *Service) mailTrial(
+	ctx context.Context, sub Subscription, recipient func(ctx context.Context, t tenant.Tenant) (*string, error),
+	write func(ctx context.Context, locale, to string, e letters.TrialEnds) error,
+) error {
+	t, err := s.deps.Tenants.Get(ctx, sub.TenantID)
+	if err != nil {
+		return err
+	}
+	to, err := recipient(ctx, t)
+	if err != nil || to == nil {
+		return err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return err
+	}
+	units, err := s.store.minorUnits(ctx, sub.Currency)
+	if err != nil {
+		return err
+	}
+	locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return err
+	}
+	return write(ctx, locale, *to, letters.TrialEnds{
+		Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), EndsAt: *sub.TrialEndsAt, MinorUnits: units,
+		Price: money.Money{AmountCents: sub.PriceCents * sub.Quantity, Currency: sub.Currency},
+	})
+}

@@ -1,0 +1,24 @@
+package vat
+
+import "math/bits"
+
+// Included returns the tax that is included in total, rounded half away from zero. total is in minor
+// units, rate in millionths.
+func Included(total, rate int64) int64 {
+	switch {
+	case rate <= 0:
+		return 0
+	case total < 0:
+		return -Included(-total, rate)
+	}
+	return mulDivRound(total, rate, 1_000_000+rate)
+}
+
+// mulDivRound returns a × b ÷ c, rounded half up, without intermediate overflow. a and b must not
+// be negative, and c must be positive and at least b.
+func mulDivRound(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	low, carry := bits.Add64(low, uint64(c)/2, 0)
+	quotient, _ := bits.Div64(high+carry, low, uint64(c))
+	return int64(quotient)
+}

@@ -1,1 +1,0 @@
-export{t as Providers}from"./Providers-BXIXpk73.js";

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-p7LOgCkR.js";import{t}from"./Endpoint-BotJ5GIr.js";import{J as n}from"./Icon--Lv66mC7.js";var r=n();function i(){let{endpointId:n}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(t,{scope:`platform`,id:n})}export{i as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-p7LOgCkR.js";import{c as t}from"./session-CreOSSZA.js";import{t as n}from"./Endpoint-BotJ5GIr.js";import{J as r}from"./Icon--Lv66mC7.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

@@ -1,0 +1,95 @@
+import { Trans } from '@lingui/react/macro'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Schema } from '../../../api/client'
+import { Events } from '../../../parts/timeline/Events'
+import { timelineQuery } from '../../../parts/timeline/reads'
+import { Copy } from '../../../ui/Copy'
+import { Empty } from '../../../ui/Messages'
+import { Section } from '../../../ui/Page'
+import { Avatar } from '../../../ui/People'
+import { Read } from '../../../ui/Read'
+import { useNameOf } from '../activity/entries'
+import { usePlatformMay } from '../may'
+import { BillingDetailsList } from './Details'
+import { MoneyFacts } from './MoneyFacts'
+import { PaymentFacts } from './PaymentFacts'
+import { Strip } from './Strip'
+import { Urgent } from './Urgent'
+import { UsageBars } from './UsageBars'
+import { useCustomer } from './useCustomer'
+
+/** The number of entries of the activity to show. */
+const shown = 8
+
+/** What is urgent, four figures, facts on the left, usage and history on the right. */
+export default function Overview() {
+  const of = useCustomer()
+  const may = usePlatformMay()
+  const live = !of.deleted_at
+  return (
+    <>
+      {live && <Urgent of={of} />}
+      {live && <Strip id={of.id} />}
+      <div className="facts-left">
+        <div className="facts">
+          {live && (
+            <>
+              <h2><Trans>Subscription</Trans></h2>
+              <MoneyFacts of={of} />
+              <PaymentFacts id={of.id} />
+            </>
+          )}
+          {of.owner && (
+            <>
+              <h2><Trans>Owner</Trans></h2>
+              <p className="person t13 owner"><Avatar name={of.owner.name} /><span><b>{of.owner.name}</b><small className="break">{of.owner.email}</small></span></p>
+            </>
+          )}
+          <h2><Trans>Billing details</Trans></h2>
+          <BillingDetailsList of={of} />
+          <Identifiers of={of} />
+        </div>
+        <div>
+          {live && (
+            <Section className="" title={<Trans>Usage</Trans>} end={<Link to="/platform/tenants/$tenantId/usage" params={{ tenantId: of.id }}><Trans>Limits and grants</Trans></Link>}>
+              <UsageBars id={of.id} />
+            </Section>
+          )}
+          {may('logs.view') && <RecentActivity of={of} />}
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Identifiers({ of }: { of: Schema<'AdminTenant'> }) {
+  const metadata = Object.entries(of.metadata)
+  return (
+    <>
+      <h2><Trans>Identifiers</Trans></h2>
+      <dl className="dl">
+        <div><dt><Trans>Short name</Trans></dt><dd><Copy text={of.slug} whole /></dd></div>
+        {of.external_id && <div><dt><Trans>External ID</Trans></dt><dd><Copy text={of.external_id} whole /></dd></div>}
+        {metadata.length > 0 && (
+          <div>
+            <dt><Trans>Metadata</Trans></dt>
+            <dd className="kv">{metadata.map(([key, value]) => <span key={key}><code>{key}</code> {typeof value === 'string' ? value : JSON.stringify(value)}</span>)}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  )
+}
+
+function RecentActivity({ of }: { of: Schema<'AdminTenant'> }) {
+  const name = useNameOf(of.deleted_at ? undefined : of.id)
+  const entries = useInfiniteQuery(timelineQuery({ tenant: of.id }, undefined, shown))
+  return (
+    <Section className={of.deleted_at ? '' : 'sec'} title={<Trans>Recent activity</Trans>} end={<Link to="/platform/tenants/$tenantId/activity" params={{ tenantId: of.id }}><Trans>All activity</Trans></Link>}>
+      <Read query={entries} lines={5}>
+        {(found) => (found.length === 0 ? <Empty slim level="h3" icon="activity" title={<Trans>No activity yet</Trans>} /> : <Events entries={found.slice(0, shown)} name={name} />)}
+      </Read>
+    </Section>
+  )
+}

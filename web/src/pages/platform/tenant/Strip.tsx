@@ -1,0 +1,42 @@
+import { Trans } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { usePlatformMay } from '../may'
+import { currentOf } from './MoneyFacts'
+import { billingQuery, creditQuery, subscriptionsQuery } from './reads'
+
+function Figure({ label, value, below }: { label: ReactNode; value: ReactNode; below?: ReactNode }) {
+  return <div><dt>{label}</dt><dd>{value}{below && <small>{below}</small>}</dd></div>
+}
+
+/** The next regular payment of a subscription, without usage: the amount and its day. */
+function Next({ of }: { of: Schema<'Subscription'> | undefined }) {
+  const format = useFormat()
+  const label = <Trans>Next payment</Trans>
+  const runs = of && ['active', 'trialing', 'past_due'].includes(of.status) && !of.cancel_at && !of.cancel_at_period_end
+  if (!runs) return <Figure label={label} value="–" below={of?.status === 'active' || of?.status === 'trialing' ? <Trans>The subscription is canceled</Trans> : <Trans>No subscription</Trans>} />
+  const day = format.day(of.current_period_end)
+  const usage = of.plan.pricing_type === 'usage'
+  return <Figure label={label} value={format.money(of.price_cents * of.quantity, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
+}
+
+/** Four figures that answer most questions of support: what is next, owed, credited and paid. */
+export function Strip({ id }: { id: string }) {
+  const format = useFormat()
+  const may = usePlatformMay()
+  const billing = useQuery(billingQuery(id)).data
+  const credit = useQuery({ ...creditQuery(id), enabled: may('billing.credit') })
+  const current = currentOf(useQuery(subscriptionsQuery(id)).data ?? [])
+  const sums = (of: Schema<'CurrencySum'>[] | undefined, none: string) => (of === undefined ? '–' : of.length === 0 ? none : format.list(of.map((one) => format.money(one.amount, one.currency))))
+  const zero = format.money(0, current?.currency ?? credit.data?.balance.currency ?? billing?.paid_in_all[0]?.currency ?? 'EUR')
+  return (
+    <dl className="strip">
+      <Next of={current} />
+      {may('billing.credit') && <Figure label={<Trans>Balance</Trans>} value={credit.data ? format.sum(credit.data.balance) : '–'} below={credit.data && (credit.data.balance.amount_cents > 0 ? <Trans>Applied to the next invoices</Trans> : <Trans>No credit</Trans>)} />}
+      <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={billing && (billing.open.length > 0 ? <Trans>To be paid</Trans> : <Trans>Everything is paid</Trans>)} />
+      <Figure label={<Trans>Paid to date</Trans>} value={sums(billing?.paid_in_all, zero)} />
+    </dl>
+  )
+}

@@ -1,0 +1,48 @@
+import { useLingui } from '@lingui/react/macro'
+import { Link, useMatches, useNavigate } from '@tanstack/react-router'
+import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
+import { usePlatformMay } from '../may'
+
+const paths = {
+  overview: '/platform/tenants/$tenantId',
+  usage: '/platform/tenants/$tenantId/usage',
+  people: '/platform/tenants/$tenantId/people',
+  activity: '/platform/tenants/$tenantId/activity',
+} as const
+type Tab = keyof typeof paths
+
+/** The tabs of a tenant's page; on a phone, a selection. */
+export function Tabs({ of }: { of: Schema<'AdminTenant'> }) {
+  const { t } = useLingui()
+  const format = useFormat()
+  const may = usePlatformMay()
+  const navigate = useNavigate()
+  // Unlike the location, the matches stay until the next page is loaded.
+  const here = useMatches({ select: (matches) => matches.at(-1)?.pathname.replace(/\/$/, '') ?? '' })
+  const members = format.number(of.member_count)
+  const tabs: { tab: Tab; label: string; count?: string }[] = [
+    { tab: 'overview', label: t`Overview` },
+    { tab: 'usage', label: t`Usage and limits` },
+    { tab: 'people', label: t`People`, count: members },
+    ...(may('logs.view') ? [{ tab: 'activity' as const, label: t`Activity` }] : []),
+  ]
+  const current = tabs.find(({ tab }) => tab !== 'overview' && here.endsWith(`/${tab}`))?.tab ?? 'overview'
+  const params = { tenantId: of.id }
+  return (
+    <div className="tabs-row">
+      <nav className="tabs" aria-label={t`Tenant`}>
+        {tabs.map(({ tab, label, count }) => (
+          <Link key={tab} to={paths[tab]} params={params} activeProps={{}} activeOptions={{ exact: true }} aria-current={tab === current ? 'page' : undefined} resetScroll={false}>
+            {label} {count && <span>{count}</span>}
+          </Link>
+        ))}
+      </nav>
+      <div className="tabs-pick">
+        <select className="select" aria-label={t`Section`} value={current} onChange={(event) => void navigate({ to: paths[event.target.value as Tab], params, resetScroll: false })}>
+          {tabs.map(({ tab, label, count }) => <option key={tab} value={tab}>{count ? `${label} (${count})` : label}</option>)}
+        </select>
+      </div>
+    </div>
+  )
+}

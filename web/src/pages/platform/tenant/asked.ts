@@ -1,0 +1,12 @@
+import { createContext, useContext } from 'react'
+
+/** The dialog that an action of a tenant's page opens. */
+export type Asked =
+  | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' }
+  | { dialog: 'limit' | 'grant'; feature?: string }
+  | undefined
+
+export const AskContext = createContext<(asked: Asked) => void>(() => {})
+
+/** Returns a function that opens a dialog of the tenant's page. */
+export const useAsk = () => useContext(AskContext)
