@@ -13,7 +13,9 @@
 //   - AdminCountPlanCustomers: Count customers of a plan
 //   - AdminCreateCurrency: Create a currency
 //   - AdminCreateFeature: Create a feature
+//   - AdminCreateGrant: Grant units to a tenant
 //   - AdminCreateMeter: Create a meter
+//   - AdminCreatePack: Create a pack
 //   - AdminCreatePlan: Create a plan
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
@@ -21,8 +23,10 @@
 //   - AdminDeleteCurrency: Delete a currency
 //   - AdminDeleteEntitlement: Delete an entitlement
 //   - AdminDeleteFeature: Delete a feature
+//   - AdminDeleteGrant: Delete a grant
 //   - AdminDeleteLimit: Remove the override of a limit
 //   - AdminDeleteMeter: Delete a meter
+//   - AdminDeletePack: Delete a pack
 //   - AdminDeletePlan: Delete a plan
 //   - AdminDeletePrice: Delete a price
 //   - AdminDeleteProduct: Delete a product
@@ -34,14 +38,17 @@
 //   - AdminListCurrencies: List currencies
 //   - AdminListEntitlements: List a plan's entitlements
 //   - AdminListFeatures: List features
+//   - AdminListGrants: List grants of a tenant
 //   - AdminListInvitations: List a tenant's invitations
 //   - AdminListKnownCurrencies: List ISO 4217 currencies
 //   - AdminListLimits: List a tenant's limits
 //   - AdminListMembers: List a tenant's members
 //   - AdminListMeters: List meters
+//   - AdminListPacks: List packs
 //   - AdminListPlans: List plans
 //   - AdminListPriceStatuses: Compare prices with the payment provider
 //   - AdminListProducts: List products
+//   - AdminListQuotas: List a tenant's quotas
 //   - AdminListSubscriptions: List a tenant's subscriptions
 //   - AdminListTenants: List tenants
 //   - AdminRemoveMember: Remove a member
@@ -55,16 +62,20 @@
 //   - AdminShowBilling: Retrieve a tenant's billing status
 //   - AdminShowFeature: Retrieve a feature
 //   - AdminShowMeter: Retrieve a meter
+//   - AdminShowPack: Retrieve a pack
 //   - AdminShowPlan: Retrieve a plan
 //   - AdminShowProduct: Retrieve a product
 //   - AdminShowTenant: Retrieve a tenant
+//   - AdminShowUsageSeries: Retrieve a tenant's usage over time
 //   - AdminUnlinkPrice: Unlink a price from the payment provider
 //   - AdminUpdateCurrency: Update a currency
 //   - AdminUpdateFeature: Update a feature
 //   - AdminUpdateMember: Update a member
 //   - AdminUpdateMeter: Update a meter
+//   - AdminUpdatePack: Update a pack
 //   - AdminUpdatePlan: Update a plan
 //   - AdminUpdateProduct: Update a product
+//   - AdminUpdateSubscription: Update a tenant's subscription
 //   - AdminUpdateTenant: Update a tenant
 //   - AdminVoidInvoice: Void an invoice
 //   - CreatePlatformAPIKey: Create a platform API key
@@ -112,6 +123,7 @@
 // catalog:
 //
 //   - ListFeatures: List active features
+//   - ListPacks: List active packs
 //   - ListPlans: List active plans
 //   - ListProducts: List active products
 //
@@ -132,6 +144,7 @@
 // onboarding:
 //
 //   - CompleteOnboarding: Complete the onboarding
+//   - PreviewOnboarding: Preview the cost of a plan
 //   - RetryCheckout: Create another checkout
 //   - ShowOnboarding: Retrieve the onboarding status
 //   - StartOnboarding: Register and create a checkout
@@ -161,6 +174,7 @@
 //   - ChangePlan: Change the plan
 //   - CreateAPIKey: Create an API key
 //   - CreateCheckout: Create a checkout
+//   - CreatePackCheckout: Create a checkout for a pack
 //   - CreateRole: Create a role
 //   - CreateWebhookEndpoint: Create a webhook endpoint of the tenant
 //   - DeleteRole: Delete a role
@@ -175,6 +189,7 @@
 //   - ListAPIKeys: List the tenant's API keys
 //   - ListAssignableRoles: List assignable roles
 //   - ListEntitlements: List entitlements
+//   - ListGrants: List grants
 //   - ListInvitations: List invitations
 //   - ListInvoices: List invoices
 //   - ListMembers: List members
@@ -189,19 +204,23 @@
 //   - OpenBillingPortal: Open the billing portal
 //   - PayInvoice: Pay an invoice
 //   - PreviewChange: Preview a plan change
+//   - PreviewCheckout: Preview a checkout
 //   - RecordUsage: Record a usage event
 //   - RecordUsageBatch: Record several usage events
+//   - ReleaseReservation: Release a reservation
 //   - RemoveMember: Remove a member
 //   - RenameAPIKey: Rename an API key
 //   - ReplayWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the tenant
 //   - ResendInvitation: Resend an invitation
 //   - ResendWebhookDelivery: Resend a delivery to a webhook endpoint of the tenant
+//   - ReserveUsage: Reserve usage
 //   - ResumeSubscription: Resume the subscription
 //   - RevokeAPIKey: Revoke an API key
 //   - RevokeInvitation: Revoke an invitation
 //   - RotateAPIKey: Rotate an API key
 //   - RotateWebhookSecret: Rotate the secret of a webhook endpoint of the tenant
 //   - SetUsageCap: Cap the usage of a meter
+//   - SettleReservation: Settle a reservation
 //   - ShowCredit: Retrieve the credit
 //   - ShowFailedPayment: Retrieve the last failed payment
 //   - ShowInvoice: Retrieve an invoice
@@ -213,6 +232,7 @@
 //   - ShowTenant: Retrieve the caller's tenant
 //   - ShowUsageSeries: Retrieve usage over time
 //   - ShowWebhookEndpoint: Retrieve a webhook endpoint of the tenant
+//   - StartTrial: Start a trial without a card
 //   - SummarizeInvoices: Summarize invoices
 //   - SummarizeUsage: Summarize current usage
 //   - TestWebhookEndpoint: Test a webhook endpoint of the tenant

@@ -150,6 +150,7 @@ const (
 	ErrorCodeQUOTAEXCEEDED                ErrorCode = "QUOTA_EXCEEDED"
 	ErrorCodeRECENTLOGINREQUIRED          ErrorCode = "RECENT_LOGIN_REQUIRED"
 	ErrorCodeREFRESHTOKENEXPIRED          ErrorCode = "REFRESH_TOKEN_EXPIRED"
+	ErrorCodeReservationSettled           ErrorCode = "reservation_settled"
 	ErrorCodeSEATLIMITREACHED             ErrorCode = "SEAT_LIMIT_REACHED"
 	ErrorCodeSUBSCRIPTIONCANNOTBECANCELED ErrorCode = "SUBSCRIPTION_CANNOT_BE_CANCELED"
 	ErrorCodeSeatPricingMisconfigured     ErrorCode = "seat_pricing_misconfigured"
@@ -158,11 +159,20 @@ const (
 	ErrorCodeSubscriptionBusy             ErrorCode = "subscription_busy"
 	ErrorCodeSubscriptionCannotBeUpgraded ErrorCode = "subscription_cannot_be_upgraded"
 	ErrorCodeSubscriptionNotResumable     ErrorCode = "subscription_not_resumable"
+	ErrorCodeSubscriptionNotTrialing      ErrorCode = "subscription_not_trialing"
 	ErrorCodeSubscriptionRunning          ErrorCode = "subscription_running"
 	ErrorCodeTENANTCONTEXTREQUIRED        ErrorCode = "TENANT_CONTEXT_REQUIRED"
 	ErrorCodeTENANTNOTEMPTY               ErrorCode = "TENANT_NOT_EMPTY"
 	ErrorCodeTenantNotDeleted             ErrorCode = "tenant_not_deleted"
+	ErrorCodeTooManyReservations          ErrorCode = "too_many_reservations"
+	ErrorCodeTrialNotAvailable            ErrorCode = "trial_not_available"
 	ErrorCodeUSERBELONGSTOANOTHERTENANT   ErrorCode = "USER_BELONGS_TO_ANOTHER_TENANT"
+)
+
+// Defines values for GrantSource.
+const (
+	GrantSourceAdmin    GrantSource = "admin"
+	GrantSourcePurchase GrantSource = "purchase"
 )
 
 // Defines values for ImpersonationAction.
@@ -230,8 +240,14 @@ const (
 	LoginKindToken   LoginKind = "token"
 )
 
+// Defines values for OpenBillingPortalRequestFlow.
+const (
+	OpenBillingPortalRequestFlowPaymentMethodUpdate OpenBillingPortalRequestFlow = "payment_method_update"
+)
+
 // Defines values for PaymentActionType.
 const (
+	PaymentActionTypeAddCard PaymentActionType = "add_card"
 	PaymentActionTypeConfirm PaymentActionType = "confirm"
 	PaymentActionTypePay     PaymentActionType = "pay"
 )
@@ -370,6 +386,9 @@ const (
 	WebhookEventTypeAPIKeyCreated        WebhookEventType = "api_key.created"
 	WebhookEventTypeAPIKeyRevoked        WebhookEventType = "api_key.revoked"
 	WebhookEventTypeEntitlementsChanged  WebhookEventType = "entitlements.changed"
+	WebhookEventTypeGrantCreated         WebhookEventType = "grant.created"
+	WebhookEventTypeGrantExpired         WebhookEventType = "grant.expired"
+	WebhookEventTypeGrantUsedUp          WebhookEventType = "grant.used_up"
 	WebhookEventTypeInvitationAccepted   WebhookEventType = "invitation.accepted"
 	WebhookEventTypeInvitationCreated    WebhookEventType = "invitation.created"
 	WebhookEventTypeInvitationRevoked    WebhookEventType = "invitation.revoked"
@@ -425,6 +444,12 @@ const (
 	AdminListMetersParamsSortCreatedAt      AdminListMetersParamsSort = "created_at"
 	AdminListMetersParamsSortMinusCode      AdminListMetersParamsSort = "-code"
 	AdminListMetersParamsSortMinusCreatedAt AdminListMetersParamsSort = "-created_at"
+)
+
+// Defines values for AdminListPacksParamsSort.
+const (
+	AdminListPacksParamsSortCreatedAt      AdminListPacksParamsSort = "created_at"
+	AdminListPacksParamsSortMinusCreatedAt AdminListPacksParamsSort = "-created_at"
 )
 
 // Defines values for AdminListPlansParamsSort.
@@ -658,6 +683,27 @@ type AdminCreateFeatureRequest struct {
 	SortOrder *int `json:"sort_order,omitempty"`
 }
 
+// AdminCreateGrantRequest defines model for AdminCreateGrantRequest.
+type AdminCreateGrantRequest struct {
+	// Amount Line amount: `quantity` times `unit_price`.
+	Amount json.Number `json:"amount"`
+
+	// ExpiresAt After starts_at and in the future; null for never.
+	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// FeatureCode The code of a meter that adds up or counts its events.
+	FeatureCode string `json:"feature_code"`
+
+	// Priority Default 50. The lowest number is used first.
+	Priority *int `json:"priority,omitempty"`
+
+	// Reason Reason for the cancellation.
+	Reason nullable.Nullable[string] `json:"reason,omitempty"`
+
+	// StartsAt Default now.
+	StartsAt nullable.Nullable[time.Time] `json:"starts_at,omitempty"`
+}
+
 // AdminCreateMeterRequest defines model for AdminCreateMeterRequest.
 type AdminCreateMeterRequest struct {
 	// AggregationType How the events of a period are combined into one value.
@@ -683,6 +729,33 @@ type AdminCreateMeterRequest struct {
 
 	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label,omitempty"`
+}
+
+// AdminCreatePackRequest defines model for AdminCreatePackRequest.
+type AdminCreatePackRequest struct {
+	// Amount Number of units, with at most six decimals.
+	Amount json.Number `json:"amount"`
+
+	// Description Description. Null if not set.
+	Description nullable.Nullable[TranslatedText] `json:"description,omitempty"`
+
+	// ExpiresAfterDays Days from the payment until the units expire. Null for never.
+	ExpiresAfterDays nullable.Nullable[int] `json:"expires_after_days,omitempty"`
+
+	// FeatureCode Code of a meter that adds up or counts its events.
+	FeatureCode string `json:"feature_code"`
+
+	// IsActive Whether it is offered to customers.
+	IsActive *bool `json:"is_active,omitempty"`
+
+	// Name Text by language. Null or empty if a language does not have a text.
+	Name TranslatedName `json:"name"`
+
+	// Prices Prices, one per currency.
+	Prices []PackPriceFields `json:"prices"`
+
+	// Slug URL-safe name: letters, digits, dashes and underscores.
+	Slug string `json:"slug"`
 }
 
 // AdminCreatePlanRequest defines model for AdminCreatePlanRequest.
@@ -985,6 +1058,55 @@ type AdminMeterPrice struct {
 
 	// UnitPriceCents Price per unit, in minor units of the currency with up to 12 decimal places.
 	UnitPriceCents json.Number `json:"unit_price_cents"`
+}
+
+// AdminPack defines model for AdminPack.
+type AdminPack struct {
+	// Amount Number of units.
+	Amount json.Number `json:"amount"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ExpiresAfterDays Days from the payment until the units expire. Null for never.
+	ExpiresAfterDays nullable.Nullable[int] `json:"expires_after_days"`
+
+	// FeatureCode Code of the meter whose units the pack contains.
+	FeatureCode string `json:"feature_code"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// IsActive Whether it is offered to customers.
+	IsActive bool `json:"is_active"`
+
+	// Prices Prices, one per currency.
+	Prices []PackPrice `json:"prices"`
+
+	// Slug URL-safe name: letters, digits, dashes and underscores.
+	Slug string `json:"slug"`
+
+	// Translations Texts by language.
+	Translations map[string]Translation `json:"translations"`
+
+	// UpdatedAt Time of the last update, in UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AdminPackAnswer defines model for AdminPackAnswer.
+type AdminPackAnswer struct {
+	Data AdminPack `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// AdminPackPage defines model for AdminPackPage.
+type AdminPackPage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminPack `json:"data"`
+	Links PageLinks   `json:"links"`
+	Meta  PageMeta    `json:"meta"`
 }
 
 // AdminPlan defines model for AdminPlan.
@@ -1374,6 +1496,33 @@ type AdminUpdateMeterRequest struct {
 	UnitLabel nullable.Nullable[string] `json:"unit_label,omitempty"`
 }
 
+// AdminUpdatePackRequest defines model for AdminUpdatePackRequest.
+type AdminUpdatePackRequest struct {
+	// Amount Number of units, with at most six decimals.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// Description Description by language, in the same form as the name. Null removes the description.
+	Description nullable.Nullable[TranslatedTextChange] `json:"description,omitempty"`
+
+	// ExpiresAfterDays Days from the payment until the units expire. Null for never.
+	ExpiresAfterDays nullable.Nullable[int] `json:"expires_after_days,omitempty"`
+
+	// FeatureCode Code of a meter that adds up or counts its events.
+	FeatureCode *string `json:"feature_code,omitempty"`
+
+	// IsActive Whether it is offered to customers.
+	IsActive *bool `json:"is_active,omitempty"`
+
+	// Name Text by language. Null or empty if a language does not have a text.
+	Name *TranslatedNameChange `json:"name,omitempty"`
+
+	// Prices Prices. Replaces all existing prices.
+	Prices *[]PackPriceFields `json:"prices,omitempty"`
+
+	// Slug URL-safe name: letters, digits, dashes and underscores.
+	Slug *string `json:"slug,omitempty"`
+}
+
 // AdminUpdatePlanRequest defines model for AdminUpdatePlanRequest.
 type AdminUpdatePlanRequest struct {
 	// BillingCycle Legacy name of a billing interval.
@@ -1441,6 +1590,12 @@ type AdminUpdateProductRequest struct {
 
 	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug *string `json:"slug,omitempty"`
+}
+
+// AdminUpdateSubscriptionRequest defines model for AdminUpdateSubscriptionRequest.
+type AdminUpdateSubscriptionRequest struct {
+	// TrialEndsAt New end of the trial: a time in the future, at most 730 days after the start of the subscription, or the word now.
+	TrialEndsAt *string `json:"trial_ends_at,omitempty"`
 }
 
 // AdminUpdateTenantRequest defines model for AdminUpdateTenantRequest.
@@ -1828,6 +1983,21 @@ type CreateCheckoutRequest struct {
 	PlanID string `json:"plan_id"`
 
 	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// SuccessURL URL to redirect to after payment. Must be absolute, with http or https.
+	SuccessURL string `json:"success_url"`
+}
+
+// CreatePackCheckoutRequest defines model for CreatePackCheckoutRequest.
+type CreatePackCheckoutRequest struct {
+	// CancelURL URL to redirect to if the customer leaves the checkout. Must be absolute, with http or https.
+	CancelURL string `json:"cancel_url"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Quantity Number of packs. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
 	// SuccessURL URL to redirect to after payment. Must be absolute, with http or https.
@@ -2223,6 +2393,65 @@ type FeatureName struct {
 
 	// Name Display name.
 	Name string `json:"name"`
+}
+
+// Grant defines model for Grant.
+type Grant struct {
+	// Amount Line amount: `quantity` times `unit_price`.
+	Amount json.Number `json:"amount"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ExpiresAt Null for never.
+	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
+
+	// FeatureCode Code of the feature whose limit is exceeded.
+	FeatureCode string `json:"feature_code"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// InvoiceID The invoice of the purchase; null unless the source is purchase.
+	InvoiceID nullable.Nullable[string] `json:"invoice_id"`
+
+	// Pack The slug of the purchased pack; null unless the source is purchase.
+	Pack nullable.Nullable[string] `json:"pack"`
+
+	// Priority Usage draws from the lowest number first, then from the grant that expires first.
+	Priority int `json:"priority"`
+
+	// Reason Reason for the cancellation.
+	Reason nullable.Nullable[string] `json:"reason"`
+
+	// Remaining The units that are left; 0 once the grant has expired or was refunded.
+	Remaining json.Number `json:"remaining"`
+
+	// Source Whether an admin granted the units or the organization bought them.
+	Source GrantSource `json:"source"`
+
+	// StartsAt When usage can draw from the grant.
+	StartsAt time.Time `json:"starts_at"`
+}
+
+// GrantSource Whether an admin granted the units or the organization bought them.
+type GrantSource string
+
+// GrantAnswer defines model for GrantAnswer.
+type GrantAnswer struct {
+	Data Grant `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// GrantList defines model for GrantList.
+type GrantList struct {
+	// Data The requested object or list of objects.
+	Data []Grant `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // Health defines model for Health.
@@ -2757,6 +2986,9 @@ type MeterDetail struct {
 	// RecentEvents Most recent events of the period, at most 20.
 	RecentEvents []RecentEvent `json:"recent_events"`
 
+	// Reserved The units of open reservations. They are not part of current_usage.
+	Reserved json.Number `json:"reserved"`
+
 	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
 
@@ -2789,11 +3021,20 @@ type MeterPriceInput struct {
 
 // MeterQuota defines model for MeterQuota.
 type MeterQuota struct {
+	// Alerts Empty without a limit.
+	Alerts []QuotaAlert `json:"alerts"`
+
 	// Cap The organization's own limit in whole units; null without one.
 	Cap nullable.Nullable[int64] `json:"cap"`
 
+	// Currency The currency of the price; null unless the plan bills the meter.
+	Currency nullable.Nullable[string] `json:"currency"`
+
 	// CurrentUsage Usage in the current period, in the unit of the meter.
 	CurrentUsage json.Number `json:"current_usage"`
+
+	// GrantsRemaining The remaining units of the grants that are valid now.
+	GrantsRemaining json.Number `json:"grants_remaining"`
 
 	// MeterCode Code of the meter.
 	MeterCode string `json:"meter_code"`
@@ -2810,6 +3051,12 @@ type MeterQuota struct {
 	// QuotaLimit Quota of the plan per period. Null if unlimited.
 	QuotaLimit nullable.Nullable[int64] `json:"quota_limit"`
 
+	// Rejected The events that the limit or the cap rejected in the window.
+	Rejected int64 `json:"rejected"`
+
+	// Reserved The units of open reservations. They are not part of current_usage.
+	Reserved json.Number `json:"reserved"`
+
 	// ResetsAt The end of the meter's window; null if it never resets.
 	ResetsAt nullable.Nullable[time.Time] `json:"resets_at"`
 
@@ -2818,6 +3065,9 @@ type MeterQuota struct {
 
 	// UnitLabel Unit of the meter, such as `calls` or `GB`. Null if not set.
 	UnitLabel nullable.Nullable[string] `json:"unit_label"`
+
+	// UnitPriceCents The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter.
+	UnitPriceCents nullable.Nullable[json.Number] `json:"unit_price_cents"`
 
 	// UsagePercent Usage in percent of the quota, with two decimal places. Null if unlimited.
 	UsagePercent nullable.Nullable[float64] `json:"usage_percent"`
@@ -2853,6 +3103,9 @@ type MeterSummary struct {
 
 	// QuotaLimit Quota of the plan per period. Null if unlimited.
 	QuotaLimit nullable.Nullable[int64] `json:"quota_limit"`
+
+	// Reserved The units of open reservations. They are not part of current_usage.
+	Reserved json.Number `json:"reserved"`
 
 	// ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 	ResetInterval ResetInterval `json:"reset_interval"`
@@ -3129,9 +3382,15 @@ type OnboardingStatus struct {
 
 // OpenBillingPortalRequest defines model for OpenBillingPortalRequest.
 type OpenBillingPortalRequest struct {
+	// Flow Limits the session to one task. Default: the whole portal.
+	Flow *OpenBillingPortalRequestFlow `json:"flow,omitempty"`
+
 	// ReturnURL URL to return to from the billing portal, on the frontend's domain. Default: the billing page of the frontend.
 	ReturnURL nullable.Nullable[string] `json:"return_url,omitempty"`
 }
+
+// OpenBillingPortalRequestFlow Limits the session to one task. Default: the whole portal.
+type OpenBillingPortalRequestFlow string
 
 // OwnerFields defines model for OwnerFields.
 type OwnerFields struct {
@@ -3159,6 +3418,44 @@ type OwnershipAnswer struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// PackCheckout defines model for PackCheckout.
+type PackCheckout struct {
+	// SessionID ID of the checkout session at the payment provider.
+	SessionID string `json:"session_id"`
+
+	// URL URL of the hosted checkout page.
+	URL string `json:"url"`
+}
+
+// PackCheckoutAnswer defines model for PackCheckoutAnswer.
+type PackCheckoutAnswer struct {
+	Data PackCheckout `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// PackPrice defines model for PackPrice.
+type PackPrice struct {
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// PriceCents Price of one pack, in minor units of the currency.
+	PriceCents int64 `json:"price_cents"`
+}
+
+// PackPriceFields defines model for PackPriceFields.
+type PackPriceFields struct {
+	// Currency ISO 4217 code of an existing currency. Unique in the list.
+	Currency string `json:"currency"`
+
+	// PriceCents Price of one pack, in minor units of the currency.
+	PriceCents int64 `json:"price_cents"`
 }
 
 // PageLinks defines model for PageLinks.
@@ -3193,14 +3490,14 @@ type PageMeta struct {
 
 // PaymentAction defines model for PaymentAction.
 type PaymentAction struct {
-	// Type Required action: confirm the payment with the bank, or pay the invoice.
+	// Type Required action: confirm the payment with the bank, pay the invoice, or add a card before the trial ends.
 	Type PaymentActionType `json:"type"`
 
-	// URL URL of the hosted payment page. Keep it private: the link gives access to the invoice.
+	// URL URL of the hosted payment page. Keep it private: the link gives access to the invoice. For add_card, the billing page of the frontend, which opens the billing portal.
 	URL string `json:"url"`
 }
 
-// PaymentActionType Required action: confirm the payment with the bank, or pay the invoice.
+// PaymentActionType Required action: confirm the payment with the bank, pay the invoice, or add a card before the trial ends.
 type PaymentActionType string
 
 // PaymentFacts defines model for PaymentFacts.
@@ -3471,8 +3768,44 @@ type PreviewAmount struct {
 	Currency string `json:"currency"`
 }
 
+// PreviewCheckoutRequest defines model for PreviewCheckoutRequest.
+type PreviewCheckoutRequest struct {
+	// CancelURL Not used.
+	CancelURL nullable.Nullable[string] `json:"cancel_url,omitempty"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// PlanID ID of the plan.
+	PlanID string `json:"plan_id"`
+
+	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// SuccessURL Not used.
+	SuccessURL nullable.Nullable[string] `json:"success_url,omitempty"`
+}
+
 // PreviewMethod How a preview was calculated: by the payment provider, or by this service per day.
 type PreviewMethod string
+
+// PreviewOnboardingRequest defines model for PreviewOnboardingRequest.
+type PreviewOnboardingRequest struct {
+	// Country Country, as an ISO 3166-1 alpha-2 code.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// PlanSlug Slug of the plan to buy.
+	PlanSlug string `json:"plan_slug"`
+
+	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// VatNumber VAT number. Null if not set.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
+}
 
 // Price defines model for Price.
 type Price struct {
@@ -3710,6 +4043,72 @@ type PublicMeter struct {
 	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
+// PublicPack defines model for PublicPack.
+type PublicPack struct {
+	// Amount Number of units.
+	Amount json.Number `json:"amount"`
+
+	// Description Description. Null if not set.
+	Description nullable.Nullable[string] `json:"description"`
+
+	// ExpiresAfterDays Days from the payment until the units expire. Null for never.
+	ExpiresAfterDays nullable.Nullable[int] `json:"expires_after_days"`
+
+	// FeatureCode Code of the meter whose units the pack contains.
+	FeatureCode string `json:"feature_code"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// Prices Prices, one per currency.
+	Prices []PackPrice `json:"prices"`
+
+	// Slug URL-safe name: letters, digits, dashes and underscores.
+	Slug string `json:"slug"`
+}
+
+// PublicPackList defines model for PublicPackList.
+type PublicPackList struct {
+	// Data The requested object or list of objects.
+	Data []PublicPack `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// PurchasePreview defines model for PurchasePreview.
+type PurchasePreview struct {
+	BalanceApplied PreviewAmount `json:"balance_applied"`
+	Discount       PreviewAmount `json:"discount"`
+	DueNow         PreviewAmount `json:"due_now"`
+	NextAmount     PreviewAmount `json:"next_amount"`
+
+	// NextBillingAt Time of the next regular bill, in UTC. Null for the default plan, which is never billed.
+	NextBillingAt nullable.Nullable[time.Time] `json:"next_billing_at"`
+
+	// ReverseCharge Whether the customer owes the tax (reverse charge).
+	ReverseCharge bool          `json:"reverse_charge"`
+	Subtotal      PreviewAmount `json:"subtotal"`
+
+	// Tax Tax that is included in the total. Null if the payment provider decides it.
+	Tax   nullable.Nullable[PreviewAmount] `json:"tax"`
+	Total PreviewAmount                    `json:"total"`
+
+	// TrialEndsAt Null without a trial.
+	TrialEndsAt nullable.Nullable[time.Time] `json:"trial_ends_at"`
+}
+
+// PurchasePreviewAnswer defines model for PurchasePreviewAnswer.
+type PurchasePreviewAnswer struct {
+	Data PurchasePreview `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // PushKeys defines model for PushKeys.
 type PushKeys struct {
 	// Auth Authentication secret of the browser: 16 bytes in base64url.
@@ -3746,6 +4145,15 @@ type PushSubscriptionList struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// QuotaAlert defines model for QuotaAlert.
+type QuotaAlert struct {
+	// Percent The percentage of the limit: 80 or 100.
+	Percent int64 `json:"percent"`
+
+	// SentAt Null if it was not sent for this limit in this window.
+	SentAt nullable.Nullable[time.Time] `json:"sent_at"`
 }
 
 // QuotaEnforcement What happens when usage reaches a quota: usage is rejected (hard), alerts are sent (soft), or nothing (none).
@@ -3880,6 +4288,21 @@ type RequestPasswordResetRequest struct {
 	Email string `json:"email"`
 }
 
+// ReserveUsageRequest defines model for ReserveUsageRequest.
+type ReserveUsageRequest struct {
+	// IdempotencyKey Stands for one reservation of the meter. The event gets the key when the reservation is settled.
+	IdempotencyKey string `json:"idempotency_key"`
+
+	// MeterCode The code of a meter that adds up or counts its events.
+	MeterCode string `json:"meter_code"`
+
+	// Quantity The expected maximum. A meter that counts events reserves 1.
+	Quantity json.Number `json:"quantity"`
+
+	// TTLSeconds How long the units are reserved. Default 900.
+	TTLSeconds *int64 `json:"ttl_seconds,omitempty"`
+}
+
 // ResetInterval Length of a meter's period. `monthly` follows the billing period of the subscription.
 type ResetInterval string
 
@@ -4009,6 +4432,18 @@ type SettingsAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// SettleReservationRequest defines model for SettleReservationRequest.
+type SettleReservationRequest struct {
+	// Metadata Your own key-value pairs, returned unchanged.
+	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata,omitempty"`
+
+	// Quantity The actual usage. It can exceed the reservation.
+	Quantity json.Number `json:"quantity"`
+
+	// RecordedAt Time at which the usage occurred, in UTC. Determines the period in which it counts.
+	RecordedAt *time.Time `json:"recorded_at,omitempty"`
+}
+
 // StartImpersonationRequest defines model for StartImpersonationRequest.
 type StartImpersonationRequest struct {
 	// TenantID ID of the tenant.
@@ -4064,6 +4499,18 @@ type StartOnboardingRequest struct {
 
 	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
+}
+
+// StartTrialRequest defines model for StartTrialRequest.
+type StartTrialRequest struct {
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// PlanID ID of the plan.
+	PlanID string `json:"plan_id"`
+
+	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
 }
 
 // StartedOnboarding defines model for StartedOnboarding.
@@ -4229,7 +4676,7 @@ type Subscription struct {
 	// IntervalUnit Unit of a billing interval.
 	IntervalUnit IntervalUnit `json:"interval_unit"`
 
-	// PaymentAction Action that the customer has to take for the latest open invoice. Null if no action is required.
+	// PaymentAction Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
 	// PendingChange Plan change that waits for confirmation. Null if no change is pending.
@@ -5005,6 +5452,29 @@ type UsageQuotasAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// UsageReservation defines model for UsageReservation.
+type UsageReservation struct {
+	// ExpiresAt Time at which it expires, in UTC. Null if it does not expire.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// MeterCode Code of the meter.
+	MeterCode string `json:"meter_code"`
+
+	// Quantity Quantity, with up to six decimal places.
+	Quantity json.Number `json:"quantity"`
+}
+
+// UsageReservationAnswer defines model for UsageReservationAnswer.
+type UsageReservationAnswer struct {
+	Data UsageReservation `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // UsageSeries defines model for UsageSeries.
 type UsageSeries struct {
 	// Interval Length of a data point.
@@ -5399,6 +5869,39 @@ type AdminListMetersParams struct {
 // AdminListMetersParamsSort defines parameters for AdminListMeters.
 type AdminListMetersParamsSort string
 
+// AdminListPacksParams defines parameters for AdminListPacks.
+type AdminListPacksParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
+	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
+
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
+	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
+
+	// FilterFeatureCode Exact match.
+	FilterFeatureCode *string `form:"filter[feature_code],omitempty" json:"filter[feature_code],omitempty"`
+
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
+	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
+
+	// FilterName Partial match. Not case-sensitive.
+	FilterName *string `form:"filter[name],omitempty" json:"filter[name],omitempty"`
+
+	// FilterSearch Partial match. Not case-sensitive.
+	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListPacksParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListPacksParamsSort defines parameters for AdminListPacks.
+type AdminListPacksParamsSort string
+
 // AdminListPlansParams defines parameters for AdminListPlans.
 type AdminListPlansParams struct {
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
@@ -5549,6 +6052,12 @@ type AdminSearchTenantsParams struct {
 	Search string `form:"search" json:"search"`
 }
 
+// AdminCreateGrantParams defines parameters for AdminCreateGrant.
+type AdminCreateGrantParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // AdminListInvitationsParams defines parameters for AdminListInvitations.
 type AdminListInvitationsParams struct {
 	// PendingOnly Return only invitations that can be accepted.
@@ -5591,6 +6100,21 @@ type ShowTenantTimelineParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// AdminShowUsageSeriesParams defines parameters for AdminShowUsageSeries.
+type AdminShowUsageSeriesParams struct {
+	// MeterCode Code of the meter.
+	MeterCode string `form:"meter_code" json:"meter_code"`
+
+	// Interval Length of each data point, in UTC.
+	Interval *SeriesInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// From Start, inclusive: a datetime, or a date in UTC. Default: 30 days before to. For a series, 7 days by hour and one year by month.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, exclusive: a datetime, or a date in UTC. Default: now.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // ListPlatformWebhookDeliveriesParams defines parameters for ListPlatformWebhookDeliveries.
 type ListPlatformWebhookDeliveriesParams struct {
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
@@ -5623,6 +6147,12 @@ type ExchangeLoginCodeParams struct {
 
 // ListFeaturesParams defines parameters for ListFeatures.
 type ListFeaturesParams struct {
+	// IfNoneMatch ETag of the cached response.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// ListPacksParams defines parameters for ListPacks.
+type ListPacksParams struct {
 	// IfNoneMatch ETag of the cached response.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
@@ -5863,6 +6393,12 @@ type AdminCreateMeterJSONRequestBody = AdminCreateMeterRequest
 // AdminUpdateMeterJSONRequestBody defines body for AdminUpdateMeter for application/json ContentType.
 type AdminUpdateMeterJSONRequestBody = AdminUpdateMeterRequest
 
+// AdminCreatePackJSONRequestBody defines body for AdminCreatePack for application/json ContentType.
+type AdminCreatePackJSONRequestBody = AdminCreatePackRequest
+
+// AdminUpdatePackJSONRequestBody defines body for AdminUpdatePack for application/json ContentType.
+type AdminUpdatePackJSONRequestBody = AdminUpdatePackRequest
+
 // AdminCreatePlanJSONRequestBody defines body for AdminCreatePlan for application/json ContentType.
 type AdminCreatePlanJSONRequestBody = AdminCreatePlanRequest
 
@@ -5896,6 +6432,9 @@ type AdminCreateTenantJSONRequestBody = AdminCreateTenantRequest
 // AdminUpdateTenantJSONRequestBody defines body for AdminUpdateTenant for application/json ContentType.
 type AdminUpdateTenantJSONRequestBody = AdminUpdateTenantRequest
 
+// AdminCreateGrantJSONRequestBody defines body for AdminCreateGrant for application/json ContentType.
+type AdminCreateGrantJSONRequestBody = AdminCreateGrantRequest
+
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
 
@@ -5907,6 +6446,9 @@ type AdminUpdateMemberJSONRequestBody = AdminUpdateMemberRequest
 
 // AdminChangeMemberRoleJSONRequestBody defines body for AdminChangeMemberRole for application/json ContentType.
 type AdminChangeMemberRoleJSONRequestBody = MemberRoleInput
+
+// AdminUpdateSubscriptionJSONRequestBody defines body for AdminUpdateSubscription for application/json ContentType.
+type AdminUpdateSubscriptionJSONRequestBody = AdminUpdateSubscriptionRequest
 
 // AdminCancelSubscriptionJSONRequestBody defines body for AdminCancelSubscription for application/json ContentType.
 type AdminCancelSubscriptionJSONRequestBody = AdminCancelSubscriptionRequest
@@ -5947,6 +6489,9 @@ type RegisterWithInvitationJSONRequestBody = RegisterWithInvitationRequest
 // CompleteOnboardingJSONRequestBody defines body for CompleteOnboarding for application/json ContentType.
 type CompleteOnboardingJSONRequestBody = CompleteOnboardingRequest
 
+// PreviewOnboardingJSONRequestBody defines body for PreviewOnboarding for application/json ContentType.
+type PreviewOnboardingJSONRequestBody = PreviewOnboardingRequest
+
 // RetryCheckoutJSONRequestBody defines body for RetryCheckout for application/json ContentType.
 type RetryCheckoutJSONRequestBody = RetryCheckoutRequest
 
@@ -5977,8 +6522,14 @@ type RotateAPIKeyJSONRequestBody = RotateAPIKeyRequest
 // CreateCheckoutJSONRequestBody defines body for CreateCheckout for application/json ContentType.
 type CreateCheckoutJSONRequestBody = CreateCheckoutRequest
 
+// PreviewCheckoutJSONRequestBody defines body for PreviewCheckout for application/json ContentType.
+type PreviewCheckoutJSONRequestBody = PreviewCheckoutRequest
+
 // OpenBillingPortalJSONRequestBody defines body for OpenBillingPortal for application/json ContentType.
 type OpenBillingPortalJSONRequestBody = OpenBillingPortalRequest
+
+// CreatePackCheckoutJSONRequestBody defines body for CreatePackCheckout for application/json ContentType.
+type CreatePackCheckoutJSONRequestBody = CreatePackCheckoutRequest
 
 // CreateRoleJSONRequestBody defines body for CreateRole for application/json ContentType.
 type CreateRoleJSONRequestBody = CreateRoleRequest
@@ -5991,6 +6542,9 @@ type CancelSubscriptionJSONRequestBody = CancelSubscriptionRequest
 
 // ChangePlanJSONRequestBody defines body for ChangePlan for application/json ContentType.
 type ChangePlanJSONRequestBody = ChangePlanRequest
+
+// StartTrialJSONRequestBody defines body for StartTrial for application/json ContentType.
+type StartTrialJSONRequestBody = StartTrialRequest
 
 // InviteMemberJSONRequestBody defines body for InviteMember for application/json ContentType.
 type InviteMemberJSONRequestBody = InvitationInput
@@ -6006,6 +6560,12 @@ type RecordUsageJSONRequestBody = UsageEventInput
 
 // RecordUsageBatchJSONRequestBody defines body for RecordUsageBatch for application/json ContentType.
 type RecordUsageBatchJSONRequestBody = RecordUsageBatchRequest
+
+// ReserveUsageJSONRequestBody defines body for ReserveUsage for application/json ContentType.
+type ReserveUsageJSONRequestBody = ReserveUsageRequest
+
+// SettleReservationJSONRequestBody defines body for SettleReservation for application/json ContentType.
+type SettleReservationJSONRequestBody = SettleReservationRequest
 
 // SetUsageCapJSONRequestBody defines body for SetUsageCap for application/json ContentType.
 type SetUsageCapJSONRequestBody = SetUsageCapRequest
@@ -6379,6 +6939,66 @@ func (c *Client) AdminUpdateMeter(ctx context.Context, meter string, body AdminU
 	return decode[AdminMeterAnswer](c.send(ctx, r))
 }
 
+// AdminListPacks is GET /api/v1/admin/packs: List packs.
+func (c *Client) AdminListPacks(ctx context.Context, params *AdminListPacksParams) (*AdminPackPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterCreatedAfter != nil {
+			query.Set("filter[created_after]", text(*params.FilterCreatedAfter))
+		}
+		if params.FilterCreatedBefore != nil {
+			query.Set("filter[created_before]", text(*params.FilterCreatedBefore))
+		}
+		if params.FilterFeatureCode != nil {
+			query.Set("filter[feature_code]", text(*params.FilterFeatureCode))
+		}
+		if params.FilterIsActive != nil {
+			query.Set("filter[is_active]", text(*params.FilterIsActive))
+		}
+		if params.FilterName != nil {
+			query.Set("filter[name]", text(*params.FilterName))
+		}
+		if params.FilterSearch != nil {
+			query.Set("filter[search]", text(*params.FilterSearch))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/packs", query: query}
+	return decode[AdminPackPage](c.send(ctx, r))
+}
+
+// AdminCreatePack is POST /api/v1/admin/packs: Create a pack.
+func (c *Client) AdminCreatePack(ctx context.Context, body AdminCreatePackRequest) (*AdminPackAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/admin/packs", body: body}
+	return decode[AdminPackAnswer](c.send(ctx, r))
+}
+
+// AdminDeletePack is DELETE /api/v1/admin/packs/{pack}: Delete a pack.
+func (c *Client) AdminDeletePack(ctx context.Context, pack string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/packs/%s", segment(pack))}
+	return done(c.send(ctx, r))
+}
+
+// AdminShowPack is GET /api/v1/admin/packs/{pack}: Retrieve a pack.
+func (c *Client) AdminShowPack(ctx context.Context, pack string) (*AdminPackAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/packs/%s", segment(pack))}
+	return decode[AdminPackAnswer](c.send(ctx, r))
+}
+
+// AdminUpdatePack is PATCH /api/v1/admin/packs/{pack}: Update a pack.
+func (c *Client) AdminUpdatePack(ctx context.Context, pack string, body AdminUpdatePackRequest) (*AdminPackAnswer, error) {
+	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/packs/%s", segment(pack)), body: body}
+	return decode[AdminPackAnswer](c.send(ctx, r))
+}
+
 // AdminListPlans is GET /api/v1/admin/plans: List plans.
 func (c *Client) AdminListPlans(ctx context.Context, params *AdminListPlansParams) (*AdminPlanPage, error) {
 	query := url.Values{}
@@ -6681,6 +7301,24 @@ func (c *Client) AdminShowBilling(ctx context.Context, tenant string) (*TenantBi
 	return decode[TenantBillingAnswer](c.send(ctx, r))
 }
 
+// AdminListGrants is GET /api/v1/admin/tenants/{tenant}/grants: List grants of a tenant.
+func (c *Client) AdminListGrants(ctx context.Context, tenant string) (*GrantList, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/grants", segment(tenant))}
+	return decode[GrantList](c.send(ctx, r))
+}
+
+// AdminCreateGrant is POST /api/v1/admin/tenants/{tenant}/grants: Grant units to a tenant.
+func (c *Client) AdminCreateGrant(ctx context.Context, tenant string, body AdminCreateGrantRequest) (*GrantAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/grants", segment(tenant)), body: body}
+	return decode[GrantAnswer](c.send(ctx, r))
+}
+
+// AdminDeleteGrant is DELETE /api/v1/admin/tenants/{tenant}/grants/{grant}: Delete a grant.
+func (c *Client) AdminDeleteGrant(ctx context.Context, tenant string, grant string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/grants/%s", segment(tenant), segment(grant))}
+	return done(c.send(ctx, r))
+}
+
 // AdminListInvitations is GET /api/v1/admin/tenants/{tenant}/invitations: List a tenant's invitations.
 func (c *Client) AdminListInvitations(ctx context.Context, tenant string, params *AdminListInvitationsParams) (*TeamInvitationList, error) {
 	query := url.Values{}
@@ -6795,6 +7433,12 @@ func (c *Client) AdminListSubscriptions(ctx context.Context, tenant string, para
 	return decode[SubscriptionList](c.send(ctx, r))
 }
 
+// AdminUpdateSubscription is PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}: Update a tenant's subscription.
+func (c *Client) AdminUpdateSubscription(ctx context.Context, tenant string, subscription string, body AdminUpdateSubscriptionRequest) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s", segment(tenant), segment(subscription)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
+}
+
 // AdminCancelSubscription is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel: Cancel a tenant's subscription.
 func (c *Client) AdminCancelSubscription(ctx context.Context, tenant string, subscription string, body AdminCancelSubscriptionRequest) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/cancel", segment(tenant), segment(subscription)), body: body}
@@ -6817,6 +7461,31 @@ func (c *Client) ShowTenantTimeline(ctx context.Context, tenant string, params *
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/timeline", segment(tenant)), query: query}
 	return decode[TimelinePage](c.send(ctx, r))
+}
+
+// AdminListQuotas is GET /api/v1/admin/tenants/{tenant}/usage/quotas: List a tenant's quotas.
+func (c *Client) AdminListQuotas(ctx context.Context, tenant string) (*UsageQuotasAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/usage/quotas", segment(tenant))}
+	return decode[UsageQuotasAnswer](c.send(ctx, r))
+}
+
+// AdminShowUsageSeries is GET /api/v1/admin/tenants/{tenant}/usage/series: Retrieve a tenant's usage over time.
+func (c *Client) AdminShowUsageSeries(ctx context.Context, tenant string, params *AdminShowUsageSeriesParams) (*UsageSeriesAnswer, error) {
+	query := url.Values{}
+	if params != nil {
+		query.Set("meter_code", text(params.MeterCode))
+		if params.Interval != nil {
+			query.Set("interval", text(*params.Interval))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/usage/series", segment(tenant)), query: query}
+	return decode[UsageSeriesAnswer](c.send(ctx, r))
 }
 
 // ListPlatformWebhookEndpoints is GET /api/v1/admin/webhook-endpoints: List the webhook endpoints of the platform.
@@ -6970,6 +7639,12 @@ func (c *Client) ListFeatures(ctx context.Context) (*FeatureList, error) {
 	return decode[FeatureList](c.send(ctx, r))
 }
 
+// ListPacks is GET /api/v1/catalog/packs: List active packs.
+func (c *Client) ListPacks(ctx context.Context) (*PublicPackList, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/catalog/packs"}
+	return decode[PublicPackList](c.send(ctx, r))
+}
+
 // ListPlans is GET /api/v1/catalog/plans: List active plans.
 func (c *Client) ListPlans(ctx context.Context, params *ListPlansParams) (*PlanList, error) {
 	query := url.Values{}
@@ -7016,6 +7691,12 @@ func (c *Client) RegisterWithInvitation(ctx context.Context, token string, body 
 func (c *Client) CompleteOnboarding(ctx context.Context, body CompleteOnboardingRequest) (*TenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: "/api/v1/onboarding/complete-setup", body: body}
 	return decode[TenantAnswer](c.send(ctx, r))
+}
+
+// PreviewOnboarding is POST /api/v1/onboarding/preview: Preview the cost of a plan.
+func (c *Client) PreviewOnboarding(ctx context.Context, body PreviewOnboardingRequest) (*PurchasePreviewAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/onboarding/preview", body: body}
+	return decode[PurchasePreviewAnswer](c.send(ctx, r))
 }
 
 // RetryCheckout is POST /api/v1/onboarding/retry-checkout: Create another checkout.
@@ -7174,6 +7855,12 @@ func (c *Client) CreateCheckout(ctx context.Context, tenantID string, body Creat
 	return decode[CheckoutAnswer](c.send(ctx, r))
 }
 
+// PreviewCheckout is POST /api/v1/tenant/{tenantId}/checkout/preview: Preview a checkout.
+func (c *Client) PreviewCheckout(ctx context.Context, tenantID string, body PreviewCheckoutRequest) (*PurchasePreviewAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/checkout/preview", segment(tenantID)), body: body}
+	return decode[PurchasePreviewAnswer](c.send(ctx, r))
+}
+
 // ShowCredit is GET /api/v1/tenant/{tenantId}/credit: Retrieve the credit.
 func (c *Client) ShowCredit(ctx context.Context, tenantID string) (*CustomerCreditAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit", segment(tenantID))}
@@ -7190,6 +7877,12 @@ func (c *Client) OpenBillingPortal(ctx context.Context, tenantID string, body Op
 func (c *Client) ListEntitlements(ctx context.Context, tenantID string) (*EntitlementList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/entitlements", segment(tenantID))}
 	return decode[EntitlementList](c.send(ctx, r))
+}
+
+// ListGrants is GET /api/v1/tenant/{tenantId}/grants: List grants.
+func (c *Client) ListGrants(ctx context.Context, tenantID string) (*GrantList, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/grants", segment(tenantID))}
+	return decode[GrantList](c.send(ctx, r))
 }
 
 // ListInvoices is GET /api/v1/tenant/{tenantId}/invoices: List invoices.
@@ -7248,6 +7941,12 @@ func (c *Client) DownloadInvoice(ctx context.Context, tenantID string, invoiceID
 func (c *Client) LeaveTenant(ctx context.Context, tenantID string) error {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/leave", segment(tenantID))}
 	return done(c.send(ctx, r))
+}
+
+// CreatePackCheckout is POST /api/v1/tenant/{tenantId}/packs/{slug}/checkout: Create a checkout for a pack.
+func (c *Client) CreatePackCheckout(ctx context.Context, tenantID string, slug string, body CreatePackCheckoutRequest) (*PackCheckoutAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/packs/%s/checkout", segment(tenantID), segment(slug)), body: body}
+	return decode[PackCheckoutAnswer](c.send(ctx, r))
 }
 
 // ListOfferedPlans is GET /api/v1/tenant/{tenantId}/plans: List plans for the tenant.
@@ -7339,6 +8038,12 @@ func (c *Client) ResumeSubscription(ctx context.Context, tenantID string) (*Subs
 func (c *Client) ShowSeats(ctx context.Context, tenantID string) (*SubscriptionSeatsAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/seats", segment(tenantID))}
 	return decode[SubscriptionSeatsAnswer](c.send(ctx, r))
+}
+
+// StartTrial is POST /api/v1/tenant/{tenantId}/subscription/trial: Start a trial without a card.
+func (c *Client) StartTrial(ctx context.Context, tenantID string, body StartTrialRequest) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/trial", segment(tenantID)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
 // ListInvitations is GET /api/v1/tenant/{tenantId}/team/invitations: List invitations.
@@ -7491,6 +8196,24 @@ func (c *Client) ExportUsage(ctx context.Context, tenantID string, params *Expor
 func (c *Client) ListQuotas(ctx context.Context, tenantID string) (*UsageQuotasAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/usage/quotas", segment(tenantID))}
 	return decode[UsageQuotasAnswer](c.send(ctx, r))
+}
+
+// ReserveUsage is POST /api/v1/tenant/{tenantId}/usage/reservations: Reserve usage.
+func (c *Client) ReserveUsage(ctx context.Context, tenantID string, body ReserveUsageRequest) (*UsageReservationAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/usage/reservations", segment(tenantID)), body: body}
+	return decode[UsageReservationAnswer](c.send(ctx, r))
+}
+
+// ReleaseReservation is DELETE /api/v1/tenant/{tenantId}/usage/reservations/{reservation}: Release a reservation.
+func (c *Client) ReleaseReservation(ctx context.Context, tenantID string, reservation string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/usage/reservations/%s", segment(tenantID), segment(reservation))}
+	return done(c.send(ctx, r))
+}
+
+// SettleReservation is POST /api/v1/tenant/{tenantId}/usage/reservations/{reservation}/settle: Settle a reservation.
+func (c *Client) SettleReservation(ctx context.Context, tenantID string, reservation string, body SettleReservationRequest) (*UsageEventAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/usage/reservations/%s/settle", segment(tenantID), segment(reservation)), body: body}
+	return decode[UsageEventAnswer](c.send(ctx, r))
 }
 
 // ShowUsageSeries is GET /api/v1/tenant/{tenantId}/usage/series: Retrieve usage over time.
@@ -7855,6 +8578,35 @@ func (c *Client) AdminListMetersAll(ctx context.Context, params *AdminListMeters
 			page, err := c.AdminListMeters(ctx, &p)
 			if err != nil {
 				yield(AdminMeter{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListPacksAll goes through all pages of AdminListPacks. It ends after the first error.
+func (c *Client) AdminListPacksAll(ctx context.Context, params *AdminListPacksParams) iter.Seq2[AdminPack, error] {
+	return func(yield func(AdminPack, error) bool) {
+		var p AdminListPacksParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListPacks(ctx, &p)
+			if err != nil {
+				yield(AdminPack{}, err)
 				return
 			}
 			for _, one := range page.Data {

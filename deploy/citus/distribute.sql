@@ -16,6 +16,8 @@ ALTER TABLE checkouts DROP CONSTRAINT checkouts_currency_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_plan_id_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_replaces_subscription_id_fkey;
 ALTER TABLE checkouts DROP CONSTRAINT checkouts_tenant_id_fkey;
+ALTER TABLE credit_entries DROP CONSTRAINT credit_entries_currency_fkey;
+ALTER TABLE credit_entries DROP CONSTRAINT credit_entries_tenant_id_fkey;
 ALTER TABLE entitlement_digests DROP CONSTRAINT entitlement_digests_tenant_id_fkey;
 ALTER TABLE former_psp_customers DROP CONSTRAINT former_psp_customers_tenant_id_fkey;
 ALTER TABLE invoice_documents DROP CONSTRAINT invoice_documents_invoice_id_fkey;
@@ -78,6 +80,7 @@ SELECT create_reference_table('tenants');
 
 -- Distributed tables are cut by tenant, all at the same places.
 SELECT create_distributed_table('change_previews', 'tenant_id');
+SELECT create_distributed_table('credit_entries', 'tenant_id');
 SELECT create_distributed_table('entitlement_digests', 'tenant_id');
 SELECT create_distributed_table('former_psp_customers', 'tenant_id');
 SELECT create_distributed_table('limit_overrides', 'tenant_id');
@@ -113,6 +116,8 @@ ALTER TABLE checkouts ADD CONSTRAINT checkouts_currency_fkey FOREIGN KEY (curren
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans (id);
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_replaces_subscription_id_fkey FOREIGN KEY (replaces_subscription_id, tenant_id) REFERENCES subscriptions (id, tenant_id);
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
+ALTER TABLE credit_entries ADD CONSTRAINT credit_entries_currency_fkey FOREIGN KEY (currency) REFERENCES currencies (code);
+ALTER TABLE credit_entries ADD CONSTRAINT credit_entries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE entitlement_digests ADD CONSTRAINT entitlement_digests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id) ON DELETE CASCADE;
 ALTER TABLE former_psp_customers ADD CONSTRAINT former_psp_customers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE invoice_documents ADD CONSTRAINT invoice_documents_invoice_id_fkey FOREIGN KEY (invoice_id, tenant_id) REFERENCES invoices (id, tenant_id);

@@ -32,6 +32,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/balance"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
@@ -43,6 +44,7 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/credit"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
@@ -78,6 +80,7 @@ type domains struct {
 	priceList     *pricelist.Service
 	priceLinks    *pricelink.Service
 	customers     *customer.Service
+	credits       *credit.Service
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
 	journal       *journal.Journal
@@ -98,7 +101,7 @@ type domains struct {
 func newDomains(p *platform, out environment) (*domains, error) {
 	d, link := &domains{}, &links{}
 	events := webhook.NewOutbox(p.db, p.clock)
-	subscribers := entitlement.NewRegister(p.db, p.clock)
+	subscribers := entitlement.NewRegister(p.db, p.clock, p.settings.PastDueGrace)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.idempotency = idempotency.New(idempotency.Deps{DB: p.db, Clock: p.clock, Machine: clock.System(), Log: p.log})
 	d.tenants = tenant.NewService(tenant.Deps{
@@ -179,7 +182,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 // addSubscriptions builds the catalog and the subscriptions to its plans.
 func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox) {
 	d.catalog = catalog.New(catalog.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db, p.clock), Jobs: p.jobs, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db, p.clock, p.settings.PastDueGrace), Jobs: p.jobs, Audit: d.audit,
 	})
 	d.packs = pack.New(p.db, d.catalog)
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
@@ -199,16 +202,19 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.PageURL(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Clock: p.clock, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
+		DB: p.db, Clock: p.clock, Grace: p.settings.PastDueGrace, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
 		Prices: d.priceLinks, Events: events, Audit: d.audit, Grants: link,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
-		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
+		Entitlements: d.entitlements, Provider: p.provider, Wallet: wallet.Wallet{Client: p.provider}, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
-		BillingPage:    p.frontend.PageURL(frontend.Billing),
-		Tax:            taxRules(p.settings),
+		BillingPage: p.frontend.PageURL(frontend.Billing), Tax: taxRules(p.settings), Grace: p.settings.PastDueGrace,
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
+	})
+	d.credits = credit.NewService(credit.Deps{
+		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Customers: d.customers, Currencies: d.catalog,
+		Balances: balance.Balances{Client: p.provider}, Audit: d.audit,
 	})
 	d.journal = journal.New(p.db)
 	d.reconciler = reconcile.NewService(reconcile.Deps{
@@ -255,6 +261,7 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
+		Attempts:  cmp.Or(p.settings.PaymentAttempts, invoice.DefaultAttempts),
 		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
 	})
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/credit"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -68,6 +69,7 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobItems, svc.subscriptions.HandleItems},
 		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
+		{provider, credit.JobSettle, svc.credits.HandleSettle},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
 	} {
@@ -107,6 +109,9 @@ func (svc *service) registerPeriodic() {
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.QueueCarried},
 		{provider, "subscription.metered", time.Hour, svc.subscriptions.SweepMetered},
+		{common, "subscription.renewal-reminder", time.Minute, svc.subscriptions.RemindOfRenewals},
+		{provider, "subscription.card-reminder", time.Minute, svc.subscriptions.RemindOfCards},
+		{provider, "invoice.last-attempt", time.Minute, svc.invoices.RemindOfAttempts},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 		{provider, "purchase.read-back", 10 * time.Minute, svc.purchases.Sweep},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},

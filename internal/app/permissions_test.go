@@ -37,6 +37,8 @@ var adminPermissions = map[string]string{
 	"DELETE /tenants/{tenant}/limits/{featureCode}":              "limits.manage",
 	"GET /tenants/{tenant}/usage/quotas":                         "tenants.view",
 	"GET /tenants/{tenant}/usage/series":                         "tenants.view",
+	"GET /tenants/{tenant}/credit":                               "billing.credit",
+	"POST /tenants/{tenant}/credit":                              "billing.credit",
 	"GET /tenants/{tenant}/billing":                              "tenants.view",
 	"GET /tenants/{tenant}/subscriptions":                        "tenants.view",
 	"POST /tenants/{tenant}/subscriptions/{subscription}/cancel": "tenants.manage",

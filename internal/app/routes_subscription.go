@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
+	"github.com/tenantry/tenantry/internal/subscription/credit"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/team"
@@ -19,6 +20,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		customers     = customer.NewHTTP(svc.customers)
 		entitlements  = entitlement.NewHTTP(svc.entitlements)
 		purchases     = purchase.NewHTTP(svc.purchases)
+		credits       = credit.NewHTTP(svc.credits)
 		running       = rest.Exists(subscriptions.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
 		created       = rest.Status(http.StatusCreated)
@@ -42,6 +44,10 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		allowAPIKeys(authz.SubscriptionRead, route(get, tenantPath+"/subscription/seats", rest.Tenant, "", "default", "Retrieve seat usage", rest.Handle(subscriptions.Seats, running))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, tenantPath+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists)))),
 		allowAPIKeys(authz.EntitlementsRead, route(get, tenantPath+"/entitlements", rest.Tenant, "", "default", "List entitlements", rest.Handle(entitlements.Entitlements))),
+
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit", rest.Tenant, authz.BillingManage, "default", "Retrieve the credit", rest.Handle(credits.Show))),
+		allowAPIKeys(authz.CreditWrite, route(get, adminTenantPath+"/credit", rest.Admin, authz.BillingCredit, "default", "Retrieve a tenant's credit", rest.Handle(credits.AdminShow, inTenant))),
+		idempotent(allowAPIKeys(authz.CreditWrite, route(post, adminTenantPath+"/credit", rest.Admin, authz.BillingCredit, "default", "Change a tenant's credit", rest.Handle(credits.Adjust, created, inTenant, rest.Checks(credits.CheckAdjust))))),
 
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),

@@ -68,6 +68,10 @@ func story(s *apptest.Server) {
 	work["idempotency_key"] = "report-13"
 	s.Call("DELETE", o.Path("/usage/reservations/")+s.Call("POST", o.Path("/usage/reservations"), ada, work).Want(201).Str("data.id"), ada, nil).Want(204)
 	s.Call("DELETE", grants+"/"+grant, s.Admin(), nil).Want(204)
+	credit := "/api/v1/admin/tenants/" + o.Tenant + "/credit"
+	s.Call("POST", credit, s.Admin(), object{"amount_cents": 500, "currency": "EUR", "reason": "Compensation for an outage"}).Want(201)
+	s.Call("POST", credit, s.Admin(), object{"amount_cents": -500, "currency": "EUR", "reason": "Given by mistake"}).Want(201)
+	get(s.Admin(), credit)
 	key := s.Call("POST", o.Path("/api-keys"), ada, object{"name": "Metering", "scopes": []any{"usage.write"}}).Want(201).Str("data.id")
 	get(ada, o.Path("/api-keys"))
 	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)

@@ -26,6 +26,7 @@ const (
 // The permissions of platform admins, except those for the catalog (rules:
 // http#permissions-of-administrators).
 const (
+	BillingCredit      = "billing.credit"
 	CurrenciesManage   = "currencies.manage"
 	ImpersonationStart = "impersonation.start"
 	LimitsManage       = "limits.manage"
@@ -46,6 +47,7 @@ func TenantPermissions() []string {
 func PlatformPermissions() []string {
 	return []string{
 		APIKeysManage,
+		BillingCredit,
 		BillingManage,
 		CurrenciesManage,
 		"entitlements.delete", "entitlements.sync", "entitlements.view",

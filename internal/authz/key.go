@@ -69,7 +69,9 @@ func PlatformPermissionsOf(scope string) []string {
 		return []string{BillingManage, TenantsManage}
 	case LimitsWrite:
 		return []string{LimitsManage}
-	case CreditWrite, TenantsWrite, UsageWrite:
+	case CreditWrite:
+		return []string{BillingCredit}
+	case TenantsWrite, UsageWrite:
 		return []string{TenantsManage}
 	default:
 		return []string{TenantsView}

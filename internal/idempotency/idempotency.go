@@ -40,6 +40,16 @@ type Request struct {
 // id returns the hash of the key, which belongs to its caller and path.
 func (r Request) id() string { return hash([]byte(r.Caller + "\x00" + r.Path + "\x00" + r.Key)) }
 
+// requestKey is the context key of the ID of the request that runs.
+type requestKey struct{}
+
+// RequestID identifies the request of ctx among all requests with an idempotency key, so that a
+// service can recognize a retry after a crash. It is empty for a request without a key.
+func RequestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestKey{}).(string)
+	return id
+}
+
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
@@ -107,7 +117,7 @@ func (s *Service) Run(ctx context.Context, r Request, do func(ctx context.Contex
 			s.deps.Log.WarnContext(ctx, "failed to release an idempotency key", "error", err)
 		}
 	}()
-	response, err := do(ctx)
+	response, err := do(context.WithValue(ctx, requestKey{}, r.id()))
 	if err != nil || !response.isSuccess() {
 		return response, err
 	}

@@ -51,8 +51,10 @@ func (books) PaymentFailed(context.Context, string, string, letters.PaymentFaile
 	return nil
 }
 
-func (books) Receipt(context.Context, string, string, letters.Receipt) error { return nil }
-func (books) SendsReceipts() bool                                            { return false }
+func (books) Receipt(context.Context, string, string, letters.Receipt) error         { return nil }
+func (books) Sends(string) bool                                                      { return false }
+func (books) LastAttempt(context.Context, string, string, letters.LastAttempt) error { return nil }
+func (books) SendsReceipts() bool                                                    { return false }
 
 func issuer(db *sqldb.DB) *invoice.Service {
 	c := clock.System()

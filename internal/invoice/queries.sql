@@ -48,6 +48,26 @@ SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
 UPDATE psp_invoices SET failed_event = sqlc.arg(event)
 WHERE psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> sqlc.arg(event));
 
+-- name: ListLastAttempts :many
+-- The open invoices of running subscriptions that will be collected for the last time between two
+-- times, and whose tenant was not notified.
+SELECT p.tenant_id, p.psp_invoice_id, s.psp_subscription_id
+FROM psp_invoices p
+JOIN subscriptions s ON s.tenant_id = p.tenant_id AND s.status IN ('active', 'past_due') AND s.cancel_at IS NULL AND NOT s.cancel_at_period_end
+WHERE p.status = 'open' AND NOT p.last_attempt_told AND p.attempts = sqlc.arg(attempts)
+    AND p.next_attempt_at > sqlc.arg(now) AND p.next_attempt_at <= sqlc.arg(before)
+ORDER BY p.next_attempt_at
+LIMIT sqlc.arg(most);
+
+-- name: NoteLastAttempt :execrows
+UPDATE psp_invoices SET last_attempt_told = true
+WHERE psp_invoices.tenant_id = sqlc.arg(tenant_id) AND psp_invoices.psp_invoice_id = sqlc.arg(psp_invoice_id) AND NOT psp_invoices.last_attempt_told
+    AND EXISTS (
+        SELECT 1 FROM subscriptions s
+        WHERE s.tenant_id = sqlc.arg(tenant_id) AND s.psp_subscription_id = sqlc.arg(psp_subscription_id)
+            AND s.status IN ('active', 'past_due') AND s.cancel_at IS NULL AND NOT s.cancel_at_period_end
+    );
+
 -- name: StartNumbers :exec
 INSERT INTO invoice_numbers (year, last) VALUES ($1, 0) ON CONFLICT (year) DO NOTHING;
 

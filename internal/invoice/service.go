@@ -58,6 +58,9 @@ type Letters interface {
 	// Receipt does nothing if SendsReceipts returns false.
 	Receipt(ctx context.Context, locale, to string, r letters.Receipt) error
 	SendsReceipts() bool
+	// LastAttempt does nothing if the mail is not enabled.
+	LastAttempt(ctx context.Context, locale, to string, a letters.LastAttempt) error
+	Sends(name string) bool
 }
 
 // Deps are the dependencies of the service.
@@ -76,7 +79,9 @@ type Deps struct {
 	// Issuing configures the invoices that this service issues. It is nil if the provider issues
 	// them (rules: invoices#source).
 	Issuing *Issuing
-	Log     *slog.Logger
+	// Attempts is the number of attempts to collect an invoice.
+	Attempts int
+	Log      *slog.Logger
 }
 
 // source is the source of invoices.

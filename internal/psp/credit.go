@@ -86,11 +86,6 @@ func findOtherCurrency[T any](list stripe.Seq2[T, error], of func(T) stripe.Curr
 // metaCreditOf is the metadata key for the invoice whose credit a balance adjustment restores.
 const metaCreditOf = "gives_back_credit_of"
 
-// RestoresCredit reports whether a balance adjustment restores credit that an invoice used.
-func RestoresCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
-	return adjustment.Metadata[metaCreditOf] != ""
-}
-
 // restoreCredit restores the credit that an invoice took from its customer's balance. If the
 // invoice collected a debt, the debt is restored too, because its payment is refunded. The
 // idempotency key protects for a day. After that the adjustment is found by its metadata.

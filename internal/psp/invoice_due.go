@@ -43,15 +43,17 @@ func ignoreFinalAnswer(err error) error {
 	return err
 }
 
-// invoicesOf lists a subscription's invoices with one of the statuses, oldest first.
+// invoicesOf lists a subscription's invoices with one of the statuses, with their payments,
+// oldest first.
 func (c *Client) invoicesOf(ctx context.Context, subscriptionID string, statuses ...stripe.InvoiceStatus) ([]*stripe.Invoice, error) {
 	all, err := call(ctx, c, "list invoices of a subscription", func(ctx context.Context) (all []*stripe.Invoice, _ error) {
 		for _, status := range statuses {
-			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{
+			params := &stripe.InvoiceListParams{
 				ListParams:   stripe.ListParams{Limit: stripe.Int64(listPage)},
 				Subscription: stripe.String(subscriptionID), Status: stripe.String(string(status)),
-			})
-			for in, err := range list.All(ctx) {
+			}
+			params.AddExpand("data.payments")
+			for in, err := range c.api.V1Invoices.List(ctx, params).All(ctx) {
 				if err != nil {
 					return nil, err
 				}

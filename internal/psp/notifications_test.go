@@ -122,7 +122,8 @@ func (n *noticed) trial() string {
 	n.Call("PATCH", "/api/v1/tenant", n.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
 	n.OpenCheckout(n.PlanID(n.Owner, "starter"), "EUR").Want(200)
 	customer := n.ProviderObjects(n.Owner, "customer")[0].Str("id")
-	id := n.AtProvider("POST", "/subscriptions", "customer", customer, "items[0][price]", n.ProviderPriceOf(n.PlanID(n.Owner, "starter")),
+	card := n.AtProvider("POST", "/payment_methods/pm_card_visa/attach", "customer", customer).Str("id")
+	id := n.AtProvider("POST", "/subscriptions", "customer", customer, "default_payment_method", card, "items[0][price]", n.ProviderPriceOf(n.PlanID(n.Owner, "starter")),
 		"items[0][quantity]", "1", "trial_period_days", "7").Str("id")
 	return id
 }

@@ -405,7 +405,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// A payment for a deleted tenant is refunded.
+// A payment for a deleted tenant is refunded, and not granted after the tenant was restored.
 func TestDeletedTenant(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, server *apptest.Server) {
@@ -425,6 +425,7 @@ func TestDeletedTenant(t *testing.T) {
 		if n := s.CountRows(`SELECT count(*) FROM pack_purchases WHERE ended_at IS NOT NULL AND refunded_at IS NOT NULL`); n != 1 {
 			t.Errorf("%d purchases have ended", n)
 		}
+		s.Call("POST", "/api/v1/admin/tenants/"+o.Tenant+"/restore", s.Admin(), nil).Want(200)
 		s.Call("POST", "/sandbox/stripe/replay", "", object{}).Want(200)
 		s.AwaitNotifications()
 		if n := s.CountRows(`SELECT count(*) FROM usage_grants`); n != 0 || len(s.ProviderObjects(o, "refund")) > 1 {

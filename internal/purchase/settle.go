@@ -27,9 +27,10 @@ const (
 // SessionEvent handles notifications about checkout sessions. It ignores their content and reads the
 // session, so late, repeated and reordered notifications all lead to the same state. It ignores
 // unknown sessions: a session is stored before its URL is returned, so only stored ones can be paid.
+// The session of a purchase that has ended is never granted.
 func (s *Service) SessionEvent(ctx context.Context, e psp.Event) error {
 	bought, err := s.store.ofSession(ctx, e.ObjectID)
-	if errors.Is(err, errNoPurchase) {
+	if errors.Is(err, errNoPurchase) || err == nil && bought.ended {
 		return nil
 	}
 	if err != nil {

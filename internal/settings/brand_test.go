@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -126,7 +127,8 @@ func TestMailSettings(t *testing.T) {
 func TestOptionalMailsAreParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{
-		"":                 {"welcome", "receipt"}, // the sandbox sends all of them
+		"": letters.OptionalMails(), // the sandbox sends all of them
+		"card_expires,renewal_reminder last_attempt": {"card_expires", "renewal_reminder", "last_attempt"},
 		"none":             nil,
 		"welcome":          {"welcome"},
 		"receipt, welcome": {"receipt", "welcome"},
@@ -140,7 +142,7 @@ func TestOptionalMailsAreParsed(t *testing.T) {
 		t.Errorf("serve sends %v without a setting", got.OptionalMails)
 	}
 	_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: "welcome,invitation"}}.Settings(env(nil))
-	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is not an optional email; optional emails: welcome and receipt`) {
+	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is not an optional email; optional emails: welcome, receipt, card_expires, renewal_reminder, last_attempt`) {
 		t.Error(err)
 	}
 }

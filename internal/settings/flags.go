@@ -63,6 +63,12 @@ type RetentionFlags struct {
 	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"Number of days for which a deleted tenant can be restored before its data is purged. Default: 30."`
 }
 
+// PaymentFlags are the flags for late payments.
+type PaymentFlags struct {
+	PastDueGrace    string `name:"past-due-grace-days" env:"TENANTRY_PAST_DUE_GRACE_DAYS" placeholder:"DAYS" help:"Number of days, from 0 to 30, for which a subscription that is past_due keeps its features after the first failed payment. Default: 0."`
+	PaymentAttempts string `env:"TENANTRY_PAYMENT_ATTEMPTS" placeholder:"NUMBER" help:"Number of attempts, from 2 to 9, that Stripe makes to collect an invoice, as set in your Stripe account. Used for the email last_attempt. Default: 4."`
+}
+
 // UsageFlags are the flags for the retention of usage events.
 type UsageFlags struct {
 	UsageRetention string `env:"TENANTRY_USAGE_RETENTION" placeholder:"DAYS" help:"Number of days to keep usage events after their recorded time, at least 35. Totals are kept. Default: forever."`
@@ -85,6 +91,7 @@ type DevFlags struct {
 	InvoiceFlags    `embed:""`
 	LifetimeFlags   `embed:""`
 	RetentionFlags  `embed:""`
+	PaymentFlags    `embed:""`
 	UsageFlags      `embed:""`
 	StoreFlags      `embed:""`
 }
@@ -96,6 +103,7 @@ type ServeFlags struct {
 	InvoiceFlags   `embed:""`
 	LifetimeFlags  `embed:""`
 	RetentionFlags `embed:""`
+	PaymentFlags   `embed:""`
 	UsageFlags     `embed:""`
 	StoreFlags     `embed:""`
 	OutsideFlags   `embed:""`
@@ -105,7 +113,7 @@ type ServeFlags struct {
 func (f ServeFlags) Dev() DevFlags {
 	return DevFlags{
 		HTTPFlags: f.HTTPFlags, BrandFlags: f.BrandFlags, InvoiceFlags: f.InvoiceFlags, LifetimeFlags: f.LifetimeFlags,
-		RetentionFlags: f.RetentionFlags, UsageFlags: f.UsageFlags, StoreFlags: f.StoreFlags,
+		RetentionFlags: f.RetentionFlags, PaymentFlags: f.PaymentFlags, UsageFlags: f.UsageFlags, StoreFlags: f.StoreFlags,
 	}
 }
 
@@ -114,6 +122,7 @@ type ProviderFlags struct {
 	StoreFlags   `embed:""`
 	BrandFlags   `embed:""`
 	InvoiceFlags `embed:""`
+	PaymentFlags `embed:""`
 
 	StripeSecretKeyFile string `env:"TENANTRY_STRIPE_SECRET_KEY_FILE" placeholder:"FILE" help:"File that contains Stripe's secret key. Or set TENANTRY_STRIPE_SECRET_KEY to the key."`
 	StripeURL           string `name:"stripe-url" placeholder:"URL" help:"Use a sandbox at this URL instead of Stripe. The data must also belong to a sandbox."`
@@ -147,6 +156,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
+	p.payments(f.PaymentFlags, &s)
 	p.usage(f.UsageFlags, &s)
 	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
@@ -168,6 +178,7 @@ func (f ServeFlags) Settings(getenv func(string) string) (Settings, error) {
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
+	p.payments(f.PaymentFlags, &s)
 	p.usage(f.UsageFlags, &s)
 	p.retention(f.RetentionFlags, &s)
 	p.store(f.StoreFlags, LogJSON, &s)
@@ -241,6 +252,7 @@ func (f ProviderFlags) Settings(getenv func(string) string) (Settings, error) {
 	var s Settings
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
+	p.payments(f.PaymentFlags, &s)
 	p.store(f.StoreFlags, LogText, &s)
 	p.provider(f.StripeSecretKeyFile, &s)
 	if s.StripeURL = p.webURL("--stripe-url", f.StripeURL); s.StripeURL == nil {

@@ -78,6 +78,13 @@ type Settings struct {
 	// built-in default.
 	InvitationDays int
 
+	// PastDueGrace is how long a subscription that is past_due keeps its features; 0 means not at
+	// all.
+	PastDueGrace time.Duration
+	// PaymentAttempts is the number of attempts that the payment provider makes to collect an
+	// invoice; 0 means the default.
+	PaymentAttempts int
+
 	Retention Retention
 
 	UsageRetention time.Duration // how long usage events are stored; 0 means forever

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -52,7 +53,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	want := settings.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(data, "tenantry.db"))),
 		RateLimits: limit.Defaults(), InvoiceMode: settings.InvoicesByPSP, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
-		Lifetimes: account.DefaultLifetimes(), OptionalMails: []string{"welcome", "receipt"}, DemoDefaultPlan: "free",
+		Lifetimes: account.DefaultLifetimes(), OptionalMails: letters.OptionalMails(), DemoDefaultPlan: "free",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -349,6 +350,33 @@ func TestLifetimesAreParsed(t *testing.T) {
 	} {
 		if !strings.Contains(err.Error(), name+": ") {
 			t.Errorf("%s is not refused: %v", name, err)
+		}
+	}
+}
+
+func TestPaymentSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		grace, attempts string
+		wantGrace, want int
+		refused         bool
+	}{
+		{"", "", 0, 0, false},
+		{"0", "2", 0, 2, false},
+		{"30", "9", 30, 9, false},
+		{"31", "10", 0, 0, true},
+		{"-1", "1", 0, 0, true},
+		{"7.5", "four", 0, 0, true},
+		{"+7", "04", 0, 0, true},
+	} {
+		got, err := settings.DevFlags{PaymentFlags: settings.PaymentFlags{PastDueGrace: c.grace, PaymentAttempts: c.attempts}}.Settings(env(nil))
+		if got.PastDueGrace != time.Duration(c.wantGrace)*24*time.Hour || got.PaymentAttempts != c.want || (err != nil) != c.refused {
+			t.Errorf("%q, %q: %v, %d, %v", c.grace, c.attempts, got.PastDueGrace, got.PaymentAttempts, err)
+		}
+		for _, name := range []string{"TENANTRY_PAST_DUE_GRACE_DAYS", "TENANTRY_PAYMENT_ATTEMPTS"} {
+			if c.refused && !strings.Contains(err.Error(), name+": ") {
+				t.Errorf("%s is not refused: %v", name, err)
+			}
 		}
 	}
 }

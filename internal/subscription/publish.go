@@ -16,7 +16,7 @@ func (s *Service) publishChange(ctx context.Context, before, after Subscription)
 		return s.publish(ctx, hook.SubscriptionCanceled, after)
 	case after.Status == PastDue && before.Status != PastDue:
 		return s.publish(ctx, hook.SubscriptionPastDue, after)
-	case before.hasSameView(after):
+	case before.hasSameView(after) && sameTime(s.featuresUntil(before), s.featuresUntil(after)):
 		return nil
 	default:
 		return s.publish(ctx, hook.SubscriptionUpdated, after)

@@ -10,8 +10,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms, has_payment_method
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26);
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28);
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
@@ -19,7 +19,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
-    pending_psp_invoice_id = $24, pending_expires_at = $25, has_payment_method = $27, sync_version = sync_version + 1
+    pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
+    sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 
 -- name: CountDeparture :exec
@@ -76,6 +77,38 @@ UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at);
+
+-- name: ListRenewals :many
+-- The subscriptions with a cycle of six months or more that renew in a period and whose tenant was
+-- not reminded.
+SELECT * FROM subscriptions
+WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
+    AND current_period_end > sqlc.arg(now) AND current_period_end <= sqlc.arg(before) AND price_cents > 0
+    AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
+        OR interval_unit = 'week' AND interval_count >= 26 OR interval_unit = 'day' AND interval_count >= 182)
+    AND (renewal_told IS NULL OR renewal_told <> current_period_end)
+ORDER BY current_period_end
+LIMIT sqlc.arg(most);
+
+-- name: MarkRenewalMailed :execrows
+UPDATE subscriptions SET renewal_told = current_period_end
+WHERE tenant_id = sqlc.arg(tenant_id) AND id = sqlc.arg(id) AND current_period_end = sqlc.arg(renews)
+    AND status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
+    AND (renewal_told IS NULL OR renewal_told <> current_period_end);
+
+-- name: ListUncheckedCards :many
+-- The customers whose card was not checked since a time.
+SELECT tenant_id, psp_customer_id FROM psp_customers
+WHERE card_checked_at < sqlc.arg(since)
+ORDER BY card_checked_at
+LIMIT sqlc.arg(most);
+
+-- name: MarkCardChecked :exec
+UPDATE psp_customers SET card_checked_at = sqlc.arg(now) WHERE tenant_id = sqlc.arg(tenant_id) AND psp_customer_id = sqlc.arg(psp_customer_id);
+
+-- name: MarkCardMailed :execrows
+UPDATE psp_customers SET card_told = sqlc.arg(reminder)
+WHERE tenant_id = sqlc.arg(tenant_id) AND psp_customer_id = sqlc.arg(psp_customer_id) AND (card_told IS NULL OR card_told < sqlc.arg(reminder));
 
 -- name: MarkCardAsked :execrows
 UPDATE subscriptions SET card_asked_for = trial_ends_at

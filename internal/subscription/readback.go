@@ -233,6 +233,9 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	if err != nil {
 		return next, err
 	}
+	if next.Unpaid, err = s.oldestUnpaid(ctx, known, next); err != nil {
+		return next, err
+	}
 	if next.metered, err = json.Marshal(remote.Metered); err != nil {
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -59,6 +60,7 @@ type Deps struct {
 	Customers    *customer.Service
 	Entitlements *entitlement.Service
 	Provider     *psp.Client
+	Wallet       wallet.Wallet
 	Items        items.Items
 	Prices       *pricelink.Service
 	Metering     metering
@@ -66,6 +68,8 @@ type Deps struct {
 	Audit        *audit.Log
 	Letters      *letters.Letters
 	Events       hook.Outbox // nil disables events
+	// Grace is how long a subscription that is past_due keeps its features.
+	Grace time.Duration
 	// BillingPage is the URL of the frontend's billing page.
 	BillingPage string
 	Tax         tenant.TaxRules

@@ -39,6 +39,9 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 			ExpiresAt: *row.PendingExpiresAt,
 		}
 	}
+	if row.UnpaidPSPInvoiceID != nil && row.UnpaidSince != nil {
+		s.Unpaid = &UnpaidInvoice{PSPID: *row.UnpaidPSPInvoiceID, Since: *row.UnpaidSince}
+	}
 	return s
 }
 
@@ -118,7 +121,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	if err != nil {
 		return err
 	}
-	err = s.q(ctx).InsertSubscription(ctx, subscriptionsql.InsertSubscriptionParams{
+	p := subscriptionsql.InsertSubscriptionParams{
 		ID: n.ID, TenantID: n.TenantID, PlanID: n.PlanID, Status: string(n.Status), Currency: n.Currency,
 		PriceCents: n.PriceCents, Quantity: n.Quantity, IntervalUnit: n.IntervalUnit, IntervalCount: n.IntervalCount,
 		BillingAnchor: n.BillingAnchor, CurrentPeriodStart: n.CurrentPeriodStart, CurrentPeriodEnd: n.CurrentPeriodEnd,
@@ -126,8 +129,11 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		PSPSubscriptionID: n.PSPSubscriptionID, PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type),
 		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
 		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms, HasPaymentMethod: n.HasPaymentMethod,
-	})
-	if err != nil {
+	}
+	if u := n.Unpaid; u != nil {
+		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
+	}
+	if err = s.q(ctx).InsertSubscription(ctx, p); err != nil {
 		return sqldb.Wrap(err, "insert subscription")
 	}
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
@@ -148,6 +154,9 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	if w := n.Pending; w != nil {
 		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt
 		p.PendingPSPPriceID, p.PendingPSPInvoiceID = orNil(w.PSPPriceID), orNil(w.PSPInvoiceID)
+	}
+	if u := n.Unpaid; u != nil {
+		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
 	}
 	rows, err := s.q(ctx).UpdateSubscription(ctx, p)
 	if err != nil {

@@ -86,6 +86,9 @@ type Subscription struct {
 	HasPaymentMethod   bool
 	Action             money.PaymentAction // the action that the latest invoice requires from the payer
 	Pending            *PendingChange      // nil if no change is pending
+	// Unpaid is the oldest invoice whose payment has failed, while the subscription is past_due;
+	// otherwise nil.
+	Unpaid *UnpaidInvoice
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
 	// former holds the encoded billing terms that ended within the last month, ordered by their
@@ -100,6 +103,13 @@ type Subscription struct {
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+}
+
+// UnpaidInvoice is an invoice of the provider whose payment has failed. Since is the time of the
+// first failure, or the due time of a sent invoice.
+type UnpaidInvoice struct {
+	PSPID string
+	Since time.Time
 }
 
 // PendingChange is a change of plan that takes effect once its invoice is paid.

@@ -32,6 +32,7 @@ type SubscriptionView struct {
 	CancellationReason *string                    `json:"cancellation_reason"`
 	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required."`
 	PendingChange      *PendingChangeView         `json:"pending_change"`
+	FeaturesUntil      *shape.Time                `json:"features_until" doc:"End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period."`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
 }
@@ -62,8 +63,8 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
-		PaymentAction: s.paymentAction(sub),
-		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
+		PaymentAction: s.paymentAction(sub), FeaturesUntil: shape.TP(s.featuresUntil(sub)),
+		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}
 	// Hide an expired change even if its end has not been read back yet.
 	if sub.hasPendingChange(s.deps.Clock.Now()) {

@@ -26,24 +26,32 @@ func (l *ledger) readPools(ctx context.Context, streams []*stream, now time.Time
 	if err := l.store.db.QueryAll(ctx, queries...); err != nil {
 		return err
 	}
-	count := map[uuid.UUID]*int64{} // of the reservations that a tenant can still open
-	for k, o := range open {
-		if count[k.TenantID] == nil {
-			count[k.TenantID] = new(int64(maxReservations))
-		}
-		*count[k.TenantID] -= o.count
-	}
+	setReserved(streams, open)
 	for _, s := range streams {
-		if count[s.key.TenantID] == nil {
-			count[s.key.TenantID] = new(int64(maxReservations))
-		}
-		s.canOpen, s.reserved = count[s.key.TenantID], open[s.key].units(s.meter)
 		slices.SortFunc(s.grants, compareGrants)
 		for _, g := range s.grants {
 			s.remaining, _ = s.remaining.Add(g.rest)
 		}
 	}
 	return l.findBilled(ctx, streams)
+}
+
+// setReserved sets the reserved units of streams, and how many more reservations their tenants can
+// open.
+func setReserved(streams []*stream, open map[StreamKey]openReservations) {
+	if len(open) == 0 && !slices.ContainsFunc(streams, (*stream).reserves) {
+		return
+	}
+	left := map[uuid.UUID]*int64{}
+	for _, s := range streams {
+		if left[s.key.TenantID] == nil {
+			left[s.key.TenantID] = new(int64(maxReservations))
+		}
+		s.canOpen, s.reserved = left[s.key.TenantID], open[s.key].units(s.meter)
+	}
+	for k, o := range open {
+		*left[k.TenantID] -= o.count
+	}
 }
 
 // findBilled finds the streams with grants that the tenants' plans bill. Usage in a trial is free, so

@@ -41,7 +41,8 @@ type grant struct {
 	sessionID   *string // of the checkout at the provider
 	createdAt   time.Time
 
-	isChanged bool // by the current batch
+	isOfDeleted bool // its meter is deleted; only set in lists
+	isChanged   bool // by the current batch
 }
 
 // hasExpired reports whether the grant has expired at a time.
@@ -283,6 +284,9 @@ func (s *Service) GrantsRemaining(ctx context.Context, tenantID uuid.UUID) (map[
 	grants, err := s.store.grants(ctx, tenantID)
 	now, left := s.clock.Now(), map[string]money.Total{}
 	for _, g := range grants {
+		if g.isOfDeleted {
+			continue // another meter can have the code
+		}
 		sum := left[g.featureCode]
 		if g.isValid(now) {
 			sum, _ = sum.Add(g.rest)

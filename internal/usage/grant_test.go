@@ -331,3 +331,40 @@ func TestGrantedUnitsOfDeletedEvents(t *testing.T) {
 		}
 	})
 }
+
+// An event recorded late for an interrupted window counts there and in the current count, but draws
+// once. Units that were drawn before the interruption do not take room of the limit.
+func TestGrantsInInterruptedWindows(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-20 12:00")
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
+		tenantID := w.NewTenant(t)
+		before := usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10")
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: before, Limits: map[string]int64{"calls": 10}})
+		give(t, w, tenantID, "calls", "5", nil)
+		record(t, w, tenantID, usagetest.Recording("calls", "12"), nil)
+		w.Clock.Set(usagetest.At("2026-11-22"))
+		after := usagetest.Billing("2026-11-21", usage.Month, 1, "2026-11-21", "2026-12-21")
+		after.Former = []usage.FormerBilling{{Billing: *before, Until: usagetest.At("2026-11-21")}}
+		w.Plans.Grant(tenantID, usage.Allowance{Billing: after, Limits: map[string]int64{"calls": 11}})
+		record(t, w, tenantID, usagetest.Recording("calls", "2"), nil)
+		wantRemaining(t, w, tenantID, "calls", "2")
+		record(t, w, tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-11-15"), nil)
+		wantRemaining(t, w, tenantID, "calls", "1")
+		if d := w.Detail(t, tenantID, "calls"); d.Current != usagetest.Total("15") || d.Granted != usagetest.Total("4") {
+			t.Errorf("%s used, %s granted", d.Current, d.Granted)
+		}
+		record(t, w, tenantID, usagetest.Recording("calls", "2"), usage.ErrQuotaExceeded)
+		record(t, w, tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "2"), "2026-11-15"), usage.ErrQuotaExceeded)
+		reserving(t, w, tenantID, "calls", "2", "a", usage.ErrQuotaExceeded)
+		reserving(t, w, tenantID, "calls", "1", "a", nil)
+		// The current window has the whole limit once the interrupted one would have ended.
+		w.Clock.Set(usagetest.At("2026-12-10"))
+		record(t, w, tenantID, usagetest.Recording("calls", "9"), nil)
+		wantRemaining(t, w, tenantID, "calls", "1")
+		if wrong := w.Recount(t); wrong != 0 {
+			t.Errorf("%d counters are wrong", wrong)
+		}
+	})
+}

@@ -61,7 +61,7 @@ func TestManyEventsAreThoseOfTheModel(t *testing.T) {
 			c.isLarge = true
 			for steps, events := 0, dbtest.Rounds(2_000, 1_000_000); seen["submissions"] < events; steps++ {
 				c.step(dbtest.Rounds(40, 400))
-				if steps%50 == 0 {
+				if steps%100 == 0 {
 					c.compareAll()
 				}
 			}
@@ -135,7 +135,7 @@ func (c *modelCheck) step(events int) {
 		c.changeMeter(choose(c, "meter", codes()...))
 		c.seen["a meter was changed"]++
 	case 3:
-		c.Clock.Set(c.Clock.Now().Add(time.Duration(choose(c, "hours", 1, 24, 5*24, 20*24, 30*24)) * time.Hour))
+		c.wait()
 	case 4:
 		if err := c.Retention("").Prune(c.Context()); err != nil {
 			c.Fatal(err)
@@ -150,6 +150,18 @@ func (c *modelCheck) step(events int) {
 	default:
 		c.submit(events)
 	}
+}
+
+// wait lets time pass.
+func (c *modelCheck) wait() {
+	hours := choose(c, "hours", 1, 24, 5*24, 20*24, 30*24)
+	if c.isLarge {
+		hours /= 6
+		since := c.Clock.Now().Add(-60 * day)
+		c.forget(since)
+		c.comparesSince = &since
+	}
+	c.Clock.Set(c.Clock.Now().Add(time.Duration(hours) * time.Hour))
 }
 
 func (c *modelCheck) compareAll() {
@@ -273,7 +285,8 @@ func (c *modelCheck) checkReservation(r *usage.Submission, got usage.Decided, wa
 	if r.Hold == nil && r.Settles == nil {
 		return
 	}
-	of := c.pool(streamName{r.TenantID, r.MeterCode}).reservations[*r.IdempotencyKey]
+	pool := c.pool(streamName{r.TenantID, r.MeterCode})
+	of := pool.reservations[*r.IdempotencyKey]
 	switch {
 	case want != nil && want.err == usage.ErrSettled: //nolint:errorlint // it is not wrapped
 		if usage.ExtraOf(got.Err)["event_id"] != of.eventID.String() {
@@ -284,6 +297,7 @@ func (c *modelCheck) checkReservation(r *usage.Submission, got usage.Decided, wa
 		of.eventID = got.Event.ID
 	case of.id == uuid.Nil:
 		of.id = got.Reservation.ID
+		pool.named = append(pool.named, *r.IdempotencyKey)
 	case of.id != got.Reservation.ID || of.quantity != got.Reservation.Quantity:
 		c.Fatalf("%+v: reserved %+v, want %+v", r, got.Reservation, of)
 	}
@@ -335,19 +349,13 @@ func (c *modelCheck) drawKey() string {
 	return choose(c, "key", "a", "b", "c", "d", "e", "f")
 }
 
-// drawReservation returns the key of a reservation of a stream, or "".
+// drawReservation returns the key of one of the latest reservations of a stream, or "".
 func (c *modelCheck) drawReservation(s streamName) string {
-	var keys []string
-	for key, r := range c.pool(s).reservations {
-		if r.id != uuid.Nil && (!r.settled || !c.isLarge) {
-			keys = append(keys, key)
-		}
-	}
-	if len(keys) == 0 {
+	named := c.pool(s).named
+	if len(named) == 0 {
 		return ""
 	}
-	slices.Sort(keys)
-	return choose(c, "reservation", keys...)
+	return choose(c, "reservation", named[max(0, len(named)-100):]...)
 }
 
 // releaseOne releases a reservation.

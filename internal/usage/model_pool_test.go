@@ -17,6 +17,8 @@ type modelPool struct {
 	cap          *int64
 	grants       []*modelGrant
 	reservations map[string]*modelReservation // by key
+	open         map[string]*modelReservation // a part of them, with all that are open
+	named        []string                     // the keys of the ones with a known ID, in their order
 }
 
 type modelGrant struct {
@@ -37,7 +39,7 @@ type modelReservation struct {
 
 func (m *model) pool(s streamName) *modelPool {
 	if m.pools[s] == nil {
-		m.pools[s] = &modelPool{reservations: map[string]*modelReservation{}}
+		m.pools[s] = &modelPool{reservations: map[string]*modelReservation{}, open: map[string]*modelReservation{}}
 	}
 	return m.pools[s]
 }
@@ -83,9 +85,12 @@ func (r *modelReservation) isOpen(now time.Time) bool {
 
 // reserved returns the units of the open reservations, except one.
 func (m *model) reserved(s streamName, now time.Time, except string) (reserved money.Quantity) {
-	for key, r := range m.pool(s).reservations {
+	open := m.pool(s).open
+	for key, r := range open {
 		switch {
-		case key == except || !r.isOpen(now):
+		case !r.isOpen(now):
+			delete(open, key)
+		case key == except:
 		case m.meters[s.code].Aggregation == usage.Count:
 			reserved += money.One
 		default:
@@ -204,6 +209,7 @@ func (m *model) reserve(now time.Time, r *usage.Submission) *modelRefusal {
 		pool.reservations[*r.IdempotencyKey] = of
 	}
 	of.expiresAt, of.released = now.Add(*r.Hold), false
+	pool.open[*r.IdempotencyKey] = of
 	return nil
 }
 

@@ -27,6 +27,9 @@ type model struct {
 	keys       map[string]*modelKey
 	pruned     map[streamName]time.Time // events recorded before this time may be deleted
 	alerts     map[uuid.UUID][]modelAlert
+	// comparesSince is the end of the oldest counters to compare; nil compares all.
+	comparesSince *time.Time
+	raised        map[string]int // the highest threshold by stream, period and limit
 }
 
 type streamName struct {
@@ -82,7 +85,7 @@ const (
 func newModel() *model {
 	return &model{
 		meters: map[string]usage.Meter{}, allowances: map[uuid.UUID]usage.Allowance{},
-		events: map[streamName][]modelEvent{}, sums: map[streamName]map[[2]int64]*modelSum{}, pools: map[streamName]*modelPool{}, keys: map[string]*modelKey{}, pruned: map[streamName]time.Time{}, alerts: map[uuid.UUID][]modelAlert{},
+		events: map[streamName][]modelEvent{}, sums: map[streamName]map[[2]int64]*modelSum{}, pools: map[streamName]*modelPool{}, keys: map[string]*modelKey{}, pruned: map[streamName]time.Time{}, alerts: map[uuid.UUID][]modelAlert{}, raised: map[string]int{},
 	}
 }
 
@@ -195,6 +198,13 @@ func (m *model) prune(now time.Time) (some bool) {
 	return some
 }
 
+// forget drops the sums of periods that ended before a time. They are computed again when needed.
+func (m *model) forget(before time.Time) {
+	for _, of := range m.sums {
+		maps.DeleteFunc(of, func(_ [2]int64, a *modelSum) bool { return a.period.End.Before(before) })
+	}
+}
+
 // whole reports whether a period still has all its events, or is the unbounded one, which does not
 // need them.
 func (m *model) whole(s streamName, p usage.Period) bool {
@@ -213,11 +223,11 @@ func (m *model) alert(s streamName, p usage.Period) {
 		return
 	}
 	limit := *m.limit(s) // each limit has its own alerts
-	for _, a := range m.alerts[s.tenantID] {
-		if a.code == s.code && a.period.Equal(p) && a.limit == limit && a.threshold >= threshold {
-			return
-		}
+	key := fmt.Sprint(s, p.Start.UnixMicro(), p.End.UnixMicro(), limit)
+	if m.raised[key] >= threshold {
+		return
 	}
+	m.raised[key] = threshold
 	m.alerts[s.tenantID] = append(m.alerts[s.tenantID], modelAlert{s.code, p, threshold, limit, value})
 }
 
@@ -331,7 +341,11 @@ func (m *model) compareEvents(s streamName, d usage.Detail) string {
 
 // compareCounters checks every counter of a stream, shown or not.
 func (m *model) compareCounters(t modelTest, w *usagetest.World, s streamName, meterID uuid.UUID) string {
-	counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: s.tenantID, MeterID: meterID}, usage.AllTime())
+	among := usage.AllTime()
+	if m.comparesSince != nil {
+		among.Start = *m.comparesSince
+	}
+	counters, err := w.Counters(t.Context(), usage.StreamKey{TenantID: s.tenantID, MeterID: meterID}, among)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,16 +44,24 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 			t.Fatalf("%s: %v", state, err)
 		}
 	}
+	// Grants and reservations.
+	give(t, w, tenantID, "tight", "5", nil)
+	held := reserving(t, w, tenantID, "tight", "1", "held", nil)
+	record(t, w, tenantID, usagetest.WithKey(usagetest.Recording("tight", "2"), "drawn"), nil)
+	settling(t, w, tenantID, held.ID, "1", nil)
+	if _, err := w.Summary(t.Context(), tenantID); err != nil {
+		t.Fatal(err)
+	}
 	seen, looked, databases := 0, 0, map[string]bool{}
-	for _, p := range dbtest.Plans(t, db, regexp.MustCompile(`usage_(counters|streams|events|keys|alerts)`)) {
+	for _, p := range dbtest.Plans(t, db, regexp.MustCompile(`usage_(counters|streams|events|keys|alerts|grants|reservations)`)) {
 		databases[p.Database] = true
 		if strings.Contains(p.Statement, "= v.column") {
 			looked++
 		}
 		for _, step := range p.Steps {
-			table := regexp.MustCompile(`usage_[a-z]+|\b[cse]\b|Index Cond`).FindString(step)
-			if table == "" {
-				continue // a system table
+			table := regexp.MustCompile(`usage_[a-z]+|\b[cser]\b|Index Cond`).FindString(step)
+			if table == "" || strings.Contains(step, "(id = usage_") {
+				continue // a system table, or the meter of a row
 			}
 			seen++
 			if !strings.Contains(step, "tenant_id") && !strings.HasPrefix(step, "Index Scan") && !strings.HasPrefix(step, "Index Only Scan") {

@@ -106,7 +106,7 @@ UPDATE usage_streams SET granted_until = sqlc.arg(until)::timestamptz
 WHERE tenant_id = $1 AND meter_id = $2 AND (granted_until IS NULL OR granted_until < sqlc.arg(until)::timestamptz);
 
 -- name: Grants :many
-SELECT sqlc.embed(usage_grants), meters.code
+SELECT sqlc.embed(usage_grants), meters.code, meters.deleted_at
 FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
 WHERE usage_grants.tenant_id = $1 AND usage_grants.deleted_at IS NULL
 ORDER BY usage_grants.created_at DESC, usage_grants.id DESC;

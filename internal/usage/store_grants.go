@@ -47,6 +47,7 @@ func (s store) grants(ctx context.Context, tenantID uuid.UUID) ([]grant, error) 
 	list := make([]grant, len(rows))
 	for i, row := range rows {
 		list[i] = grantOf(row.UsageGrant, row.Code)
+		list[i].isOfDeleted = row.DeletedAt != nil
 	}
 	return list, sqldb.Wrap(err, "list grants")
 }

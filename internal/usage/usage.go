@@ -65,7 +65,7 @@ type Allowance struct {
 	BillsUsage, IsTrial bool
 	Currency            string   // ISO 4217, of the subscription
 	PriceIDs            []string // the provider's prices that bill usage; nil if unknown
-	// ChangesAt is when an override expires next, so that the limits change; nil for never.
+	// ChangesAt is when an override expires or a grace period ends next; nil for never.
 	ChangesAt *time.Time
 }
 
@@ -107,6 +107,9 @@ type Reading struct {
 	Currency                 string           // of UnitPrice, ISO 4217
 	alerts                   []quotaAlert
 }
+
+// Ungranted returns the part of the usage that the limit has to cover.
+func (r Reading) Ungranted() money.Total { return minus(r.Current, r.Granted) }
 
 // Percent returns the usage in percent of the limit, rounded half up to two decimals. It returns
 // nil if unlimited.

@@ -75,6 +75,17 @@ func recordingScenarios(onPostgres bool) []scenario {
 		return numberedCaller(recordKeyed(w.users[i%users]), w.nextSeries())
 	}
 	keyed.probe = func(w *world) request { return recordKeyed(w.users[0]) }
+	granted := record
+	granted.name = "record with a grant"
+	granted.rates, granted.p99s = nil, nil
+	granted.caller = func(w *world, i int) load.Caller {
+		return numberedCaller(recordGranted(w.users[i%users]), w.nextSeries())
+	}
+	granted.probe = func(w *world) request { return recordGranted(w.users[0]) }
+	reserved := record
+	reserved.name = "reserve, then settle"
+	reserved.rates, reserved.p99s = nil, nil
+	reserved.caller = func(w *world, i int) load.Caller { return reserving(w.users[i%users], w.nextSeries()) }
 	hot := record
 	hot.name = "record, one counter"
 	hot.rates, hot.p99s = nil, nil
@@ -89,12 +100,12 @@ func recordingScenarios(onPostgres bool) []scenario {
 		probe: func(w *world) request { return recordBatch(w.users[0]) },
 	}
 	if onPostgres {
-		record.bare, keyed.bare, hot.bare = pgbench, pgbench, pgbenchOne
+		record.bare, keyed.bare, granted.bare, reserved.bare, hot.bare = pgbench, pgbench, pgbench, pgbench, pgbenchOne
 		record.rates, record.p99s = map[int]float64{16: 3_500, 64: 6_000}, map[int]float64{64: 50}
 		keyed.rates, keyed.p99s = record.rates, record.p99s
 		batch.rates = map[int]float64{16: 35_000}
 	}
-	return []scenario{record, keyed, hot, batch}
+	return []scenario{record, keyed, granted, reserved, hot, batch}
 }
 
 // readScenario returns the scenario for a GET request, with the target rate at 64 connections.
@@ -130,6 +141,43 @@ func recordKeyed(u *user) request {
 	r := recordOne(u)
 	r.token = u.key
 	return r
+}
+
+// recordGranted is like recordOne for a meter whose limit is 0, so that every event draws from a
+// grant.
+func recordGranted(u *user) request {
+	r := recordOne(u)
+	r.body = strings.Replace(r.body, "api-calls", grantedMeter, 1)
+	return r
+}
+
+// reserving alternates between reserving units and settling the reservation. Each of the two is a
+// request that counts.
+func reserving(u *user, series int) load.Caller {
+	path := "/api/v1/tenant/" + u.tenant.String() + "/usage/reservations"
+	reserve := numberedCaller(request{
+		method: http.MethodPost, path: path, token: u.access, body: `{"meter_code":"api-calls","quantity":2,"idempotency_key":"` + placeholder + `"}`,
+	}, series)
+	var open string // the ID of the open reservation
+	return load.Caller{
+		Next: func() []byte {
+			if open == "" {
+				return reserve.Next()
+			}
+			return request{method: http.MethodPost, path: path + "/" + open + "/settle", token: u.access, body: `{"quantity":1}`}.bytes()
+		},
+		Answered: func(body []byte) error {
+			if open != "" {
+				open = ""
+				return nil
+			}
+			_, rest, found := strings.Cut(string(body), `"id":"`)
+			if open, _, _ = strings.Cut(rest, `"`); !found {
+				return fmt.Errorf("no reservation: %s", body)
+			}
+			return nil
+		},
+	}
 }
 
 func login(u *user) request {

@@ -22,6 +22,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
 
@@ -30,6 +31,8 @@ const (
 	users    = 64 // each owns a tenant with an active subscription
 	password = "correct horse battery staple"
 	plenty   = int64(1_000_000_000_000) // a quota that is checked but never reached
+	// grantedMeter is a meter with a limit of 0 and plenty of granted units.
+	grantedMeter = "granted"
 )
 
 // user is a seeded account.
@@ -87,7 +90,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
 	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
-	subscribers := entitlement.NewRegister(db, clock.System())
+	subscribers := entitlement.NewRegister(db, clock.System(), 0)
 	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{
 		DB: db, Clock: system, Subscriptions: subscribers, Overviews: subscribers, Audit: trail,
@@ -110,6 +113,7 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 			}
 		}
 	}
+	addGranted(&demo)
 	plans := catalog.New(catalog.Deps{DB: db, Clock: system, Audit: trail})
 	list := pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans, Meters: meters.NewService(meters.Deps{DB: db, Clock: system, Audit: trail, Currencies: plans}),
@@ -122,6 +126,34 @@ func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	s.keys = apikey.NewService(apikey.Deps{DB: db, Clock: clock.System(), Tenants: s.tenants})
 	s.plan, err = plans.PlanBySlug(ctx, "team")
 	return s, err
+}
+
+// addGranted adds the meter whose events draw from grants to the catalog.
+func addGranted(demo *pricelist.Catalog) {
+	demo.Features = append(demo.Features, pricelist.FeatureData{Code: grantedMeter, Name: pricelist.Text{"en": "Granted"}})
+	demo.Meters = append(demo.Meters, pricelist.MeterData{
+		Code: grantedMeter, Name: "Granted", AggregationType: "sum", ResetInterval: "monthly", QuotaEnforcement: "hard",
+	})
+	for _, product := range demo.Products {
+		for _, plan := range product.Plans {
+			plan.Entitlements[grantedMeter] = pricelist.Grant{Quota: new(int64)}
+		}
+	}
+}
+
+// grant gives a tenant plenty of units of the meter whose events draw from grants.
+func (s *seeder) grant(ctx context.Context, tenantID uuid.UUID, now time.Time) error {
+	conn := s.db.Conn(ctx)
+	_, err := conn.ExecContext(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, granted_until)
+SELECT $1::uuid, id, $2::timestamptz FROM meters WHERE code = $3`, tenantID, usage.AllTime().End, grantedMeter)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `INSERT INTO usage_grants (tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths,
+    starts_at, priority, source, created_at)
+SELECT $1::uuid, $2::uuid, id, $3::bigint, 0, $4::bigint, 0, $5::timestamptz, 50, 'admin', $6::timestamptz FROM meters WHERE code = $7`,
+		tenantID, sqldb.NewID(), plenty, plenty, now, now, grantedMeter)
+	return err
 }
 
 // user registers an account and a tenant with a subscription to the plan.
@@ -152,6 +184,9 @@ func (s *seeder) user(ctx context.Context, email string) (*user, error) {
 VALUES ($1, $2, $3, 'active', 'EUR', 900, 5, 'month', 1, $4, $5, $6, $7, 1, $8, $9)`,
 		sqldb.NewID(), id, s.plan.ID, first, first, first.AddDate(0, 1, 0), "sub_"+email, now, now)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.grant(ctx, id, now); err != nil {
 		return nil, err
 	}
 	_, key, err := s.keys.Create(ctx, &id, apikey.Terms{Name: "Bench", Scopes: []string{authz.UsageWrite}})

@@ -44,6 +44,7 @@ var opened = map[string][]string{
 		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
 	},
+	"credit.write": {"GET /api/v1/admin/tenants/{tenant}/credit", "POST /api/v1/admin/tenants/{tenant}/credit"},
 	"limits.write": {
 		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",
 		"DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}", "PUT /usage/{meterCode}/cap",

@@ -167,7 +167,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
-		Subscriptions: entitlement.NewRegister(db, clock.System()),
+		Subscriptions: entitlement.NewRegister(db, clock.System(), 0),
 	})
 	packs := pack.New(db, plans)
 	return command(pricelist.New(pricelist.Deps{

@@ -252,7 +252,8 @@ func isInBilledPeriod(sub subscription.Subscription, at time.Time) bool {
 // does not offer plans with a lower quota.
 type Consumption struct{ Usage *usage.Service }
 
-// Current returns the current usage of each meter by code, rounded up.
+// Current returns the current usage of each meter by code, without the units drawn from grants,
+// rounded up.
 func (c Consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	summary, err := c.Usage.Summary(ctx, tenantID)
 	if err != nil {
@@ -260,7 +261,7 @@ func (c Consumption) Current(ctx context.Context, tenantID uuid.UUID) (map[strin
 	}
 	used := make(map[string]int64, len(summary.Readings))
 	for _, r := range summary.Readings {
-		used[r.Meter.Code] = r.Current.Ceil()
+		used[r.Meter.Code] = r.Ungranted().Ceil()
 	}
 	return used, nil
 }

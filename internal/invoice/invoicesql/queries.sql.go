@@ -478,6 +478,59 @@ func (q *Queries) LinkedPlanPrices(ctx context.Context) ([]LinkedPlanPricesRow, 
 	return items, nil
 }
 
+const listLastAttempts = `-- name: ListLastAttempts :many
+SELECT p.tenant_id, p.psp_invoice_id, s.psp_subscription_id
+FROM psp_invoices p
+JOIN subscriptions s ON s.tenant_id = p.tenant_id AND s.status IN ('active', 'past_due') AND s.cancel_at IS NULL AND NOT s.cancel_at_period_end
+WHERE p.status = 'open' AND NOT p.last_attempt_told AND p.attempts = $1
+    AND p.next_attempt_at > $2 AND p.next_attempt_at <= $3
+ORDER BY p.next_attempt_at
+LIMIT $4
+`
+
+type ListLastAttemptsParams struct {
+	Attempts int32
+	Now      *time.Time
+	Before   *time.Time
+	Most     int32
+}
+
+type ListLastAttemptsRow struct {
+	TenantID          uuid.UUID
+	PSPInvoiceID      string
+	PSPSubscriptionID string
+}
+
+// The open invoices of running subscriptions that will be collected for the last time between two
+// times, and whose tenant was not notified.
+func (q *Queries) ListLastAttempts(ctx context.Context, arg ListLastAttemptsParams) ([]ListLastAttemptsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listLastAttempts,
+		arg.Attempts,
+		arg.Now,
+		arg.Before,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListLastAttemptsRow{}
+	for rows.Next() {
+		var i ListLastAttemptsRow
+		if err := rows.Scan(&i.TenantID, &i.PSPInvoiceID, &i.PSPSubscriptionID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const minorUnits = `-- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1
 `
@@ -550,6 +603,30 @@ type NoteFailedPaymentParams struct {
 
 func (q *Queries) NoteFailedPayment(ctx context.Context, arg NoteFailedPaymentParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, noteFailedPayment, arg.PSPInvoiceID, arg.Event)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const noteLastAttempt = `-- name: NoteLastAttempt :execrows
+UPDATE psp_invoices SET last_attempt_told = true
+WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2 AND NOT psp_invoices.last_attempt_told
+    AND EXISTS (
+        SELECT 1 FROM subscriptions s
+        WHERE s.tenant_id = $1 AND s.psp_subscription_id = $3
+            AND s.status IN ('active', 'past_due') AND s.cancel_at IS NULL AND NOT s.cancel_at_period_end
+    )
+`
+
+type NoteLastAttemptParams struct {
+	TenantID          uuid.UUID
+	PSPInvoiceID      string
+	PSPSubscriptionID string
+}
+
+func (q *Queries) NoteLastAttempt(ctx context.Context, arg NoteLastAttemptParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, noteLastAttempt, arg.TenantID, arg.PSPInvoiceID, arg.PSPSubscriptionID)
 	if err != nil {
 		return 0, err
 	}

@@ -19,9 +19,9 @@ func TestCredit(t *testing.T) {
 		first.WantAt("data.balance_applied", object{"amount_cents": 0.0, "currency": "EUR"})
 		get(c, "/credit").WantAt("data", object{"balance": object{"amount_cents": 0.0, "currency": "EUR"}, "entries": []any{}})
 
-		balance := "/customers/" + s.ProviderObjects(c.Owner, "customer")[0].Str("id") + "/balance_transactions"
-		s.AtProvider("POST", balance, "amount", "-3000", "currency", "eur")
-		s.AtProvider("POST", balance, "amount", "500", "currency", "eur")
+		admin := "/api/v1/admin/tenants/" + c.Tenant + "/credit"
+		s.Call("POST", admin, s.Admin(), object{"amount_cents": 3000, "currency": "EUR", "reason": "outage"}).Want(201)
+		s.Call("POST", admin, s.Admin(), object{"amount_cents": -500, "currency": "EUR", "reason": "too much"}).Want(201)
 		get(c, "/credit").WantAt("data.balance", object{"amount_cents": 2500.0, "currency": "EUR"}).
 			WantAt("data.entries.0.amount", object{"amount_cents": -500.0, "currency": "EUR"}).
 			WantAt("data.entries.1.amount", object{"amount_cents": 3000.0, "currency": "EUR"})

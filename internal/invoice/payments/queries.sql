@@ -50,13 +50,5 @@ FROM psp_customers c
 LEFT JOIN subscriptions s ON s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
 WHERE c.tenant_id = $1;
 
--- name: Creditor :one
--- The customer whose balance is the tenant's credit, and the currency of a zero balance.
-SELECT c.psp_customer_id, s.currency, t.preferred_currency
-FROM tenants t
-LEFT JOIN psp_customers c ON c.tenant_id = t.id
-LEFT JOIN subscriptions s ON s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired')
-WHERE t.id = $1;
-
 -- name: CountTenants :one
 SELECT count(*) FROM tenants WHERE id = $1;

@@ -78,22 +78,6 @@ func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscri
 	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNotFound)
 }
 
-// creditor identifies the credit of a tenant: its customer at the provider (empty if there is
-// none), and the currency of a zero balance.
-type creditor struct{ customer, currency string }
-
-func (s store) creditor(ctx context.Context, tenantID uuid.UUID) (creditor, error) {
-	row, err := s.q(ctx).Creditor(ctx, tenantID)
-	c := creditor{currency: row.PreferredCurrency}
-	if row.PSPCustomerID != nil {
-		c.customer = *row.PSPCustomerID
-	}
-	if row.Currency != nil {
-		c.currency = *row.Currency
-	}
-	return c, sqldb.WrapAbsent(err, "find whose credit to read", errNoTenant)
-}
-
 // exists returns errNoTenant if the tenant does not exist.
 func (s store) exists(ctx context.Context, tenantID uuid.UUID) error {
 	n, err := s.q(ctx).CountTenants(ctx, tenantID)

@@ -146,6 +146,21 @@ func billingMails(tenant Variable) []Mail {
 			{"amount", "Paid amount.", true},
 			{"paid", "Time of payment.", true},
 		}, sampleReceipt},
+		{"card_expires", "A card expires in 30 or 7 days. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
+			tenant,
+			{"last4", "Last four digits of the card.", true},
+			{"expires", "Last month in which the card is valid, such as 12/2026.", true},
+		}, sampleCardExpires},
+		{"renewal_reminder", "A subscription with a cycle of six months or more renews in 7 days. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
+			tenant, plan,
+			{"renews", "Date of the renewal.", true},
+			{"amount", "Amount of the renewal.", true},
+		}, sampleRenewalReminder},
+		{"last_attempt", "An invoice is about to be collected for the last time. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
+			tenant, plan,
+			{"amount", "Amount due.", true},
+			{"attempt", "Time of the last attempt.", true},
+		}, sampleLastAttempt},
 		{"webhook_disabled", "A webhook endpoint was disabled because its deliveries failed.", []Variable{
 			tenant, {"url", "URL of the endpoint.", false}, {"since", "Time of the first failed delivery.", true},
 		}, sampleWebhookDisabled},
@@ -207,6 +222,23 @@ func sampleReceipt(ctx context.Context, l *Letters, locale string, sparse bool) 
 		r.What = ""
 	}
 	return l.Receipt(ctx, locale, sampleTo, r)
+}
+
+func sampleCardExpires(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.CardExpires(ctx, locale, sampleTo, CardExpires{Tenant: "Acme", Last4: "4242", Expires: sampleTime})
+}
+
+func sampleRenewalReminder(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.RenewalReminder(ctx, locale, sampleTo, RenewalReminder{
+		Tenant: "Acme", Plan: "Team", RenewsAt: sampleTime.AddDate(0, 0, 7), Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
+	})
+}
+
+func sampleLastAttempt(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.LastAttempt(ctx, locale, sampleTo, LastAttempt{
+		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
+		AttemptAt: sampleTime.AddDate(0, 0, 1), PaymentURL: "https://invoice.example.com/i/42",
+	})
 }
 
 func sampleWebhookDisabled(ctx context.Context, l *Letters, locale string, _ bool) error {

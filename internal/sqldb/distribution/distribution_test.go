@@ -142,9 +142,14 @@ func prepareAll(t *testing.T, db *sqldb.DB) {
 // across lists the statements that search the rows of all tenants in distributed tables, each with
 // its reason. Citus sends them to every shard.
 var across = map[string]string{
+	"subscriptionsql.HadTrialAsOwner":     "an owner has one trial of a product, in whichever tenant it began",
 	"usagesql.ExpiredGrants":              "a job that runs every minute finds the grants that have expired",
 	"usagesql.OldReservations":            "a job deletes old reservations, up to its limit",
 	"entitlementsql.ListExpired":          "a job that runs every minute finds the overrides that have expired",
+	"subscriptionsql.ListRenewals":        "a job that runs every minute finds the renewals to announce",
+	"subscriptionsql.ListUncheckedCards":  "a job that runs every minute finds the cards to check",
+	"invoicesql.ListLastAttempts":         "a job that runs every minute finds the attempts to announce",
+	"entitlementsql.ListGraceEnded":       "a job that runs every minute finds the grace periods that have ended",
 	"billingsql.CountRejections":          "the figure of a metric",
 	"billingsql.CountersOfPeriodEnd":      "periods that have just ended, whoever has them",
 	"billingsql.PruneDecided":             "of all tenants, days after somebody decided",

@@ -43,6 +43,7 @@ var Tables = map[string]Class{
 	// Purchases, usage and payments. They grow with tenants and usage.
 	"change_previews":      Distributed,
 	"checkouts":            Distributed,
+	"credit_entries":       Distributed,
 	"former_psp_customers": Distributed,
 	"invoice_documents":    Distributed,
 	"invoice_lines":        Distributed,

@@ -646,11 +646,16 @@ CREATE TABLE psp_customers (
     tax_id_value text,
     psp_tax_id text,
     tax_id_answered_at timestamp with time zone,
+    -- When the card was last checked for its expiry (first the creation), and the reminder that was last sent, which is
+    -- identified by the time from which it was due.
+    card_checked_at timestamp with time zone,
+    card_told timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );
 -- PostgreSQL only: a customer belongs to one tenant. Citus cannot enforce it.
 /* postgres: */ CREATE UNIQUE INDEX psp_customers_one_tenant_key ON psp_customers (psp_customer_id) /* sqlite: SELECT 1 */;
 CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE INDEX psp_customers_card_checked_at_idx ON psp_customers (card_checked_at);
 CREATE INDEX psp_customers_psp_tax_id_idx ON psp_customers (psp_tax_id) WHERE psp_tax_id IS NOT NULL;
 CREATE INDEX psp_customers_tax_id_answered_at_idx ON psp_customers (tax_id_answered_at, tenant_id) WHERE tax_id_answered_at IS NOT NULL;
 
@@ -686,6 +691,8 @@ CREATE TABLE subscriptions (
     trial_ends_at timestamp with time zone,
     -- The trial end that the tenant was notified of.
     trial_end_told timestamp with time zone,
+    -- The period end that the tenant was reminded of.
+    renewal_told timestamp with time zone,
     -- Whether the subscription or its customer has a payment method, as last read.
     has_payment_method boolean NOT NULL DEFAULT true,
     -- The trial end for which the tenant was asked to add a payment method.
@@ -704,6 +711,11 @@ CREATE TABLE subscriptions (
     -- The action that the latest invoice requires from the customer, and the page for it.
     payment_action text,
     payment_url text,
+    -- The oldest invoice whose payment has failed, and the first failed attempt, while the
+    -- subscription is past_due. grace_ended means that the end of the grace period was published.
+    unpaid_psp_invoice_id text,
+    unpaid_since timestamp with time zone,
+    grace_ended boolean NOT NULL DEFAULT false,
     -- A change that waits for the payment of an invoice.
     pending_plan_id uuid REFERENCES plans (id),
     pending_psp_price_id text,
@@ -732,6 +744,10 @@ CREATE INDEX subscriptions_live_status_idx ON subscriptions (status) WHERE statu
 CREATE INDEX subscriptions_plan_id_idx ON subscriptions (plan_id, currency, price_cents, interval_unit, interval_count)
     WHERE status NOT IN ('canceled', 'incomplete_expired');
 CREATE INDEX subscriptions_tenant_id_idx ON subscriptions (tenant_id, created_at);
+-- The subscriptions whose renewal is announced.
+CREATE INDEX subscriptions_renewal_idx ON subscriptions (current_period_end)
+    WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end;
+CREATE INDEX subscriptions_grace_idx ON subscriptions (unpaid_since) WHERE status = 'past_due' AND NOT grace_ended;
 CREATE INDEX subscriptions_unjournaled_idx ON subscriptions (id) WHERE journaled_version <> sync_version;
 
 -- A hosted checkout, written before its session is requested: id is the idempotency key of that
@@ -812,6 +828,33 @@ CREATE TABLE limit_overrides (
 );
 CREATE INDEX limit_overrides_expires_at_idx ON limit_overrides (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX limit_overrides_feature_id_idx ON limit_overrides (feature_id);
+
+-- An amount of credit that the platform gave to a tenant, or took back if it is negative. The row is
+-- committed before the provider is called, and id is the idempotency key of that request. Until
+-- applied_at is set, the row is leased to the request that works on it. leased_until is real time.
+CREATE TABLE credit_entries (
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    id uuid NOT NULL,
+    psp_customer_id text NOT NULL,
+    amount_cents bigint NOT NULL,
+    currency text NOT NULL REFERENCES currencies (code),
+    reason text NOT NULL,
+    -- The user or API key that changed the credit, and its name then.
+    by_type text NOT NULL,
+    by_id text NOT NULL,
+    by_name text NOT NULL,
+    -- The caller and the source of the request, for the audit trail.
+    origin jsonb NOT NULL,
+    -- Identifies a request with an idempotency key.
+    request_id text,
+    leased_until timestamp with time zone NOT NULL,
+    applied_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+-- A tenant has at most one amount that is not applied yet.
+CREATE UNIQUE INDEX credit_entries_pending_key ON credit_entries (tenant_id) WHERE applied_at IS NULL;
+CREATE INDEX credit_entries_request_id_idx ON credit_entries (tenant_id, request_id) WHERE request_id IS NOT NULL;
 
 -- The SHA-256, in hex, of the entitlements that webhooks were last notified of; empty before that.
 CREATE TABLE entitlement_digests (
@@ -1236,6 +1279,8 @@ CREATE TABLE psp_invoices (
     decline_code text,
     -- The last failed payment that the tenant was notified of.
     failed_event text,
+    -- Whether the tenant was notified of the last attempt to collect the invoice.
+    last_attempt_told boolean NOT NULL DEFAULT false,
     -- The last webhook event of the invoice: none, the issue, or the end.
     told text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL,
@@ -1243,6 +1288,7 @@ CREATE TABLE psp_invoices (
 );
 CREATE UNIQUE INDEX psp_invoices_tenant_id_id_key ON psp_invoices (tenant_id, id);
 CREATE INDEX psp_invoices_failed_idx ON psp_invoices (tenant_id, failed_at) WHERE status = 'open' AND failed_at IS NOT NULL;
+CREATE INDEX psp_invoices_next_attempt_idx ON psp_invoices (next_attempt_at) WHERE status = 'open' AND NOT last_attempt_told;
 CREATE INDEX psp_invoices_sums_idx ON psp_invoices (tenant_id, year, currency, status, paid_cents, open_cents, refunded_cents);
 
 -- The plan or meter that a line of a provider's invoice billed, with its name by locale when the

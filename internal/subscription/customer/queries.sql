@@ -5,8 +5,8 @@ SELECT psp_customer_id FROM psp_customers WHERE tenant_id = $1;
 SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1;
 
 -- name: InsertCustomer :exec
-INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
-VALUES ($1, $2, $3)
+INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at, card_checked_at)
+VALUES ($1, $2, $3, $3)
 ON CONFLICT (tenant_id) DO NOTHING;
 
 -- name: ForgetCustomer :execrows

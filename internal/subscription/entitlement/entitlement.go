@@ -5,6 +5,7 @@ package entitlement
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -69,6 +70,7 @@ type Grants interface {
 type Deps struct {
 	DB          *sqldb.DB
 	Clock       clock.Clock
+	Grace       time.Duration // how long a subscription that is past_due keeps its features
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Team        Team
@@ -90,7 +92,7 @@ type Service struct {
 
 // NewService returns a Service.
 func NewService(d Deps) *Service {
-	s := &Service{Register: NewRegister(d.DB, d.Clock), deps: d, store: store{d.DB}}
+	s := &Service{Register: NewRegister(d.DB, d.Clock, d.Grace), deps: d, store: store{d.DB}}
 	s.terms = querycache.New(querycache.Config[uuid.UUID, Terms]{DB: d.DB, Tables: TermTables(), Load: s.loadTerms})
 	return s
 }
@@ -102,8 +104,9 @@ func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Fe
 	if err != nil {
 		return nil, err
 	}
-	granted := terms.granted(s.clock.Now())
-	if len(granted) == 0 && !terms.grantsPlan() {
+	now := s.clock.Now()
+	granted := terms.granted(now)
+	if len(granted) == 0 && !terms.grantsPlan(now) {
 		return nil, ErrNone
 	}
 	return granted, nil

@@ -123,12 +123,40 @@ func (s *Service) recordOverride(ctx context.Context, tenantID uuid.UUID, action
 	})
 }
 
-// expiredPerRun is the maximum number of overrides that one run of Expire deletes.
+// expiredPerRun is the maximum number of tenants whose overrides one run of Expire deletes, and the
+// maximum number of grace periods that it ends.
 const expiredPerRun = 500
 
 // Expire deletes the overrides that have expired, and publishes the entitlements that changed with
-// them. It is a periodic job.
+// them and with the ends of grace periods. It is a periodic job.
 func (s *Service) Expire(ctx context.Context) error {
+	return errors.Join(s.expireOverrides(ctx), s.endGracePeriods(ctx))
+}
+
+// endGracePeriods publishes the entitlements of tenants whose grace period has ended.
+func (s *Service) endGracePeriods(ctx context.Context) error {
+	if s.grace == 0 {
+		return nil
+	}
+	ended, err := s.store.listGraceEnded(ctx, s.clock.Now().Add(-s.grace), expiredPerRun)
+	if err != nil {
+		return err
+	}
+	for _, sub := range ended {
+		err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			if err := s.store.markGraceEnded(ctx, sub); err != nil {
+				return err
+			}
+			return s.PublishChange(ctx, sub.TenantID)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) expireOverrides(ctx context.Context) error {
 	tenants, err := s.store.listExpired(ctx, s.clock.Now(), expiredPerRun)
 	if err != nil {
 		return err

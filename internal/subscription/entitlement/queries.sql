@@ -52,5 +52,14 @@ DELETE FROM limit_overrides WHERE tenant_id = $1 AND feature_id = $2;
 -- name: ListExpired :many
 SELECT DISTINCT tenant_id FROM limit_overrides WHERE expires_at <= $1 ORDER BY tenant_id LIMIT $2;
 
+-- name: ListGraceEnded :many
+SELECT tenant_id, id, sync_version FROM subscriptions
+WHERE status = 'past_due' AND NOT grace_ended AND unpaid_since <= $1
+ORDER BY unpaid_since
+LIMIT $2;
+
+-- name: MarkGraceEnded :exec
+UPDATE subscriptions SET grace_ended = true WHERE tenant_id = $1 AND id = $2 AND sync_version = $3;
+
 -- name: DeleteExpired :exec
 DELETE FROM limit_overrides WHERE tenant_id = $1 AND expires_at <= $2;

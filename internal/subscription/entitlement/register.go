@@ -2,6 +2,7 @@ package entitlement
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,10 +16,24 @@ import (
 type Register struct {
 	store store
 	clock clock.Clock
+	grace time.Duration
 }
 
-// NewRegister returns a Register.
-func NewRegister(db *sqldb.DB, c clock.Clock) Register { return Register{store: store{db}, clock: c} }
+// NewRegister returns a Register. grace is how long a subscription that is past_due keeps its
+// features.
+func NewRegister(db *sqldb.DB, c clock.Clock, grace time.Duration) Register {
+	return Register{store: store{db}, clock: c, grace: grace}
+}
+
+// endOfGrace returns the end of the grace period of an invoice that is unpaid since a time; nil
+// without a grace period.
+func (r Register) endOfGrace(since time.Time) *time.Time {
+	if r.grace == 0 {
+		return nil
+	}
+	end := since.Add(r.grace)
+	return &end
+}
 
 // HasActive reports whether the tenant has a subscription that grants features.
 func (r Register) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {

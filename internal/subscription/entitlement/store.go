@@ -42,7 +42,8 @@ func (s store) termsQuery(tenantIDs []uuid.UUID, terms map[uuid.UUID]Terms, form
 	return sqldb.Query{
 		Doing: "read terms",
 		// The latest subscription has the former terms of the earlier ones, too.
-		Text: `SELECT tenant_id, plan_id, status, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, currency, metered_items
+		Text: `SELECT tenant_id, plan_id, status, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing,
+    currency, metered_items, unpaid_since
 FROM subscriptions
 WHERE (` + limiting + ` OR status = 'canceled' AND former_billing IS NOT NULL) AND tenant_id ` + among + `
 ORDER BY created_at, id`,
@@ -52,7 +53,7 @@ ORDER BY created_at, id`,
 			var t Terms
 			var text sqldb.JSON
 			err := scan(&id, &t.PlanID, &t.Status, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &text,
-				&t.Currency, &t.MeteredItems)
+				&t.Currency, &t.MeteredItems, &t.unpaidSince)
 			if err == nil {
 				t.Former, err = DecodeFormer(text)
 			}

@@ -57,3 +57,17 @@ func (s store) deleteExpired(ctx context.Context, tenantID uuid.UUID, now time.T
 	err := s.q(ctx).DeleteExpired(ctx, entitlementsql.DeleteExpiredParams{TenantID: tenantID, ExpiresAt: &now})
 	return sqldb.Wrap(err, "delete expired overrides")
 }
+
+// listGraceEnded lists subscriptions that are past_due and unpaid since a time or before, and whose
+// change of the entitlements is not published yet.
+func (s store) listGraceEnded(ctx context.Context, since time.Time, limit int32) ([]entitlementsql.ListGraceEndedRow, error) {
+	rows, err := s.q(ctx).ListGraceEnded(ctx, entitlementsql.ListGraceEndedParams{UnpaidSince: &since, Limit: limit})
+	return rows, sqldb.Wrap(err, "list ended grace periods")
+}
+
+// markGraceEnded records that the end of a grace period is published. It does nothing if a newer
+// state of the subscription was stored.
+func (s store) markGraceEnded(ctx context.Context, sub entitlementsql.ListGraceEndedRow) error {
+	err := s.q(ctx).MarkGraceEnded(ctx, entitlementsql.MarkGraceEndedParams{TenantID: sub.TenantID, ID: sub.ID, SyncVersion: sub.SyncVersion})
+	return sqldb.Wrap(err, "mark the grace period as ended")
+}

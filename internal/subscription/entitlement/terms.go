@@ -29,6 +29,10 @@ type Terms struct {
 	// provider's items that bill usage; nil if it is unknown.
 	Currency     string
 	MeteredItems sqldb.JSON
+	// FeaturesUntil is the end of the grace period of a subscription that is past_due; nil without
+	// one.
+	FeaturesUntil *time.Time
+	unpaidSince   *time.Time
 	// Former are the terms of the last month that no longer apply, in the order in which they
 	// ended.
 	Former []FormerTerms
@@ -41,10 +45,15 @@ type Terms struct {
 // IsDefault reports whether the plan is the default plan.
 func (t Terms) IsDefault() bool { return t.Status == "" && t.PlanID != uuid.Nil }
 
-// grantsPlan reports whether the tenant has the features of the plan. Limits apply while payments
-// are late, too.
-func (t Terms) grantsPlan() bool {
-	return t.IsDefault() || t.Status == "active" || t.Status == "trialing"
+// grantsPlan reports whether the tenant has the features of the plan at a time. Limits apply while
+// payments are late, too.
+func (t Terms) grantsPlan(now time.Time) bool {
+	return t.IsDefault() || t.Status == "active" || t.Status == "trialing" || t.isInGrace(now)
+}
+
+// isInGrace reports whether payments are late, but the tenant still has its features.
+func (t Terms) isInGrace(now time.Time) bool {
+	return t.FeaturesUntil != nil && now.Before(*t.FeaturesUntil)
 }
 
 // Limits returns the limits that apply at a time, by feature code and in whole units. A missing code
@@ -70,9 +79,13 @@ func (t Terms) Limits(now time.Time) map[string]int64 {
 	return limits
 }
 
-// ChangesAt returns when an override expires next after a time; nil for never.
+// ChangesAt returns when an override expires or the grace period ends next after a time; nil for
+// never.
 func (t Terms) ChangesAt(now time.Time) *time.Time {
 	var next *time.Time
+	if t.isInGrace(now) {
+		next = t.FeaturesUntil
+	}
 	for _, o := range t.Overrides {
 		if o.ExpiresAt != nil && o.applies(now) && (next == nil || o.ExpiresAt.Before(*next)) {
 			next = o.ExpiresAt
@@ -85,7 +98,7 @@ func (t Terms) ChangesAt(now time.Time) *time.Time {
 // list.
 func (t Terms) granted(now time.Time) []Feature {
 	var features []Feature
-	if t.grantsPlan() {
+	if t.grantsPlan(now) {
 		features = t.features
 	}
 	if !slices.ContainsFunc(t.Overrides, func(o Override) bool { return o.applies(now) }) {
@@ -188,6 +201,9 @@ func (r Register) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 				t = Terms{PlanID: plans.standard, Former: former[id]}
 			}
 			t.planFeatures, t.Overrides = *plans.plan(t.PlanID), overrides[id]
+			if t.unpaidSince != nil && t.Status == "past_due" {
+				t.FeaturesUntil = r.endOfGrace(*t.unpaidSince)
+			}
 			terms[id] = t
 		}
 		return terms, nil

@@ -72,6 +72,7 @@ type Subscription struct {
 	FormerBilling       sqldb.JSON
 	TrialEndsAt         *time.Time
 	TrialEndTold        *time.Time
+	RenewalTold         *time.Time
 	HasPaymentMethod    bool
 	CardAskedFor        *time.Time
 	CancelAt            *time.Time
@@ -84,6 +85,9 @@ type Subscription struct {
 	SeenAt              *time.Time
 	PaymentAction       *string
 	PaymentURL          *string
+	UnpaidPSPInvoiceID  *string
+	UnpaidSince         *time.Time
+	GraceEnded          bool
 	PendingPlanID       *uuid.UUID
 	PendingPSPPriceID   *string
 	PendingPSPInvoiceID *string

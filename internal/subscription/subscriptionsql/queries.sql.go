@@ -445,8 +445,8 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms, has_payment_method
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 `
 
 type InsertSubscriptionParams struct {
@@ -475,6 +475,8 @@ type InsertSubscriptionParams struct {
 	PaymentURL         *string
 	MeteredPeriod      *time.Time
 	MeteredTerms       sqldb.JSON
+	UnpaidPSPInvoiceID *string
+	UnpaidSince        *time.Time
 	HasPaymentMethod   bool
 }
 
@@ -505,6 +507,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.PaymentURL,
 		arg.MeteredPeriod,
 		arg.MeteredTerms,
+		arg.UnpaidPSPInvoiceID,
+		arg.UnpaidSince,
 		arg.HasPaymentMethod,
 	)
 	return err
@@ -681,8 +685,136 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 	return result.RowsAffected()
 }
 
+const listRenewals = `-- name: ListRenewals :many
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
+    AND current_period_end > $1 AND current_period_end <= $2 AND price_cents > 0
+    AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
+        OR interval_unit = 'week' AND interval_count >= 26 OR interval_unit = 'day' AND interval_count >= 182)
+    AND (renewal_told IS NULL OR renewal_told <> current_period_end)
+ORDER BY current_period_end
+LIMIT $3
+`
+
+type ListRenewalsParams struct {
+	Now    time.Time
+	Before time.Time
+	Most   int32
+}
+
+// The subscriptions with a cycle of six months or more that renew in a period and whose tenant was
+// not reminded.
+func (q *Queries) ListRenewals(ctx context.Context, arg ListRenewalsParams) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, listRenewals, arg.Now, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Status,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.Departures,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.BillingAnchor,
+			&i.CurrentPeriodStart,
+			&i.CurrentPeriodEnd,
+			&i.FormerBilling,
+			&i.TrialEndsAt,
+			&i.TrialEndTold,
+			&i.RenewalTold,
+			&i.HasPaymentMethod,
+			&i.CardAskedFor,
+			&i.CancelAt,
+			&i.CancelAtPeriodEnd,
+			&i.CanceledAt,
+			&i.CancellationReason,
+			&i.PSPSubscriptionID,
+			&i.PSPPriceID,
+			&i.SyncVersion,
+			&i.SeenAt,
+			&i.PaymentAction,
+			&i.PaymentURL,
+			&i.UnpaidPSPInvoiceID,
+			&i.UnpaidSince,
+			&i.GraceEnded,
+			&i.PendingPlanID,
+			&i.PendingPSPPriceID,
+			&i.PendingPSPInvoiceID,
+			&i.PendingExpiresAt,
+			&i.MeteredItems,
+			&i.MeteredPeriod,
+			&i.MeteredTerms,
+			&i.JournaledVersion,
+			&i.JournaledAmount,
+			&i.JournaledActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const listUncheckedCards = `-- name: ListUncheckedCards :many
+SELECT tenant_id, psp_customer_id FROM psp_customers
+WHERE card_checked_at < $1
+ORDER BY card_checked_at
+LIMIT $2
+`
+
+type ListUncheckedCardsParams struct {
+	Since *time.Time
+	Most  int32
+}
+
+type ListUncheckedCardsRow struct {
+	TenantID      uuid.UUID
+	PSPCustomerID string
+}
+
+// The customers whose card was not checked since a time.
+func (q *Queries) ListUncheckedCards(ctx context.Context, arg ListUncheckedCardsParams) ([]ListUncheckedCardsRow, error) {
+	rows, err := q.db.QueryContext(ctx, listUncheckedCards, arg.Since, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListUncheckedCardsRow{}
+	for rows.Next() {
+		var i ListUncheckedCardsRow
+		if err := rows.Scan(&i.TenantID, &i.PSPCustomerID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -720,6 +852,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.RenewalTold,
 			&i.HasPaymentMethod,
 			&i.CardAskedFor,
 			&i.CancelAt,
@@ -732,6 +865,9 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
+			&i.UnpaidPSPInvoiceID,
+			&i.UnpaidSince,
+			&i.GraceEnded,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
@@ -759,7 +895,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -783,6 +919,7 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.RenewalTold,
 		&i.HasPaymentMethod,
 		&i.CardAskedFor,
 		&i.CancelAt,
@@ -795,6 +932,9 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
+		&i.UnpaidPSPInvoiceID,
+		&i.UnpaidSince,
+		&i.GraceEnded,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
@@ -854,6 +994,61 @@ func (q *Queries) MarkCardAsked(ctx context.Context, arg MarkCardAskedParams) (i
 	return result.RowsAffected()
 }
 
+const markCardChecked = `-- name: MarkCardChecked :exec
+UPDATE psp_customers SET card_checked_at = $1 WHERE tenant_id = $2 AND psp_customer_id = $3
+`
+
+type MarkCardCheckedParams struct {
+	Now           *time.Time
+	TenantID      uuid.UUID
+	PSPCustomerID string
+}
+
+func (q *Queries) MarkCardChecked(ctx context.Context, arg MarkCardCheckedParams) error {
+	_, err := q.db.ExecContext(ctx, markCardChecked, arg.Now, arg.TenantID, arg.PSPCustomerID)
+	return err
+}
+
+const markCardMailed = `-- name: MarkCardMailed :execrows
+UPDATE psp_customers SET card_told = $1
+WHERE tenant_id = $2 AND psp_customer_id = $3 AND (card_told IS NULL OR card_told < $1)
+`
+
+type MarkCardMailedParams struct {
+	Reminder      *time.Time
+	TenantID      uuid.UUID
+	PSPCustomerID string
+}
+
+func (q *Queries) MarkCardMailed(ctx context.Context, arg MarkCardMailedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, markCardMailed, arg.Reminder, arg.TenantID, arg.PSPCustomerID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const markRenewalMailed = `-- name: MarkRenewalMailed :execrows
+UPDATE subscriptions SET renewal_told = current_period_end
+WHERE tenant_id = $1 AND id = $2 AND current_period_end = $3
+    AND status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
+    AND (renewal_told IS NULL OR renewal_told <> current_period_end)
+`
+
+type MarkRenewalMailedParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Renews   time.Time
+}
+
+func (q *Queries) MarkRenewalMailed(ctx context.Context, arg MarkRenewalMailedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, markRenewalMailed, arg.TenantID, arg.ID, arg.Renews)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const markTrialEndMailed = `-- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
@@ -886,7 +1081,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -931,6 +1126,7 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.RenewalTold,
 			&i.HasPaymentMethod,
 			&i.CardAskedFor,
 			&i.CancelAt,
@@ -943,6 +1139,9 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
+			&i.UnpaidPSPInvoiceID,
+			&i.UnpaidSince,
+			&i.GraceEnded,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
@@ -1224,7 +1423,7 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -1247,6 +1446,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.RenewalTold,
 		&i.HasPaymentMethod,
 		&i.CardAskedFor,
 		&i.CancelAt,
@@ -1259,6 +1459,9 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
+		&i.UnpaidPSPInvoiceID,
+		&i.UnpaidSince,
+		&i.GraceEnded,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
@@ -1276,7 +1479,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1304,6 +1507,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.FormerBilling,
 		&i.TrialEndsAt,
 		&i.TrialEndTold,
+		&i.RenewalTold,
 		&i.HasPaymentMethod,
 		&i.CardAskedFor,
 		&i.CancelAt,
@@ -1316,6 +1520,9 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
+		&i.UnpaidPSPInvoiceID,
+		&i.UnpaidSince,
+		&i.GraceEnded,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
@@ -1333,7 +1540,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1368,6 +1575,7 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.FormerBilling,
 			&i.TrialEndsAt,
 			&i.TrialEndTold,
+			&i.RenewalTold,
 			&i.HasPaymentMethod,
 			&i.CardAskedFor,
 			&i.CancelAt,
@@ -1380,6 +1588,9 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
+			&i.UnpaidPSPInvoiceID,
+			&i.UnpaidSince,
+			&i.GraceEnded,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
@@ -1455,7 +1666,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     billing_anchor = $9, current_period_start = $10, current_period_end = $11, trial_ends_at = $12,
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
-    pending_psp_invoice_id = $24, pending_expires_at = $25, has_payment_method = $27, sync_version = sync_version + 1
+    pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
+    sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
 
@@ -1486,6 +1698,8 @@ type UpdateSubscriptionParams struct {
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
 	TenantID            uuid.UUID
+	UnpaidPSPInvoiceID  *string
+	UnpaidSince         *time.Time
 	HasPaymentMethod    bool
 }
 
@@ -1517,6 +1731,8 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.PendingPSPInvoiceID,
 		arg.PendingExpiresAt,
 		arg.TenantID,
+		arg.UnpaidPSPInvoiceID,
+		arg.UnpaidSince,
 		arg.HasPaymentMethod,
 	)
 	if err != nil {

@@ -65,8 +65,17 @@ func (p *Plans) Allowances(context.Context, []uuid.UUID) ([]sqldb.Query, func(co
 // Prices implements usage.Plans. A plan that bills usage bills all meters with a linked price in
 // euros.
 func (p *Plans) Prices(ctx context.Context, allowances map[uuid.UUID]usage.Allowance) (map[uuid.UUID]map[uuid.UUID]money.UnitPrice, error) {
+	found := map[uuid.UUID]map[uuid.UUID]money.UnitPrice{}
 	prices := map[uuid.UUID]money.UnitPrice{}
-	err := p.db.QueryAll(ctx, sqldb.Query{
+	for id, a := range allowances {
+		if a.BillsUsage {
+			found[id] = prices
+		}
+	}
+	if len(found) == 0 {
+		return found, nil
+	}
+	return found, p.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read prices", Text: `SELECT meter_id, unit_price_cents FROM meter_prices WHERE currency = 'EUR' AND psp_price_id IS NOT NULL`,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
@@ -79,17 +88,10 @@ func (p *Plans) Prices(ctx context.Context, allowances map[uuid.UUID]usage.Allow
 			return err
 		},
 	})
-	found := map[uuid.UUID]map[uuid.UUID]money.UnitPrice{}
-	for id, a := range allowances {
-		if a.BillsUsage {
-			found[id] = prices
-		}
-	}
-	return found, err
 }
 
 // AllowanceTables implements usage.Plans.
-func (p *Plans) AllowanceTables() []string { return []string{grants} }
+func (p *Plans) AllowanceTables() []string { return []string{grants, "meter_prices"} }
 
 func (p *Plans) copyAllowances() map[uuid.UUID]usage.Allowance {
 	p.mu.Lock()

@@ -68,3 +68,45 @@ func soften(s *apptest.Server, meter string) {
 		s.T.Fatal(err)
 	}
 }
+
+// selling.md, section 4: each value of the effective limit has its own alerts, once a window. The
+// quota row shows when they were sent.
+func TestAlertsOfChangedLimits(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		s.BuyPlan(ada.Owner, "free") // 100 api-calls
+		record := func(quantity int) {
+			t.Helper()
+			s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "quantity": quantity}).Want(201)
+		}
+		override := func(limit int) {
+			t.Helper()
+			s.Call("PUT", "/api/v1/admin/tenants/"+ada.Tenant+"/limits/api-calls", s.Admin(), apptest.Object{"type": "quota", "value": limit, "reason": "test"}).Want(200)
+		}
+		wantSent := func(at80, at100 bool) {
+			t.Helper()
+			alerts := quotaRow(s, ada, "api-calls")["alerts"].([]any)
+			for i, want := range []bool{at80, at100} {
+				alert := alerts[i].(apptest.Object)
+				if alert["percent"] != []any{80.0, 100.0}[i] || (alert["sent_at"] != nil) != want {
+					t.Errorf("the alert is %v, want it sent: %t", alert, want)
+				}
+			}
+		}
+		wantSent(false, false)
+		record(85)
+		wantSent(true, false)
+		override(200)
+		wantSent(false, false)
+		record(80)
+		wantSent(true, false)
+		record(35)
+		wantSent(true, true)
+		override(100)
+		wantSent(true, false)
+		if row := quotaRow(s, ada, "storage-gb"); len(row["alerts"].([]any)) != 2 {
+			t.Errorf("%v", row)
+		}
+	})
+}

@@ -216,7 +216,7 @@ func (q *Queries) GrantOfSession(ctx context.Context, arg GrantOfSessionParams) 
 }
 
 const grants = `-- name: Grants :many
-SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code, meters.deleted_at
 FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
 WHERE usage_grants.tenant_id = $1 AND usage_grants.deleted_at IS NULL
 ORDER BY usage_grants.created_at DESC, usage_grants.id DESC
@@ -225,6 +225,7 @@ ORDER BY usage_grants.created_at DESC, usage_grants.id DESC
 type GrantsRow struct {
 	UsageGrant UsageGrant
 	Code       string
+	DeletedAt  *time.Time
 }
 
 func (q *Queries) Grants(ctx context.Context, tenantID uuid.UUID) ([]GrantsRow, error) {
@@ -255,6 +256,7 @@ func (q *Queries) Grants(ctx context.Context, tenantID uuid.UUID) ([]GrantsRow, 
 			&i.UsageGrant.CreatedAt,
 			&i.UsageGrant.DeletedAt,
 			&i.Code,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}

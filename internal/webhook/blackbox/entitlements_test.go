@@ -3,9 +3,11 @@ package blackbox_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -78,4 +80,36 @@ func TestEntitlementsChanged(t *testing.T) {
 		wantLast(ada, 4, map[string]any{})
 		wantLast(bob, 3, map[string]any{})
 	})
+}
+
+// selling.md, section 3: the entitlements stay until the grace period ends, and its end is published
+// once.
+func TestGraceEndsOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.NewCustomer("ada")
+		got := newReceiver(t, nil)
+		endpoint(s, ada.Owner, got.url, "entitlements.changed", "subscription.past_due")
+		ada.Buy(s.PlanID(ada.Owner, "starter"), "EUR", apptest.Card(apptest.CardFailsAtRenewal))
+		got.await(1, "entitlements.changed")
+		ends, err := time.Parse(time.RFC3339, ada.Subscription(ada.Owner).Str("data.current_period_end"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.AdvanceTo(ends.Add(2 * time.Hour))
+		late := got.await(1, "subscription.past_due")[0]
+		if until, _ := late.event["data"].(map[string]any)["features_until"].(string); until == "" {
+			t.Errorf("%v", late.event)
+		}
+		s.Advance(4 * apptest.Day) // a retry fails
+		if all := got.await(1, "entitlements.changed"); len(all) != 1 {
+			t.Errorf("in the grace period: %v", limits(all[1]))
+		}
+		s.Advance(apptest.Day)
+		ended := got.await(2, "entitlements.changed")
+		s.Advance(2 * apptest.Day)
+		if ended = got.await(2, "entitlements.changed"); len(ended) != 2 || len(limits(ended[1])) != 0 {
+			t.Errorf("%d events, %v", len(ended), limits(ended[1]))
+		}
+	}, func(s *settings.Settings) { s.PastDueGrace = 5 * apptest.Day })
 }

@@ -9,10 +9,10 @@ import (
 )
 
 // Adjustments are the balance changes that were not made by an invoice.
-var Adjustments = kernel.Kind[Adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
+var Adjustments = kernel.Kind[adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
 
-// Adjustment is a change of a customer's balance. A negative amount is a credit.
-type Adjustment struct {
+// adjustment is a change of a customer's balance. A negative amount is a credit.
+type adjustment struct {
 	kernel.Header
 	Amount          int64             `json:"amount"`
 	CheckoutSession form.Null         `json:"checkout_session"`
@@ -28,7 +28,7 @@ type Adjustment struct {
 
 // Adjust handles POST /v1/customers/{id}/balance_transactions.
 func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
-	a := Adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
+	a := adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
 	p := c.Params
 	p.Require("amount", "currency")
 	form.ReadCurrency(p, "currency", &a.Currency)

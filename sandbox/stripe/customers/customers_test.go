@@ -85,7 +85,20 @@ func TestPaymentMethods(t *testing.T) {
 		}
 	}
 	w.Post("/v1/payment_methods/"+visa+"/attach", "customer="+cu).CheckValues(t, "attached again", "id", visa)
+	// https://docs.stripe.com/api/payment_methods/update
+	var changed stripetest.Object
+	events := w.Events(func() {
+		changed = w.Post("/v1/payment_methods/"+visa, "card[exp_month]=3&card[exp_year]=2031&metadata[a]=b")
+	})
+	changed.CheckValues(t, "changed", "card.exp_month", "3", "card.exp_year", "2031", "card.last4", "4242", "metadata.a", "b")
+	if diff := cmp.Diff([]string{"payment_method.updated"}, events); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
 	w.CheckRefused(
+		stripetest.Refusal{Name: "expired", Method: "POST", Path: "/v1/payment_methods/" + visa, Body: "card[exp_year]=2020", Status: 402, Type: "card_error", Code: "invalid_expiry_year", Param: "exp_year"},
+		stripetest.Refusal{Name: "month", Method: "POST", Path: "/v1/payment_methods/" + visa, Body: "card[exp_month]=13", Code: "parameter_invalid_integer", Param: "card[exp_month]"},
+		stripetest.Refusal{Name: "another number", Method: "POST", Path: "/v1/payment_methods/" + visa, Body: "card[number]=4242424242424242", Code: "parameter_unknown", Param: "card[number]"},
+		stripetest.Refusal{Name: "update of an unknown card", Method: "POST", Path: "/v1/payment_methods/pm_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "no customer", Method: "POST", Path: "/v1/payment_methods/pm_card_visa/attach", Code: "parameter_missing", Param: "customer"},
 		stripetest.Refusal{Name: "unknown customer", Method: "POST", Path: "/v1/payment_methods/pm_card_visa/attach", Body: "customer=cus_x", Code: "resource_missing", Param: "customer"},
 		stripetest.Refusal{Name: "unknown card", Method: "POST", Path: "/v1/payment_methods/pm_x/attach", Body: "customer=" + cu, Status: 404, Code: "resource_missing", Param: "id"},

@@ -2,6 +2,9 @@ package customers
 
 import (
 	"context"
+	"maps"
+	"net/http"
+	"time"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -67,4 +70,38 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	pm := NewCard(c.Step, found, cu)
 	return pm, pm.Attach(ctx, c.Step)
+}
+
+// UpdatePaymentMethod handles POST /v1/payment_methods/{id}: the metadata, and the expiry of a card.
+func UpdatePaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+	pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := *pm
+	if pm.Card != nil {
+		before.Card = new(card)
+		*before.Card = *pm.Card
+	}
+	before.Metadata = maps.Clone(pm.Metadata)
+	c.Params.Metadata(&pm.Metadata)
+	if given := c.Params.Hash("card"); given != nil {
+		if pm.Card == nil {
+			return nil, form.Refuse("card", "", "You passed 'card' for a PaymentMethod of another type.")
+		}
+		month, year := int64(pm.Card.ExpMonth), int64(pm.Card.ExpYear)
+		given.Integer("exp_month", 1, 12, &month)
+		given.Integer("exp_year", 1, 9999, &year)
+		if time.Date(int(year), time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC).Unix() <= c.Now {
+			return nil, &form.Error{
+				Type: "card_error", Code: "invalid_expiry_year", Param: "exp_year",
+				Message: "Your card's expiration year is invalid.", Status: http.StatusPaymentRequired,
+			}
+		}
+		pm.Card.ExpMonth, pm.Card.ExpYear = int(month), int(year)
+	}
+	if err := c.Params.CheckUnread(); err != nil {
+		return nil, err
+	}
+	return pm, c.Change(ctx, "payment_method.updated", before, pm)
 }

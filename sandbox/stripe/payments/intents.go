@@ -255,3 +255,11 @@ func GetIntent(ctx context.Context, c *kernel.Call) (any, error) {
 func GetCharge(ctx context.Context, c *kernel.Call) (any, error) {
 	return kernel.Retrieve(ctx, c, Charges)
 }
+
+// ListCharges handles GET /v1/charges.
+func ListCharges(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "payment_intent", "$.payment_intent")
+	return Charges.Page(ctx, c, f)
+}

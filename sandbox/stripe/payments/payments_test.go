@@ -66,6 +66,14 @@ func TestOnlySuccessfulChargesAreRefunded(t *testing.T) {
 		t.Fatalf("the debit answers %d", got.Code)
 	}
 	pending := intent(w, w.Get("/v1/subscriptions/"+w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription")))
+	failed := declined.At("payment.payment_intent.latest_charge")
+	for query, want := range map[string][]string{
+		"?payment_intent=" + declined.At("payment.payment_intent.id"): {failed}, "?payment_intent=pi_x": nil, "?customer=cus_x": nil,
+	} { // https://docs.stripe.com/api/charges/list
+		if diff := cmp.Diff(want, w.IDs("/v1/charges"+query)); diff != "" {
+			t.Errorf("charges %q (-want +got):\n%s", query, diff)
+		}
+	}
 	w.Get("/v1/charges/"+pending.At("payment.payment_intent.latest_charge")).CheckValues(t, "debit", "status", "pending", "paid", "false", "payment_method_details.sepa_debit.last4", "3000")
 	w.CheckRefused(
 		stripetest.Refusal{Name: "no charge", Method: "POST", Path: "/v1/refunds", Body: "payment_intent=" + untried.At("payment.payment_intent.id"), Param: "payment_intent"},

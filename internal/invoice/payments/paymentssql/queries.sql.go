@@ -56,28 +56,6 @@ func (q *Queries) CountTenants(ctx context.Context, id uuid.UUID) (int64, error)
 	return count, err
 }
 
-const creditor = `-- name: Creditor :one
-SELECT c.psp_customer_id, s.currency, t.preferred_currency
-FROM tenants t
-LEFT JOIN psp_customers c ON c.tenant_id = t.id
-LEFT JOIN subscriptions s ON s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired')
-WHERE t.id = $1
-`
-
-type CreditorRow struct {
-	PSPCustomerID     *string
-	Currency          *string
-	PreferredCurrency string
-}
-
-// The customer whose balance is the tenant's credit, and the currency of a zero balance.
-func (q *Queries) Creditor(ctx context.Context, id uuid.UUID) (CreditorRow, error) {
-	row := q.db.QueryRowContext(ctx, creditor, id)
-	var i CreditorRow
-	err := row.Scan(&i.PSPCustomerID, &i.Currency, &i.PreferredCurrency)
-	return i, err
-}
-
 const find = `-- name: Find :one
 SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1
 `

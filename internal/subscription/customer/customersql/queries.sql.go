@@ -99,8 +99,8 @@ func (q *Queries) ForgetCustomer(ctx context.Context, arg ForgetCustomerParams) 
 }
 
 const insertCustomer = `-- name: InsertCustomer :exec
-INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at)
-VALUES ($1, $2, $3)
+INSERT INTO psp_customers (tenant_id, psp_customer_id, created_at, card_checked_at)
+VALUES ($1, $2, $3, $3)
 ON CONFLICT (tenant_id) DO NOTHING
 `
 

@@ -146,6 +146,47 @@ func (q *Queries) ListExpired(ctx context.Context, arg ListExpiredParams) ([]uui
 	return items, nil
 }
 
+const listGraceEnded = `-- name: ListGraceEnded :many
+SELECT tenant_id, id, sync_version FROM subscriptions
+WHERE status = 'past_due' AND NOT grace_ended AND unpaid_since <= $1
+ORDER BY unpaid_since
+LIMIT $2
+`
+
+type ListGraceEndedParams struct {
+	UnpaidSince *time.Time
+	Limit       int32
+}
+
+type ListGraceEndedRow struct {
+	TenantID    uuid.UUID
+	ID          uuid.UUID
+	SyncVersion int64
+}
+
+func (q *Queries) ListGraceEnded(ctx context.Context, arg ListGraceEndedParams) ([]ListGraceEndedRow, error) {
+	rows, err := q.db.QueryContext(ctx, listGraceEnded, arg.UnpaidSince, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListGraceEndedRow{}
+	for rows.Next() {
+		var i ListGraceEndedRow
+		if err := rows.Scan(&i.TenantID, &i.ID, &i.SyncVersion); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockDigest = `-- name: LockDigest :one
 SELECT digest FROM entitlement_digests WHERE tenant_id = $1 FOR UPDATE
 `
@@ -155,6 +196,21 @@ func (q *Queries) LockDigest(ctx context.Context, tenantID uuid.UUID) (string, e
 	var digest string
 	err := row.Scan(&digest)
 	return digest, err
+}
+
+const markGraceEnded = `-- name: MarkGraceEnded :exec
+UPDATE subscriptions SET grace_ended = true WHERE tenant_id = $1 AND id = $2 AND sync_version = $3
+`
+
+type MarkGraceEndedParams struct {
+	TenantID    uuid.UUID
+	ID          uuid.UUID
+	SyncVersion int64
+}
+
+func (q *Queries) MarkGraceEnded(ctx context.Context, arg MarkGraceEndedParams) error {
+	_, err := q.db.ExecContext(ctx, markGraceEnded, arg.TenantID, arg.ID, arg.SyncVersion)
+	return err
 }
 
 const productsWithoutTrial = `-- name: ProductsWithoutTrial :many

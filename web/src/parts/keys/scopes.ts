@@ -36,6 +36,7 @@ const needed = {
   'tenants.view': msg`Requires the permission to view tenants.`,
   'tenants.manage': msg`Requires the permission to change tenants.`,
   'limits.manage': msg`Requires the permission to change limits.`,
+  'billing.credit': msg`Requires the permission to give credit.`,
   'products.view': msg`Requires the permission to view products.`,
   'plans.view': msg`Requires the permission to view plans.`,
   'features.view': msg`Requires the permission to view features.`,
@@ -50,7 +51,7 @@ const platformPermissions: Partial<Record<KeyScope, Permission[]>> = {
   'usage.write': ['tenants.manage'],
   'tenants.write': ['tenants.manage'],
   'limits.write': ['limits.manage'],
-  'credit.write': ['tenants.manage'],
+  'credit.write': ['billing.credit'],
   'subscriptions.write': ['billing.manage', 'tenants.manage'],
   'catalog.read': ['products.view', 'plans.view', 'features.view', 'meters.manage', 'currencies.manage'],
 }

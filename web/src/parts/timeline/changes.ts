@@ -88,6 +88,7 @@ const actions: Record<string, [IconName, Words]> = {
   'limit.deleted': ['x', (of) => t`${of.who} removed the override of ${limited(of)}`],
   'grant.created': ['plus', (of) => t`${of.who} granted ${granted(of)}`],
   'grant.deleted': ['x', (of) => t`${of.who} deleted a grant of ${granted(of)}`],
+  'credit.adjusted': ['pencil', (of) => (Number(of.after.amount_cents) < 0 ? t`${of.who} took back credit` : t`${of.who} gave credit`)],
   'usage_cap.updated': ['pencil', (of) => t`${of.who} changed the cap of ${limited(of)}`],
   'tenant.created': ['building', ({ who }) => t`${who} created the organization`],
   'tenant.updated': ['pencil', ({ who }) => t`${who} updated the details of the organization`],

@@ -1,4 +1,4 @@
-package entitlement_test
+package blackbox_test
 
 import (
 	"maps"

@@ -1,0 +1,37 @@
+package settings
+
+import (
+	"strconv"
+	"time"
+)
+
+const (
+	maxGraceDays       = 30
+	minPaymentAttempts = 2
+	maxPaymentAttempts = 9
+)
+
+// payments reads the settings for late payments.
+func (p *parser) payments(f PaymentFlags, s *Settings) {
+	days, ok := wholeNumber(f.PastDueGrace, 0, maxGraceDays)
+	if !ok {
+		p.fail("TENANTRY_PAST_DUE_GRACE_DAYS", "%q is not a number of days from 0 to %d", f.PastDueGrace, maxGraceDays)
+	}
+	s.PastDueGrace = time.Duration(days) * 24 * time.Hour
+	if s.PaymentAttempts, ok = wholeNumber(f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts); !ok {
+		p.fail("TENANTRY_PAYMENT_ATTEMPTS", "%q is not a number from %d to %d", f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts)
+	}
+}
+
+// wholeNumber reads a number within the limits, without a sign or leading zeros. An empty value is
+// valid and 0.
+func wholeNumber(value string, least, most int) (n int, ok bool) {
+	if value == "" {
+		return 0, true
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || strconv.Itoa(n) != value || n < least || n > most {
+		return 0, false
+	}
+	return n, true
+}

@@ -1,0 +1,38 @@
+package subscription
+
+import (
+	"context"
+	"time"
+)
+
+// oldestUnpaid returns the oldest unpaid invoice of a subscription that is past_due, read from the
+// provider. The time at which a bank debit failed is not known there, so it is the first reading.
+func (s *Service) oldestUnpaid(ctx context.Context, known, next Subscription) (*UnpaidInvoice, error) {
+	if next.Status != PastDue {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	now := s.deps.Clock.Now().Truncate(time.Second)
+	found, err := s.deps.Provider.OldestUnpaid(ctx, next.PSPSubscriptionID, now)
+	if err != nil || found == nil {
+		return nil, err
+	}
+	unpaid := &UnpaidInvoice{PSPID: found.ID, Since: found.Since}
+	if !found.Delayed {
+		return unpaid, nil
+	}
+	unpaid.Since = now
+	if known.Unpaid != nil && known.Unpaid.PSPID == found.ID {
+		unpaid.Since = known.Unpaid.Since
+	}
+	return unpaid, nil
+}
+
+// featuresUntil returns the end of the grace period of a subscription that is past_due, or nil if
+// there is no grace period (rules: subscription#grace-period).
+func (s *Service) featuresUntil(sub Subscription) *time.Time {
+	if sub.Status != PastDue || sub.Unpaid == nil || s.deps.Grace == 0 {
+		return nil
+	}
+	end := sub.Unpaid.Since.Add(s.deps.Grace)
+	return &end
+}
