@@ -58,6 +58,10 @@ const (
 	ErrSubscriptionCannotBeCanceled         Code = "SUBSCRIPTION_CANNOT_BE_CANCELED" // 400: The status of the subscription does not allow a cancellation.
 	ErrSubscriptionCannotBeUpgraded         Code = "subscription_cannot_be_upgraded" // 422: The status of the subscription does not allow a plan change.
 	ErrSubscriptionNotResumable             Code = "subscription_not_resumable"      // 422: No cancellation is scheduled.
+	ErrSubscriptionNotTrialing              Code = "subscription_not_trialing"       // 409: The trial of the subscription has ended.
+	ErrTrialNotAvailable                    Code = "trial_not_available"             // 422: The plan does not offer a trial without a card, or the tenant or its owner has had a trial of the product.
+	ErrReservationSettled                   Code = "reservation_settled"             // 409: The reservation has been settled.
+	ErrTooManyReservations                  Code = "too_many_reservations"           // 422: The tenant has too many open reservations.
 	ErrSubscriptionRunning                  Code = "subscription_running"            // 409: The tenant has a subscription that is not canceled.
 	ErrTenantContextRequired                Code = "TENANT_CONTEXT_REQUIRED"         // 400: The caller is not a member of a tenant.
 	ErrTenantNotDeleted                     Code = "tenant_not_deleted"              // 409: The tenant is not deleted, so it cannot be restored.

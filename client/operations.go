@@ -8,6 +8,7 @@
 // admin:
 //
 //   - AdminAddCurrencies: Add ISO 4217 currencies
+//   - AdminAdjustCredit: Change a tenant's credit
 //   - AdminCancelSubscription: Cancel a tenant's subscription
 //   - AdminChangeMemberRole: Change a member's role
 //   - AdminCountPlanCustomers: Count customers of a plan
@@ -60,6 +61,7 @@
 //   - AdminSearchTenants: Search tenants with their roles
 //   - AdminSetLimit: Override a limit of a tenant
 //   - AdminShowBilling: Retrieve a tenant's billing status
+//   - AdminShowCredit: Retrieve a tenant's credit
 //   - AdminShowFeature: Retrieve a feature
 //   - AdminShowMeter: Retrieve a meter
 //   - AdminShowPack: Retrieve a pack

@@ -632,6 +632,18 @@ type AdminAddCurrenciesRequest struct {
 	Codes []string `json:"codes"`
 }
 
+// AdminAdjustCreditRequest defines model for AdminAdjustCreditRequest.
+type AdminAdjustCreditRequest struct {
+	// AmountCents Amount in minor units of the currency, not 0. A negative amount takes credit back, at most the balance.
+	AmountCents int64 `json:"amount_cents"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Reason Only admins see it.
+	Reason string `json:"reason"`
+}
+
 // AdminCancelSubscriptionRequest defines model for AdminCancelSubscriptionRequest.
 type AdminCancelSubscriptionRequest struct {
 	// Immediately Whether to cancel immediately instead of at the end of the billing period.
@@ -873,6 +885,37 @@ type AdminCreateTenantRequest struct {
 
 	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
+}
+
+// AdminCredit defines model for AdminCredit.
+type AdminCredit struct {
+	Balance Money `json:"balance"`
+
+	// Entries Amounts that were given or taken back, newest first. Invoices also change the balance; see their balance_applied.
+	Entries []AdminCreditEntry `json:"entries"`
+}
+
+// AdminCreditAnswer defines model for AdminCreditAnswer.
+type AdminCreditAnswer struct {
+	Data AdminCredit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// AdminCreditEntry defines model for AdminCreditEntry.
+type AdminCreditEntry struct {
+	Amount Money  `json:"amount"`
+	By     Author `json:"by"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Reason Reason for the cancellation.
+	Reason string `json:"reason"`
 }
 
 // AdminCurrency defines model for AdminCurrency.
@@ -2175,7 +2218,7 @@ type CursorMeta struct {
 type CustomerCredit struct {
 	Balance Money `json:"balance"`
 
-	// Entries Amounts that the platform added or removed, newest first. At most 100. Invoices also change the balance; see their balance_applied.
+	// Entries Amounts that the platform gave or took back, newest first. Invoices also change the balance; see their balance_applied.
 	Entries []CreditEntry `json:"entries"`
 }
 
@@ -4667,6 +4710,9 @@ type Subscription struct {
 	// CurrentPeriodStart Start of the current billing period, in UTC.
 	CurrentPeriodStart time.Time `json:"current_period_start"`
 
+	// FeaturesUntil End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period.
+	FeaturesUntil nullable.Nullable[time.Time] `json:"features_until"`
+
 	// ID Unique identifier.
 	ID string `json:"id"`
 
@@ -6052,6 +6098,12 @@ type AdminSearchTenantsParams struct {
 	Search string `form:"search" json:"search"`
 }
 
+// AdminAdjustCreditParams defines parameters for AdminAdjustCredit.
+type AdminAdjustCreditParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // AdminCreateGrantParams defines parameters for AdminCreateGrant.
 type AdminCreateGrantParams struct {
 	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
@@ -6431,6 +6483,9 @@ type AdminCreateTenantJSONRequestBody = AdminCreateTenantRequest
 
 // AdminUpdateTenantJSONRequestBody defines body for AdminUpdateTenant for application/json ContentType.
 type AdminUpdateTenantJSONRequestBody = AdminUpdateTenantRequest
+
+// AdminAdjustCreditJSONRequestBody defines body for AdminAdjustCredit for application/json ContentType.
+type AdminAdjustCreditJSONRequestBody = AdminAdjustCreditRequest
 
 // AdminCreateGrantJSONRequestBody defines body for AdminCreateGrant for application/json ContentType.
 type AdminCreateGrantJSONRequestBody = AdminCreateGrantRequest
@@ -7299,6 +7354,18 @@ func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body Admi
 func (c *Client) AdminShowBilling(ctx context.Context, tenant string) (*TenantBillingAnswer, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/billing", segment(tenant))}
 	return decode[TenantBillingAnswer](c.send(ctx, r))
+}
+
+// AdminShowCredit is GET /api/v1/admin/tenants/{tenant}/credit: Retrieve a tenant's credit.
+func (c *Client) AdminShowCredit(ctx context.Context, tenant string) (*AdminCreditAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit", segment(tenant))}
+	return decode[AdminCreditAnswer](c.send(ctx, r))
+}
+
+// AdminAdjustCredit is POST /api/v1/admin/tenants/{tenant}/credit: Change a tenant's credit.
+func (c *Client) AdminAdjustCredit(ctx context.Context, tenant string, body AdminAdjustCreditRequest) (*AdminCreditAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit", segment(tenant)), body: body}
+	return decode[AdminCreditAnswer](c.send(ctx, r))
 }
 
 // AdminListGrants is GET /api/v1/admin/tenants/{tenant}/grants: List grants of a tenant.

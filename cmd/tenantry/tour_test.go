@@ -77,7 +77,7 @@ func tour(t *testing.T, steps []string, dialect sqldb.Dialect, killed bool) {
 	for _, want := range []string{
 		`tenant [0-9a-f-]{36}\n`, `plan [0-9a-f-]{36}\n`, `paid: 303\n`, `"status":"active"`,
 		`first: 201\nagain: 409\n`, `"code":"QUOTA_EXCEEDED"`, `over: 429\n`,
-		`"meter_code":"api-calls".*"current_usage":1000,"quota_limit":1000`,
+		`"meter_code":"api-calls".*"current_usage":1000,"reserved":0,"quota_limit":1000`,
 	} {
 		if n := len(regexp.MustCompile(want).FindAllString(output.String(), -1)); n == 0 || !killed && n < 2 {
 			t.Errorf("the tour prints %s %d times:\n%s", want, n, &output)

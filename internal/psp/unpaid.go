@@ -18,8 +18,7 @@ type UnpaidInvoice struct {
 }
 
 // OldestUnpaid returns the oldest invoice of a subscription that is open although an attempt to pay
-// it has failed, or although it was sent and its due time has passed. It returns nil if there is
-// none.
+// it has failed, or although it was sent and its due time has passed. It returns nil if all are paid.
 func (c *Client) OldestUnpaid(ctx context.Context, subscriptionID string, now time.Time) (*UnpaidInvoice, error) {
 	open, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusOpen)
 	if err != nil {
@@ -40,7 +39,7 @@ func (c *Client) OldestUnpaid(ctx context.Context, subscriptionID string, now ti
 			return unpaid, err
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none
+	return nil, nil //nolint:nilnil // all are paid
 }
 
 // firstFailure returns the first failed attempt to pay an open invoice, or nil if no attempt has
@@ -49,7 +48,7 @@ func (c *Client) OldestUnpaid(ctx context.Context, subscriptionID string, now ti
 func (c *Client) firstFailure(ctx context.Context, in *stripe.Invoice) (*UnpaidInvoice, error) {
 	intent := paymentIntentOf(in.Payments)
 	if intent == "" {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // all are paid
 	}
 	unpaid := &UnpaidInvoice{ID: in.ID}
 	pending := false

@@ -94,7 +94,7 @@ type Service struct {
 // NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// purchase is a checkout of packs. It keeps what is sold, because the pack can change or be deleted
+// purchase is a checkout of packs. It copies the pack, because that can change or be deleted
 // before the payment.
 type purchase struct {
 	id, tenantID, packID uuid.UUID

@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// A checkout keeps what it sells: a changed price and a changed pack apply from the next checkout,
+// A checkout copies its pack: a changed price and a changed pack apply from the next checkout,
 // and a deleted pack can still be paid.
 func TestOpenCheckoutKeepsWhatItSells(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// errNoPurchase means that there is no such purchase.
+// errNoPurchase means that the purchase does not exist.
 var errNoPurchase = errors.New("no such purchase")
 
 type store struct{ db *sqldb.DB }

@@ -27,8 +27,8 @@ func (s *Service) oldestUnpaid(ctx context.Context, known, next Subscription) (*
 	return unpaid, nil
 }
 
-// featuresUntil returns the end of the grace period of a subscription that is past_due, or nil if
-// there is no grace period (rules: subscription#grace-period).
+// featuresUntil returns the end of the grace period of a subscription that is past_due, or nil
+// without a grace period (rules: subscription#grace-period).
 func (s *Service) featuresUntil(sub Subscription) *time.Time {
 	if sub.Status != PastDue || sub.Unpaid == nil || s.deps.Grace == 0 {
 		return nil

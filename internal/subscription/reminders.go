@@ -167,12 +167,12 @@ func (s *Service) checkCard(ctx context.Context, tenantID uuid.UUID, customerID 
 	})
 }
 
-// loadRenewing returns the tenant's running subscription, or nil if there is none or if its end is
+// loadRenewing returns the tenant's running subscription, or nil without one and if its end is
 // scheduled.
 func (s *Service) loadRenewing(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
 	sub, err := s.loadRunning(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) || err == nil && sub.IsEnding() {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // nothing renews
 	}
 	return &sub, err
 }

@@ -162,7 +162,7 @@ func (s store) grantsToDraw(streams []*stream, now time.Time) []sqldb.Query {
 	})}
 }
 
-// grantsQuery reads the grants with a rest of streams, of which there must be at least one. The code
+// grantsQuery reads the grants with a rest of one or more streams. The code
 // of the feature is not set.
 func (s store) grantsQuery(keys []StreamKey, add func(grant)) sqldb.Query {
 	among, args := s.streamCondition(1, keys)

@@ -116,15 +116,15 @@ func (s *Service) GrantPurchase(ctx context.Context, p PurchasedGrant) error {
 	})
 }
 
-// SetPurchaseInvoice stores the invoice of a purchase. It does nothing if the purchase has no grant.
+// SetPurchaseInvoice stores the invoice of a purchase. It does nothing without a grant of the purchase.
 func (s *Service) SetPurchaseInvoice(ctx context.Context, tenantID uuid.UUID, sessionID string, invoiceID uuid.UUID) error {
 	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
 		return s.store.setInvoiceOfGrant(ctx, tenantID, g.id, invoiceID)
 	})
 }
 
-// VoidPurchase takes back the remaining units of a purchase that was refunded. It does nothing if the
-// purchase has no grant, so the caller must not grant it afterwards.
+// VoidPurchase takes back the remaining units of a refunded purchase. It does nothing without a grant of
+// the purchase, so the caller must not grant it afterwards.
 func (s *Service) VoidPurchase(ctx context.Context, tenantID uuid.UUID, sessionID string) error {
 	return s.changePurchase(ctx, tenantID, sessionID, func(ctx context.Context, g grant) error {
 		return s.store.voidGrant(ctx, tenantID, g.id)

@@ -101,7 +101,7 @@ func wantRemaining(t *testing.T, w *usagetest.World, tenantID uuid.UUID, code, w
 	}
 }
 
-// On a hard meter, an event draws what the limit does not cover, and is rejected whole if limit and
+// On a hard meter, an event draws the units that the limit does not cover, and is rejected whole if limit and
 // grants together do not cover it.
 func TestHardMetersDraw(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func (s *Service) reserve(ctx context.Context, tenantID uuid.UUID, code string, 
 }
 
 // settle records the actual usage of a reservation, whatever the limits are. r's meter and key are
-// set from the reservation. It returns errNoReservation for a released reservation and one that
+// set from the reservation. It returns errNoReservation for a reservation that was released or
 // expired more than a day ago, and errSettled for a settled one.
 func (s *Service) settle(ctx context.Context, tenantID, id uuid.UUID, r Recording) (Event, error) {
 	reserved, err := s.store.reservation(ctx, tenantID, id)

@@ -61,7 +61,7 @@ func (s store) openReservationsToCount(streams []*stream, now time.Time, found m
 	return []sqldb.Query{s.openReservationsQuery(tenants, now, func(k StreamKey, o openReservations) { found[k] = o })}
 }
 
-// openReservationsQuery counts the open reservations of tenants, of which there must be at least one,
+// openReservationsQuery counts the open reservations of one or more tenants,
 // by stream.
 func (s store) openReservationsQuery(tenants []uuid.UUID, now time.Time, add func(k StreamKey, o openReservations)) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 2, "uuid", tenants)
@@ -82,8 +82,7 @@ GROUP BY tenant_id, meter_id`,
 	}
 }
 
-// nextExpiryQuery reads when the next open reservation of tenants, of which there must be at least
-// one, expires.
+// nextExpiryQuery reads when the next open reservation of one or more tenants expires.
 func (s store) nextExpiryQuery(tenants []uuid.UUID, now time.Time, next **time.Time) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 2, "uuid", tenants)
 	return sqldb.Query{

@@ -37,7 +37,7 @@ type stream struct {
 	remaining   money.Total
 	// hasLaterGrants means that there are grants that start later.
 	hasLaterGrants bool
-	// reserved are the units of the open reservations, and reservations the ones that entries name,
+	// reserved are the units of the open reservations, and reservations are named by entries,
 	// by idempotency key.
 	reserved     money.Total
 	reservations map[string]*reservation

@@ -6,8 +6,9 @@ const dist = new URL('../dist/', import.meta.url)
 const page = readFileSync(new URL('index.html', dist), 'utf8')
 const packed = (name) => statSync(new URL(`${name}.br`, dist), { throwIfNoEntry: false })?.size ?? statSync(new URL(name, dist)).size
 const first = [...page.matchAll(/(?:src|href)="\.\/([^"]+\.js)"/g)].map((found) => found[1])
-const language = readdirSync(new URL('assets/', dist)).filter((name) => /^en-.*\.js$/.test(name)).map((name) => `assets/${name}`)
-const total = [...first, ...language].reduce((sum, name) => sum + packed(name), 0)
+// A page loads the shared texts and the texts of its area, which are at most the two largest files.
+const texts = readdirSync(new URL('assets/', dist)).filter((name) => /^en-.*\.js$/.test(name)).map((name) => packed(`assets/${name}`)).sort((a, b) => b - a)
+const total = [...first.map(packed), ...texts.slice(0, 2)].reduce((sum, size) => sum + size, 0)
 const wide = readdirSync(new URL('assets/', dist))
   .filter((name) => name.endsWith('.js') && !first.includes(`assets/${name}`))
   .map((name) => [name, packed(`assets/${name}`)])

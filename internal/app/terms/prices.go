@@ -74,7 +74,7 @@ func (a Allowances) Prices(ctx context.Context, allowances map[uuid.UUID]usage.A
 // meterPrices are unit prices by meter.
 type meterPrices = map[uuid.UUID]money.UnitPrice
 
-// priceQuery reads the prices of the keys of found, of which there must be at least one, into it.
+// priceQuery reads the prices of the keys of found into it. found must not be empty.
 func priceQuery(db *sqldb.DB, text string, found map[string]meterPrices) sqldb.Query {
 	keys := make([]string, 0, len(found))
 	for key := range found {

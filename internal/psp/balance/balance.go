@@ -28,7 +28,7 @@ type Adjustment struct {
 }
 
 // Read returns the credit of a customer by currency (ISO 4217, upper case), without balances of 0. A
-// debt is negative. A deleted customer has no credit.
+// debt is negative. It returns nothing for a deleted customer.
 func (b Balances) Read(ctx context.Context, customerID string) (map[string]int64, error) {
 	customer, _, err := psp.Call(ctx, b.Client, "get balance", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
 		params := &stripe.CustomerRetrieveParams{}

@@ -25,7 +25,7 @@ type Sales struct{ Client *psp.Client }
 type Params struct {
 	Key        string // idempotency key
 	CustomerID string
-	Name       string // of what is sold, in the language of the invoice
+	Name       string // of the article, in the language of the invoice
 	Currency   string // ISO 4217
 	UnitAmount int64  // minor units; see charge.Units
 	Quantity   int64
@@ -98,7 +98,7 @@ func (s Sales) Open(ctx context.Context, p Params) (Sale, error) {
 }
 
 // find looks for an open session of the same sale, which the metadata identifies, among the
-// customer's newest ones. It returns psp.ErrNotDone if there is none.
+// customer's newest ones. Without one it returns psp.ErrNotDone.
 func (s Sales) find(ctx context.Context, p Params) (Sale, error) {
 	open, _, err := psp.Call(ctx, s.Client, "find checkout of a payment", func(ctx context.Context, api *stripe.Client) ([]*stripe.CheckoutSession, error) {
 		list := api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{

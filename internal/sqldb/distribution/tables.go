@@ -131,7 +131,7 @@ var Tables = map[string]Class{
 // value is the reason why they are unique across tenants. A key that starts with the tenant is
 // unique within the tenant.
 var TenantKeys = map[string]string{
-	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
+	"checkouts_pkey":                        "the id is a hash of the purchase, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
 	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
 	"invoice_documents_pkey":                "the id of an invoice follows from the provider's, which belongs to one tenant",
@@ -141,7 +141,7 @@ var TenantKeys = map[string]string{
 	"invoices_pkey":                         "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"invoices_psp_invoice_id_key":           "an invoice of the provider belongs to the tenant of its customer",
 	"invoices_year_sequence_key":            "the row of the year in invoice_numbers is locked while a number is taken",
-	"pack_purchases_pkey":                   "the id is a hash of what is bought, the tenant included",
+	"pack_purchases_pkey":                   "the id is a hash of the purchase, the tenant included",
 	"pack_purchases_psp_session_id_key":     "the provider gives the id, to the checkout that asked",
 	"payment_entries_pkey":                  "the coordinator gives the numbers",
 	"psp_customers_psp_customer_id_key":     "a customer of the provider is made for one tenant, whose id it carries",

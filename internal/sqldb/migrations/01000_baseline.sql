@@ -1009,7 +1009,7 @@ CREATE TABLE usage_grants (
     meter_id uuid NOT NULL,
     amount_units bigint NOT NULL,
     amount_millionths bigint NOT NULL,
-    -- What is left, until the grant expires.
+    -- The rest. It counts until the grant expires.
     units bigint NOT NULL,
     millionths bigint NOT NULL,
     starts_at timestamp with time zone NOT NULL,

@@ -211,7 +211,7 @@ func TestQuotaOfThePlan(t *testing.T) {
 		}
 		s.Call("POST", path, o.Token, map[string]any{"meter_code": "api-calls", "quantity": 0.5}).Want(201)
 		quotas := s.Call("GET", path+"/quotas", o.Token, nil).Want(200)
-		if !strings.Contains(quotas.Text, `"current_usage":1000,"quota_limit":1000,"usage_percent":100,"status":"exceeded"`) {
+		if !strings.Contains(quotas.Text, `"current_usage":1000,"reserved":0,"quota_limit":1000,"usage_percent":100,"status":"exceeded"`) {
 			t.Errorf("quotas: %s", quotas.Text)
 		}
 		// Usage counts against the quotas of smaller plans.

@@ -353,7 +353,7 @@ func (s *Service) enqueueSettle(ctx context.Context, e Entry) error {
 	return s.deps.Jobs.Enqueue(ctx, JobSettle, e.tenantID, jobs.Key(e.ID.String()), jobs.At(at))
 }
 
-// HandleSettle handles JobSettle. Usually the entry is no longer pending by then.
+// HandleSettle handles JobSettle. Usually the entry has been applied by then.
 func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {

@@ -131,7 +131,7 @@ func TestGrantsOfBilledMeters(t *testing.T) {
 			t.Helper()
 			s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "sold", "quantity": quantity}).Want(201)
 		}
-		record(5) // the plan does not bill it yet, and there is no limit
+		record(5) // the plan does not bill it yet, and its usage is unlimited
 		s.Advance(time.Hour)
 		ada.LogInAgain()
 		ada.Buy(plan, "EUR", apptest.Card(apptest.CardPays))

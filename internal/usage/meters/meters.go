@@ -102,7 +102,7 @@ type Deps struct {
 	Currencies Currencies
 	Audit      Audit // nil: changes are not recorded
 	Links      Links // only needed by CheckLinks
-	Packs      Packs // nil: there are no packs
+	Packs      Packs // nil without packs
 	// OnChange, if not nil, is called after each change, because plans show the prices of meters.
 	OnChange func()
 }

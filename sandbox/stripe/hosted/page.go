@@ -173,7 +173,7 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 	view.Amount, view.PDF, view.Action = view.Reader.Amount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
 	for _, line := range in.Lines.Data {
 		shown := shownLine{Text: line.Description, Amount: view.Reader.Amount(line.Amount, in.Currency)}
-		if line.Period.End > line.Period.Start { // a one-time payment has no period
+		if line.Period.End > line.Period.Start { // otherwise a one-time payment
 			shown.Period = view.Period(line.Period.Start, line.Period.End)
 		}
 		view.Lines = append(view.Lines, shown)

@@ -156,7 +156,7 @@ func TestEntitlementsOfSubscription(t *testing.T) {
 			entitlement("studio-access", "boolean", nil), entitlement("team-members", "quota", 5.0),
 		})
 		s.Call("GET", "/api/v1/studio/access", o.Token, nil).Want(200).WantAt("data", apptest.Object{"allowed": true, "reason": nil})
-		// Another tenant has no entitlements.
+		// Another tenant lacks entitlements.
 		s.Call("GET", other.Path("/entitlements"), other.Token, nil).Want(200).WantAt("data", []any{})
 		s.Call("GET", "/api/v1/studio/access", other.Token, nil).Want(200).WantAt("data", closed)
 		s.BuyPlan(other, "free")

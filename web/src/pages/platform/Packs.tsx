@@ -2,7 +2,7 @@ import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ahead, type AdminPack } from '../../api/ahead'
+import { api, type Schema } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
@@ -22,7 +22,7 @@ import { PackForm } from './packs/PackForm'
 import { packsQuery } from './packs/reads'
 import { metersQuery } from './tenant/reads'
 
-function PackRow({ of }: { of: AdminPack }) {
+function PackRow({ of }: { of: Schema<'AdminPack'> }) {
   const { t, i18n } = useLingui()
   const may = usePlatformMay()
   const format = useFormat()
@@ -55,7 +55,7 @@ function PackRow({ of }: { of: AdminPack }) {
         <Confirm
           open={asked === 'remove'} onClose={close} title={<Trans>Delete the pack {name}?</Trans>} action={<Trans>Delete pack</Trans>}
           onConfirm={async () => {
-            await ahead.DELETE('/api/v1/admin/packs/{pack}', { params: { path: { pack: of.id } } })
+            await api.DELETE('/api/v1/admin/packs/{pack}', { params: { path: { pack: of.id } } })
             await queries.invalidateQueries({ queryKey: catalogKey })
             toast(<Trans>The pack {name} was deleted.</Trans>)
           }}

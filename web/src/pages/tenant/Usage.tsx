@@ -23,7 +23,7 @@ import { PackBought } from './usage/PackBought'
 import { Prepaid } from './usage/Prepaid'
 import { usePacks } from './usage/reads'
 
-/** Limits, the history of a meter, and what one can do: prepaid units, charges, a cap, alerts. */
+/** Limits, the history of a meter, prepaid units, charges, a cap, and alerts. */
 export default function Usage() {
   const { t } = useLingui()
   const format = useFormat()
@@ -46,7 +46,7 @@ export default function Usage() {
       <PlanTabs />
       <Read query={usage} lines={8}>
         {() => (!settled || !gauges || !period ? <Skeleton lines={8} />
-          : gauges.length === 0 ? <Empty icon="gauge" title={<Trans>Your plan has no usage limits</Trans>}><Trans>There is nothing to count yet.</Trans></Empty>
+          : gauges.length === 0 ? <Empty icon="gauge" title={<Trans>Usage is not limited</Trans>}><Trans>Meters with a limit appear here.</Trans></Empty>
             : <Body gauges={gauges} period={period} onBuy={sells ? () => setAsked('pack') : undefined} />)}
       </Read>
       {gauges && <DownloadUsage gauges={gauges} period={period} open={asked === 'csv'} onClose={close} />}

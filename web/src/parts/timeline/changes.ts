@@ -48,8 +48,8 @@ const limited = ({ entry }: Told) => entry.facts.resource_id
 
 /** The amount and the code of a grant, such as "1000 api-calls". */
 const granted = ({ before, after }: Told) => {
-  const of = after ?? before ?? {}
-  return `${of.amount} ${of.feature_code}`
+  const of = { ...before, ...after }
+  return `${String(of.amount)} ${String(of.feature_code)}`
 }
 
 function planChanged(of: Told): string {

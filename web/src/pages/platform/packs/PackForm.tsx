@@ -1,8 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ahead, type AdminPack } from '../../../api/ahead'
-import { ApiError } from '../../../api/client'
+import { api, ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useSettings } from '../../../app/session'
 import { Button } from '../../../ui/Button'
@@ -21,7 +20,7 @@ import { PackPrices } from './PackPrices'
 
 interface Props {
   /** The pack to change; undefined creates one. */
-  of?: AdminPack
+  of?: Schema<'AdminPack'>
   open: boolean
   onClose: () => void
 }
@@ -65,10 +64,10 @@ function Body({ of, onClose }: Props) {
     })
     if (Object.keys(fields).length > 0) throw new ApiError(422, '', undefined, fields)
     const body = {
-      ...sent(texts), slug: shown, feature_code: String(values.feature_code).trim(), amount: units, expires_after_days: expires, prices: cents, is_active: values.is_active === true,
+      ...sent(texts), slug: shown, feature_code: String(values.feature_code).trim(), amount: units!, expires_after_days: expires, prices: cents, is_active: values.is_active === true,
     }
-    if (of) await ahead.PATCH('/api/v1/admin/packs/{pack}', { params: { path: { pack: of.id } }, body })
-    else await ahead.POST('/api/v1/admin/packs', { body })
+    if (of) await api.PATCH('/api/v1/admin/packs/{pack}', { params: { path: { pack: of.id } }, body })
+    else await api.POST('/api/v1/admin/packs', { body })
     await queries.invalidateQueries({ queryKey: catalogKey })
     onClose()
     toast(of ? <Trans>The pack was saved.</Trans> : <Trans>The pack was created.</Trans>)

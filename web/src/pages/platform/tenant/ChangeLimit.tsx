@@ -38,7 +38,7 @@ function Loaded({ tenant, feature, onClose }: Props) {
   const known = [...counted, ...others]
   const all = [...known, ...missing]
   const chosen = all.find((one) => one.code === code) ?? all[0]
-  if (!chosen) return <p className="flat"><Trans>The catalog has no features yet.</Trans></p>
+  if (!chosen) return <p className="flat"><Trans>Add a feature to the catalog first.</Trans></p>
   return <Body key={chosen.code} of={chosen} known={known} missing={missing} onChoose={setCode} tenant={tenant} onClose={onClose} />
 }
 
@@ -135,7 +135,7 @@ function Body({ of, known, missing, onChoose, tenant, onClose }: {
             </>
           )}
           {kind === 'plan'
-            ? <p className="outcome">{of.limit?.plan && countable ? <Trans>The plan’s limit of {planned} applies again at once.</Trans> : <Trans>The plan applies again at once.</Trans>}</p>
+            ? <p className="outcome">{of.limit?.plan && countable ? <Trans>The plan’s limit of {planned} applies again immediately.</Trans> : <Trans>The plan applies again immediately.</Trans>}</p>
             : (kind !== 'quota' || wanted !== undefined) && (
               <p className="outcome" role="status">
                 <b>{day ? <Trans>{of.name}: {next} until {day}.</Trans> : <Trans>{of.name}: {next}.</Trans>}</b>{' '}

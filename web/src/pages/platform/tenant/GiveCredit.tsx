@@ -1,8 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ahead, type TenantCredit } from '../../../api/ahead'
-import type { Schema } from '../../../api/client'
+import { api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Button } from '../../../ui/Button'
 import { CurrencyChoice } from '../../../ui/CurrencyChoice'
@@ -34,7 +33,7 @@ export function GiveCredit({ tenant, open, onClose }: Props) {
   )
 }
 
-function Body({ credit, tenant, onClose }: { credit: TenantCredit; tenant: Schema<'AdminTenant'>; onClose: () => void }) {
+function Body({ credit, tenant, onClose }: { credit: Schema<'AdminCredit'>; tenant: Schema<'AdminTenant'>; onClose: () => void }) {
   const { t } = useLingui()
   const format = useFormat()
   const digits = useDigits()
@@ -60,11 +59,11 @@ function Body({ credit, tenant, onClose }: { credit: TenantCredit; tenant: Schem
       className="stack"
       onSubmit={async (values) => {
         if (cents === undefined || cents === 0) throw fieldError('amount_cents', t`Enter an amount above 0.`)
-        if (direction === 'take' && cents > balance.amount_cents) throw fieldError('amount_cents', t`At most ${most} can be taken back.`)
-        await ahead.POST('/api/v1/admin/tenants/{tenant}/credit', {
+        if (direction === 'take' && cents > balance.amount_cents) throw fieldError('amount_cents', t`At most ${most} can be deducted.`)
+        await api.POST('/api/v1/admin/tenants/{tenant}/credit', {
           params: { path: { tenant: tenant.id } }, body: { amount_cents: signed, currency, reason: String(values.reason).trim() },
         })
-        await saved(direction === 'give' ? <Trans>{amount} credit given to {tenant.name}.</Trans> : <Trans>{amount} credit taken back.</Trans>)
+        await saved(direction === 'give' ? <Trans>{amount} credit given to {tenant.name}.</Trans> : <Trans>{amount} credit deducted.</Trans>)
       }}
     >
       {({ busy }) => (
@@ -74,7 +73,7 @@ function Body({ credit, tenant, onClose }: { credit: TenantCredit; tenant: Schem
             <Segments label={t`Direction`} value={direction} onChange={setDirection} options={[{ value: 'give', label: t`Give credit` }, { value: 'take', label: t`Take credit back` }]} />
           )}
           <div className="two">
-            <TextField name="amount_cents" label={t`Amount (${name})`} inputMode="decimal" autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} help={direction === 'take' && t`At most ${most} can be taken back.`} data-autofocus />
+            <TextField name="amount_cents" label={t`Amount (${name})`} inputMode="decimal" autoComplete="off" value={text} onChange={(event) => setText(event.target.value)} help={direction === 'take' && t`At most ${most} can be deducted.`} data-autofocus />
             {!fixed && currencies.length > 1 && <div className="field"><span className="label"><Trans>Currency</Trans></span><CurrencyChoice currencies={currencies} value={currency} onChange={setChosen} /></div>}
           </div>
           <TextField name="reason" label={t`Reason`} maxLength={500} autoComplete="off" help={t`Shown to operators only.`} />
@@ -82,7 +81,7 @@ function Body({ credit, tenant, onClose }: { credit: TenantCredit; tenant: Schem
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}>
-              {direction === 'take' ? (valid ? <Trans>Take back {amount}</Trans> : <Trans>Take credit back</Trans>) : valid ? <Trans>Give {amount} credit</Trans> : <Trans>Give credit</Trans>}
+              {direction === 'take' ? (valid ? <Trans>Deduct {amount}</Trans> : <Trans>Take credit back</Trans>) : valid ? <Trans>Give {amount} credit</Trans> : <Trans>Give credit</Trans>}
             </Button>
           </div>
         </>

@@ -33,7 +33,7 @@ function Loaded({ tenant, feature, onClose }: Props) {
   if (quotas.isError && !quotas.data) return <Problem error={quotas.error} onRetry={() => void quotas.refetch()} retrying={quotas.isFetching} />
   if (quotas.isPending) return <Skeleton lines={5} now />
   const meters = counted.filter((one) => one.grantable)
-  if (meters.length === 0) return <p className="flat"><Trans>Units can be granted for meters that add up or count usage. There are none yet.</Trans></p>
+  if (meters.length === 0) return <p className="flat"><Trans>Units can be granted for meters that add up or count usage. Add one first.</Trans></p>
   return <Body tenant={tenant} feature={feature} meters={meters} onClose={onClose} />
 }
 

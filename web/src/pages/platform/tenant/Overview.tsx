@@ -22,7 +22,7 @@ import { useCustomer } from './useCustomer'
 /** The number of entries of the activity to show. */
 const shown = 8
 
-/** What is urgent, four figures, facts on the left, usage and history on the right. */
+/** The most urgent fact, four figures, facts on the left, usage and activity on the right. */
 export default function Overview() {
   const of = useCustomer()
   const may = usePlatformMay()

@@ -22,7 +22,7 @@ function Next({ of }: { of: Schema<'Subscription'> | undefined }) {
   return <Figure label={label} value={format.money(of.price_cents * of.quantity, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
 }
 
-/** Four figures that answer most questions of support: what is next, owed, credited and paid. */
+/** Four figures for most support questions: the next payment, credit, open and paid invoices. */
 export function Strip({ id }: { id: string }) {
   const format = useFormat()
   const may = usePlatformMay()

@@ -1,5 +1,4 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ahead, type TenantCredit } from '../../../api/ahead'
 import { api } from '../../../api/client'
 
 const at = (tenant: string) => ({ params: { path: { tenant } } })
@@ -39,7 +38,7 @@ export const quotasQuery = (id: string) => queryOptions({
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/usage/quotas', at(id))).data!.data.meters,
 })
 
-/** The limits of every feature: the plan's, the override, and the one that applies. */
+/** The limits of every feature: the plan's limit, the override, and the effective limit. */
 export const limitsQuery = (id: string) => queryOptions({
   queryKey: [...tenantKey(id), 'limits'],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/limits', at(id))).data!.data,
@@ -54,8 +53,7 @@ export const grantsQuery = (id: string) => queryOptions({
 /** The credit that the next invoices use, with its entries. */
 export const creditQuery = (id: string) => queryOptions({
   queryKey: [...tenantKey(id), 'credit'],
-  queryFn: async () => (await ahead.GET<{ data: TenantCredit }>('/api/v1/admin/tenants/{tenant}/credit', at(id))).data!.data,
-  retry: false,
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/credit', at(id))).data!.data,
 })
 
 /** All meters, for the aggregation, which decides whether units can be granted. */

@@ -27,7 +27,7 @@ export function Alerts({ gauges }: { gauges: Gauge[] }) {
   return (
     <Section className="" title={<Trans>Alerts</Trans>} lead={<Trans>Emailed once per period for each limit.</Trans>}>
       {rows.length === 0
-        ? <p className="t13 muted"><Trans>Your plan has no limits to alert you about.</Trans></p>
+        ? <p className="t13 muted"><Trans>Alerts need a plan with limits.</Trans></p>
         : <ul className="list keep alerts">{rows.map((one) => <Row key={`${one.gauge.code} ${one.percent}`} gauge={one.gauge} percent={one.percent} sent={one.sent_at} />)}</ul>}
       <div className="setting-foot"><Link to="/profile" hash="alerts"><Trans>Notification settings</Trans></Link></div>
     </Section>

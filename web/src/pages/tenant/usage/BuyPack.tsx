@@ -1,7 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { ahead, type Pack } from '../../../api/ahead'
-import { address, ApiError } from '../../../api/client'
+import { address, api, ApiError, type Schema } from '../../../api/client'
 import { now } from '../../../app/clock'
 import { useFormat } from '../../../app/format'
 import { useMay, useSettings, useTenant } from '../../../app/session'
@@ -14,6 +13,8 @@ import { Note } from '../../../ui/Messages'
 import type { Gauge } from '../home/meters'
 import { useSubscription } from '../shared/reads'
 import { useWords } from '../shared/words'
+
+type Pack = Schema<'PublicPack'>
 
 interface Props {
   packs: Pack[]
@@ -56,7 +57,7 @@ function Body({ packs, gauges, onClose }: Props) {
     const units = String(chosen.amount * quantity)
     const back = (search: Record<string, string>) => address(`/plan/usage?${new URLSearchParams(search)}`)
     try {
-      const answer = await ahead.POST<{ data: { url: string } }>('/api/v1/tenant/{tenantId}/packs/{slug}/checkout', {
+      const answer = await api.POST('/api/v1/tenant/{tenantId}/packs/{slug}/checkout', {
         params: { path: { tenantId: id, slug: chosen.slug } },
         body: { currency, quantity, success_url: back({ pack: chosen.slug, units, since: String(now()) }), cancel_url: back({ pack: 'left' }) },
       })

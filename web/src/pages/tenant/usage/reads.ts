@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { ahead, type Pack } from '../../../api/ahead'
 import { api } from '../../../api/client'
 import { useTenant } from '../../../app/session'
 
@@ -17,7 +16,7 @@ export function useGrants(every: number | false = false) {
 export function usePacks() {
   return useQuery({
     queryKey: ['get', '/api/v1/catalog/packs'],
-    queryFn: async () => (await ahead.GET<{ data: Pack[] }>('/api/v1/catalog/packs')).data!.data,
+    queryFn: async () => (await api.GET('/api/v1/catalog/packs')).data!.data,
     retry: false,
   })
 }

@@ -1,0 +1,1 @@
+export{t as Providers}from"./Providers-C8-e7fwX.js";

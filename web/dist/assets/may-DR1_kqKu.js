@@ -1,0 +1,1 @@
+import{a as e}from"./session-CWTM8yIt.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};
