@@ -208,7 +208,7 @@ func TestBilledMetersDrawFirst(t *testing.T) {
 		if diff := cmp.Diff([]string{"3 at 100 is 300", "6 at 0 is 0"}, lines); diff != "" || e.Total.AmountCents != 300 {
 			t.Errorf("the estimate (-want +got)\n%s", diff)
 		}
-		if got := w.Detail(t, tenantID, "calls"); *got.UnitPrice != (e.Lines[0].UnitPrice) || got.Currency != "EUR" {
+		if got := w.Detail(t, tenantID, "calls"); *got.UnitPrice != e.Lines[0].UnitPrice || got.Currency != "EUR" {
 			t.Errorf("the price is %s %s", got.UnitPrice, got.Currency)
 		}
 	})

@@ -55,7 +55,7 @@ func TestManyEventsAreThoseOfTheModel(t *testing.T) {
 			w := usagetest.New(t, dbtest.New(t, dialect), "2026-11-21 12:00")
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
-			random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not a secret
+			random := rand.New(rand.NewPCG(seed, 0))
 			seen := coverage{}
 			c := newModelCheck(t, w, func(n int, _ string) int { return random.IntN(n) }, seen)
 			c.isLarge = true
@@ -245,9 +245,9 @@ func (c *modelCheck) submit(most int) {
 		r := c.drawSubmission(tenantID, inBatch)
 		submissions[i], recordings[i] = r, r.Recording
 		if r.Hold != nil {
-			wants[i] = c.model.reserve(c.Clock.Now(), r)
+			wants[i] = c.reserve(c.Clock.Now(), r)
 		} else {
-			wants[i] = c.model.record(c.Clock.Now(), r)
+			wants[i] = c.record(c.Clock.Now(), r)
 		}
 		s := streamName{r.TenantID, r.MeterCode}
 		if events := c.events[s]; wants[i] == nil && r.Hold == nil && events[len(events)-1].granted > 0 {

@@ -29,7 +29,6 @@ type modelGrant struct {
 
 type modelReservation struct {
 	id        uuid.UUID // set once it is known
-	units     money.Quantity
 	quantity  money.Quantity
 	expiresAt time.Time
 	released  bool
@@ -130,7 +129,7 @@ func (m *model) judge(now time.Time, s streamName, p usage.Period, r *usage.Subm
 			room = max(0, whole(*limit)-max(0, used-m.sum(s, p).granted))
 		}
 		if isHard && limit != nil {
-			fromGrants, fromRoom := money.Quantity(0), money.Quantity(0)
+			var fromGrants, fromRoom money.Quantity
 			if isBilled {
 				fromGrants = min(reserved, available)
 				fromRoom = reserved - fromGrants

@@ -52,10 +52,9 @@ func judge(m Meter, w window, quantity money.Quantity, b bounds) (drawn money.Qu
 	level, fits, isOver := money.TotalOf(quantity), true, false
 	switch m.Aggregation {
 	case Sum, Count:
-		units, isCovered := m.units(quantity), false
+		units := m.units(quantity)
 		level, fits = w.used.Value.Add(units)
-		var from money.Total
-		from, isCovered = w.cover(m, units, b.limit)
+		from, isCovered := w.cover(m, units, b.limit)
 		drawn, _ = from.Quantity() // at most the quantity
 		// An event of 0 is covered by anything, but not stored above the limit.
 		isOver = !isCovered || units == money.Total{} && b.limit != nil && minus(w.used.Value, w.used.Granted).Exceeds(*b.limit)

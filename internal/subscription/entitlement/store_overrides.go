@@ -68,6 +68,6 @@ func (s store) listGraceEnded(ctx context.Context, since time.Time, limit int32)
 // markGraceEnded records that the end of a grace period is published. It does nothing if a newer
 // state of the subscription was stored.
 func (s store) markGraceEnded(ctx context.Context, sub entitlementsql.ListGraceEndedRow) error {
-	err := s.q(ctx).MarkGraceEnded(ctx, entitlementsql.MarkGraceEndedParams{TenantID: sub.TenantID, ID: sub.ID, SyncVersion: sub.SyncVersion})
+	err := s.q(ctx).MarkGraceEnded(ctx, entitlementsql.MarkGraceEndedParams(sub))
 	return sqldb.Wrap(err, "mark the grace period as ended")
 }

@@ -86,8 +86,12 @@ func (s store) countersEnding(ctx context.Context, meterID uuid.UUID, end time.T
 func countersOf(rows []billingsql.UsageCounter) []tenantCounter {
 	counters := make([]tenantCounter, len(rows))
 	for i, row := range rows {
-		counters[i] = tenantCounter{row.TenantID, usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, money.Total{Units: row.Units, Millionths: row.Millionths},
-			money.Total{Units: row.GrantedUnits, Millionths: row.GrantedMillionths}}
+		counters[i] = tenantCounter{
+			row.TenantID,
+			usage.Period{Start: row.PeriodStart, End: row.PeriodEnd},
+			money.Total{Units: row.Units, Millionths: row.Millionths},
+			money.Total{Units: row.GrantedUnits, Millionths: row.GrantedMillionths},
+		}
 	}
 	return counters
 }

@@ -106,9 +106,9 @@ func TestGraceEndsOnce(t *testing.T) {
 			t.Errorf("in the grace period: %v", limits(all[1]))
 		}
 		s.Advance(apptest.Day)
-		ended := got.await(2, "entitlements.changed")
+		got.await(2, "entitlements.changed")
 		s.Advance(2 * apptest.Day)
-		if ended = got.await(2, "entitlements.changed"); len(ended) != 2 || len(limits(ended[1])) != 0 {
+		if ended := got.await(2, "entitlements.changed"); len(ended) != 2 || len(limits(ended[1])) != 0 {
 			t.Errorf("%d events, %v", len(ended), limits(ended[1]))
 		}
 	}, func(s *settings.Settings) { s.PastDueGrace = 5 * apptest.Day })

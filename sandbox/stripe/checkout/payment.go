@@ -114,11 +114,13 @@ func (cs *Session) readItems(p *form.Params, now int64) priceItems {
 func requireRecurring(ctx context.Context, st *kernel.Step, wanted []subscriptions.WantedItem) error {
 	for _, w := range wanted {
 		pr, err := catalog.Prices.Find(ctx, st.Q, w.PriceID())
-		if err != nil && !errors.Is(err, kernel.ErrNotFound) {
-			return err
-		}
-		if err != nil || pr.Recurring != nil {
+		switch {
+		case errors.Is(err, kernel.ErrNotFound):
 			return nil // PriceItems refuses an unknown price
+		case err != nil:
+			return err
+		case pr.Recurring != nil:
+			return nil
 		}
 	}
 	return form.Refuse("line_items", "", "You must provide at least one recurring price in `subscription` mode when using prices.")

@@ -69,7 +69,10 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, NewDeclinedError().Answer("")
 	}
 	pm := NewCard(c.Step, found, cu)
-	return pm, pm.Attach(ctx, c.Step)
+	if err := pm.Attach(ctx, c.Step); err != nil {
+		return nil, err
+	}
+	return pm, nil
 }
 
 // UpdatePaymentMethod handles POST /v1/payment_methods/{id}: the metadata, and the expiry of a card.

@@ -13,13 +13,13 @@ import (
 
 // AddLine adds the line of a one-time price to a new invoice.
 func (in *Invoice) AddLine(price catalog.Price, name string, quantity, amount int64) {
-	lines := append(in.Lines.Data, Line{
+	in.Lines.Data = append(in.Lines.Data, Line{
 		ID: form.NewID(Lines.Prefix), Object: Lines.Name, Amount: amount, Currency: price.Currency, Description: name, Discountable: true,
 		Invoice: in.ID, Metadata: map[string]string{}, Period: Period{Start: in.Created, End: in.Created}, Pricing: NewPricing(price),
 		Quantity: quantity, Subtotal: amount,
 		Parent: lineParent{Type: "invoice_item_details", InvoiceItemDetails: &invoiceItemDetails{InvoiceItem: form.NewID(Items.Prefix)}},
 	})
-	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", lines)
+	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", in.Lines.Data)
 	in.Total += amount
 	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax, in.AmountDue, in.AmountRemaining = in.Total, in.Total, in.Total, in.Total, in.Total
 }
