@@ -697,7 +697,7 @@ type AdminCreateFeatureRequest struct {
 
 // AdminCreateGrantRequest defines model for AdminCreateGrantRequest.
 type AdminCreateGrantRequest struct {
-	// Amount Line amount: `quantity` times `unit_price`.
+	// Amount Number of units, above 0, with at most six decimals.
 	Amount json.Number `json:"amount"`
 
 	// ExpiresAt After starts_at and in the future; null for never.
@@ -713,7 +713,7 @@ type AdminCreateGrantRequest struct {
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
 
 	// StartsAt Default now.
-	StartsAt nullable.Nullable[time.Time] `json:"starts_at,omitempty"`
+	StartsAt *time.Time `json:"starts_at,omitempty"`
 }
 
 // AdminCreateMeterRequest defines model for AdminCreateMeterRequest.
@@ -745,7 +745,7 @@ type AdminCreateMeterRequest struct {
 
 // AdminCreatePackRequest defines model for AdminCreatePackRequest.
 type AdminCreatePackRequest struct {
-	// Amount Number of units, with at most six decimals.
+	// Amount Number of units, above 0, with at most six decimals.
 	Amount json.Number `json:"amount"`
 
 	// Description Description. Null if not set.
@@ -1541,7 +1541,7 @@ type AdminUpdateMeterRequest struct {
 
 // AdminUpdatePackRequest defines model for AdminUpdatePackRequest.
 type AdminUpdatePackRequest struct {
-	// Amount Number of units, with at most six decimals.
+	// Amount Number of units, above 0, with at most six decimals.
 	Amount *json.Number `json:"amount,omitempty"`
 
 	// Description Description by language, in the same form as the name. Null removes the description.
@@ -4339,7 +4339,7 @@ type ReserveUsageRequest struct {
 	// MeterCode The code of a meter that adds up or counts its events.
 	MeterCode string `json:"meter_code"`
 
-	// Quantity The expected maximum. A meter that counts events reserves 1.
+	// Quantity The expected maximum, above 0. A meter that counts events reserves 1.
 	Quantity json.Number `json:"quantity"`
 
 	// TTLSeconds How long the units are reserved. Default 900.

@@ -19,7 +19,7 @@ type reserveInput struct {
 	Tenant string `path:"tenantId"`
 	Body   struct {
 		MeterCode      string         `json:"meter_code" minLength:"1" maxLength:"255" doc:"The code of a meter that adds up or counts its events."`
-		Quantity       shape.Quantity `json:"quantity" exclusiveMinimum:"0" doc:"The expected maximum. A meter that counts events reserves 1."`
+		Quantity       shape.Quantity `json:"quantity" exclusiveMinimum:"0" doc:"The expected maximum, above 0. A meter that counts events reserves 1."`
 		IdempotencyKey string         `json:"idempotency_key" minLength:"1" maxLength:"255" doc:"Stands for one reservation of the meter. The event gets the key when the reservation is settled."`
 		TTLSeconds     *int64         `json:"ttl_seconds,omitempty" minimum:"1" maximum:"86400" doc:"How long the units are reserved. Default 900."`
 	}

@@ -157,7 +157,7 @@ type createInput struct {
 		Name             shape.Texts       `json:"name" format:"name" maxLength:"255"`
 		Description      shape.Texts       `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		FeatureCode      string            `json:"feature_code" minLength:"1" maxLength:"255" doc:"Code of a meter that adds up or counts its events."`
-		Amount           shape.Quantity    `json:"amount" exclusiveMinimum:"0" doc:"Number of units, with at most six decimals."`
+		Amount           shape.Quantity    `json:"amount" exclusiveMinimum:"0" doc:"Number of units, above 0, with at most six decimals."`
 		ExpiresAfterDays *int32            `json:"expires_after_days,omitempty" nullable:"true" minimum:"1" maximum:"36500" doc:"Days from the payment until the units expire. Null for never."`
 		Prices           []packPriceFields `json:"prices" minItems:"1" maxItems:"200"`
 		IsActive         *bool             `json:"is_active,omitempty" default:"true"`
@@ -195,7 +195,7 @@ type updateInput struct {
 		Name             shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Display name by language. Other languages are not changed. Null removes a language; English cannot be removed."`
 		Description      shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Description by language, in the same form as the name. Null removes the description."`
 		FeatureCode      shape.Opt[string]            `json:"feature_code,omitzero" minLength:"1" maxLength:"255" doc:"Code of a meter that adds up or counts its events."`
-		Amount           shape.Opt[shape.Quantity]    `json:"amount,omitzero" exclusiveMinimum:"0" doc:"Number of units, with at most six decimals."`
+		Amount           shape.Opt[shape.Quantity]    `json:"amount,omitzero" exclusiveMinimum:"0" doc:"Number of units, above 0, with at most six decimals."`
 		ExpiresAfterDays shape.Opt[int32]             `json:"expires_after_days,omitzero" nullable:"true" minimum:"1" maximum:"36500" doc:"Days from the payment until the units expire. Null for never."`
 		Prices           *[]packPriceFields           `json:"prices,omitempty" minItems:"1" maxItems:"200" doc:"Prices. Replaces all existing prices."`
 		IsActive         shape.Opt[bool]              `json:"is_active,omitzero"`

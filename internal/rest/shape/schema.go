@@ -122,6 +122,10 @@ func (s *Schema) MarshalJSON() ([]byte, error) {
 
 func (s *Schema) printRules(out *printed) {
 	out.Type, out.plain = s.Type, plain(*s)
+	if s.Above != nil {
+		// Some generators reject the number of OpenAPI 3.1, so the bound is printed as included.
+		out.Minimum, out.Above = s.Above, nil
+	}
 	if s.Format == "binary" {
 		out.ContentMediaType = "application/octet-stream"
 	}

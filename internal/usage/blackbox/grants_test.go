@@ -91,7 +91,7 @@ func TestGrantRefusals(t *testing.T) {
 		valid := apptest.Object{"feature_code": "api-calls", "amount": 1}
 		for field, values := range map[string][]any{
 			"feature_code": {nil, "", "nothing", "peak", 5}, "amount": {nil, 0, -1, 0.0000001, 1000000000000.5, "1"},
-			"expires_at": {at(-time.Second), "soon", 5}, "starts_at": {"soon", 5}, "priority": {-1, 101, 1.5, "1"},
+			"expires_at": {at(-time.Second), "soon", 5}, "starts_at": {"soon", 5, nil}, "priority": {-1, 101, 1.5, "1"},
 			"reason": {strings.Repeat("x", 501), 5},
 		} {
 			for _, value := range values {
