@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -31,7 +32,10 @@ type environment struct {
 	reachable []netip.Prefix
 	// unlogged are path prefixes whose requests are not logged: the sandbox's own traffic in dev,
 	// none in production.
-	unlogged  []string
+	unlogged []string
+	// secrets protects secrets in the database. It is nil in commands, which neither store nor read
+	// any.
+	secrets   *secrets.Key
 	sandboxed bool // whether the sandbox replaces all dependencies
 }
 

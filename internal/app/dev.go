@@ -87,6 +87,9 @@ func newSandboxed(
 	if err != nil {
 		return nil, nil, err
 	}
+	if out.secrets, err = loadSecretsKey(ctx, s, db); err != nil {
+		return nil, nil, err
+	}
 	key, secret := out.pspKey, out.webhookSecrets[0]
 	login, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -41,6 +42,10 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		}
 		defer release()
 	}
+	key, err := loadSecretsKey(ctx, s, db)
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
@@ -49,7 +54,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links use the listening address")
 	}
 	s = s.WithListenAddress(listener.Addr())
-	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}
+	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins), secrets: key}
 	for _, secret := range s.StripeWebhookSecrets {
 		out.webhookSecrets = append(out.webhookSecrets, secret.Reveal())
 	}
@@ -82,6 +87,15 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.hooks.Run}
 	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
 	return append(work, figures...), err
+}
+
+// loadSecretsKey returns the key of package secrets. Its error names the key file and the setting.
+func loadSecretsKey(ctx context.Context, s settings.Settings, db *sqldb.DB) (*secrets.Key, error) {
+	key, err := secrets.Load(ctx, db, s.SecretsKey())
+	if err != nil && !sqldb.IsUnavailable(err) {
+		err = &settings.Error{Name: "TENANTRY_SECRETS_KEY_FILE", Reason: err.Error()}
+	}
+	return key, err
 }
 
 // The purposes of a database. The first start assigns one of them to it.

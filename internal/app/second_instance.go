@@ -40,6 +40,9 @@ func SecondInstance(ctx context.Context, s settings.Settings, own string, logTo 
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	if out.secrets, err = loadSecretsKey(ctx, s, db); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -79,6 +79,7 @@ const (
 func (p *parser) store(f StoreFlags, format LogFormat, s *Settings) {
 	s.Data = p.dir("TENANTRY_DATA", f.Data)
 	s.DatabaseURL = p.databaseURL(f, s.Data)
+	s.SecretsKeyFile = p.secretsKeyFile(f.SecretsKeyFile)
 	if f.DatabaseConns != "" {
 		conns, err := strconv.Atoi(f.DatabaseConns)
 		if err != nil || conns < minConns || conns > maxConns {

@@ -3,11 +3,13 @@
 package settings
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/secrets"
 )
 
 // Settings is the validated configuration of a process. The commands create it from their flags and
@@ -29,6 +32,10 @@ type Settings struct {
 	// DatabasePatience is how long PostgreSQL can be silent before it counts as unavailable; 0
 	// means the default. Only tests on busy machines change it.
 	DatabasePatience time.Duration
+
+	// SecretsKeyFile is the absolute path of the key file of package secrets. "" means the default
+	// name in the data folder.
+	SecretsKeyFile string
 
 	PublicURL       *url.URL       // how clients reach the service; nil means the listening address
 	FrontendURL     *url.URL       // where links in mails and redirects lead; nil means PublicURL
@@ -139,6 +146,11 @@ func (s Settings) WithListenAddress(on net.Addr) Settings {
 		s.FrontendURL = s.PublicURL
 	}
 	return s
+}
+
+// SecretsKey returns the path of the key file of package secrets.
+func (s Settings) SecretsKey() string {
+	return cmp.Or(s.SecretsKeyFile, filepath.Join(s.Data, secrets.FileName))
 }
 
 // OfferedLocales returns the supported languages, English first.

@@ -46,6 +46,22 @@ func (p *parser) dir(name, value string) string {
 	return path
 }
 
+// secretsKeyFile returns the absolute path of the key file, or "" for the default. The file may not
+// exist yet.
+func (p *parser) secretsKeyFile(value string) string {
+	if value == "" {
+		return ""
+	}
+	path, err := filepath.Abs(value)
+	if err != nil {
+		p.fail("TENANTRY_SECRETS_KEY_FILE", "%v", err)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		p.fail("TENANTRY_SECRETS_KEY_FILE", "%s is a folder", value)
+	}
+	return path
+}
+
 func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 	const name = "TENANTRY_DATABASE_URL"
 	value := p.secretOf(name, f.DatabaseURL, f.DatabaseURLFile)

@@ -44,7 +44,8 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\n", file, megabytes(size.Size())); err != nil {
+	if _, err = fmt.Fprintf(out, "Wrote %s (%s), checked.\nIt does not contain the secrets key %s: keep a copy of that file, because a restore needs it.\n",
+		file, megabytes(size.Size()), s.SecretsKey()); err != nil {
 		return err
 	}
 	if err := dbfile.NoteBackup(source, clock.System().Now()); err != nil { // not an error of the backup

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -99,7 +100,9 @@ func (d *doctor) database(ctx context.Context) {
 		return
 	}
 	defer func() { _ = db.Close() }()
-	d.schema(ctx, db)
+	if d.schema(ctx, db) {
+		d.secretsKey(ctx, db)
+	}
 	if file == "" {
 		d.clock(ctx, db)
 		return
@@ -112,19 +115,20 @@ func (d *doctor) database(ctx context.Context) {
 	d.server(ctx, file)
 }
 
-// schema compares the schema version of the database with the program's.
-func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
+// schema compares the schema version of the database with the program's. It reports whether the
+// schema is up to date.
+func (d *doctor) schema(ctx context.Context, db *sqldb.DB) bool {
 	migrations, err := db.MigrationStatus(ctx)
 	switch {
 	case errors.Is(err, sqldb.ErrNewerSchema):
 		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later version.")
-		return
+		return false
 	case errors.Is(err, sqldb.ErrOlderSchema):
 		d.fail("database", err.Error(), "Start with a new database, or run the build that created this one.")
-		return
+		return false
 	case err != nil:
 		d.fail("database", err.Error(), "")
-		return
+		return false
 	}
 	pending := 0
 	for _, m := range migrations {
@@ -134,9 +138,30 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 	}
 	if pending > 0 {
 		d.warn("database", fmt.Sprintf("reachable; %d of %d migrations are pending", pending, len(migrations)), "Run tenantry migrate, or restart the service.")
-		return
+		return false
 	}
 	d.ok("database", "reachable, and the schema is up to date")
+	return true
+}
+
+// secretsKey checks that the key file belongs to the secrets in the database.
+func (d *doctor) secretsKey(ctx context.Context, db *sqldb.DB) {
+	const name = "secrets key"
+	path := d.Settings.SecretsKey()
+	_, err := secrets.Read(ctx, db, path)
+	if secrets.IsMissing(err) {
+		inUse, checkErr := secrets.InUse(ctx, db)
+		if checkErr == nil && !inUse {
+			d.ok(name, "%s does not exist yet; the first start creates it", path)
+			return
+		}
+		err = errors.Join(err, checkErr)
+	}
+	if err != nil {
+		d.fail(name, err.Error(), "Restore the key file that belongs to this database, or set TENANTRY_SECRETS_KEY_FILE to its path.")
+		return
+	}
+	d.ok(name, "%s belongs to this database", path)
 }
 
 func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {

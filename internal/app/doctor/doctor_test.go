@@ -18,8 +18,10 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/doctor"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/psp/check"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
@@ -59,6 +61,34 @@ func absolute(t *testing.T, text string) *url.URL {
 	return u
 }
 
+// checkSecretsKey checks the finding about the key file, without and with a secret in the database.
+func checkSecretsKey(t *testing.T, cfg doctor.Config, db *sqldb.DB) {
+	t.Helper()
+	file := cfg.Settings.SecretsKey()
+	wantFound(t, cfg, "secrets key", check.StatusOK, "does not exist yet")
+	if _, err := secrets.Load(t.Context(), db, file); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, cfg, "secrets key", check.StatusOK, file+" belongs to this database")
+	now := clock.System().Now()
+	for _, statement := range []string{
+		`INSERT INTO users (id, name, email, created_at, updated_at) VALUES (1, 'Ada', 'ada@example.com', $1, $1)`,
+		`INSERT INTO user_totp (user_id, secret, created_at) VALUES (1, 'other.secret', $1)`,
+	} {
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), statement, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFound(t, cfg, "secrets key", check.StatusError, file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, cfg, "secrets key", check.StatusError, file)
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the check created the file")
+	}
+}
+
 func TestDatabaseChecks(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
@@ -71,6 +101,7 @@ func TestDatabaseChecks(t *testing.T) {
 		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.ConnTimeout}}
 		wantFound(t, cfg, "data folder", check.StatusOK, "private")
 		wantFound(t, cfg, "database", check.StatusOK, "schema is up to date")
+		checkSecretsKey(t, cfg, db)
 		if db.Dialect() == sqldb.Postgres {
 			wantFound(t, cfg, "clock", check.StatusOK, "differ by")
 		} else {

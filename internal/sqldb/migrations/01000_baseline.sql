@@ -116,6 +116,8 @@ CREATE TABLE tenants (
     vat_valid_at timestamp with time zone,
     billing_email text,
     onboarding_completed_at timestamp with time zone,
+    -- From this day on, members need a second factor; null means that none is required.
+    require_mfa_from timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
@@ -158,6 +160,10 @@ CREATE TABLE users (
     avatar_chosen boolean NOT NULL DEFAULT false,
     is_platform_admin boolean NOT NULL DEFAULT false,
     platform_permissions jsonb,
+    -- The user has a second factor: a confirmed TOTP or a passkey. Every change of factors updates it.
+    mfa_enabled boolean NOT NULL DEFAULT false,
+    -- The constant random user handle of WebAuthn, in base64url; null before the first passkey.
+    passkey_handle text,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone
@@ -186,6 +192,11 @@ CREATE TABLE credentials (
     idle_seconds bigint NOT NULL,
     -- The identity at a provider that was used to log in; null for other logins.
     identity_id uuid,
+    -- How the user logged in, separated by spaces: pwd, oauth, email, sso, otp, passkey,
+    -- recovery_code. A refresh keeps it.
+    methods text NOT NULL DEFAULT '',
+    -- The login passed two factors, one that counts as two, or enrolled a factor.
+    mfa_passed boolean NOT NULL DEFAULT false,
     -- Set while a platform admin impersonates a user.
     impersonated_user_id bigint REFERENCES users (id),
     impersonated_tenant_id uuid REFERENCES tenants (id),
@@ -278,6 +289,88 @@ CREATE TABLE oauth_codes (
 );
 CREATE INDEX oauth_codes_expires_at_idx ON oauth_codes (expires_at);
 CREATE INDEX oauth_codes_user_id_idx ON oauth_codes (user_id);
+
+-- Second factors
+-- --------------
+
+-- The authenticator app of a user. It is a factor once confirmed_at is set. secret is encrypted (see
+-- internal/secrets). No code of a time step at or before last_step is accepted.
+CREATE TABLE user_totp (
+    user_id bigint PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    secret text NOT NULL,
+    last_step bigint NOT NULL DEFAULT 0,
+    created_at timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    last_used_at timestamp with time zone
+);
+
+-- The passkeys of users. record is the complete credential record of the WebAuthn library;
+-- credential_id is its ID in base64url.
+CREATE TABLE passkeys (
+    id uuid PRIMARY KEY,
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    name text NOT NULL,
+    credential_id text NOT NULL,
+    record jsonb NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone
+);
+CREATE UNIQUE INDEX passkeys_credential_id_key ON passkeys (credential_id);
+CREATE INDEX passkeys_user_id_idx ON passkeys (user_id);
+
+-- The recovery codes of users, as keyed hashes (see internal/secrets).
+CREATE TABLE recovery_codes (
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    code_hash text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    PRIMARY KEY (user_id, code_hash)
+);
+
+-- Logins that wait for a second factor. The columns after attempts describe the login that the
+-- factor completes.
+CREATE TABLE login_challenges (
+    challenge_hash text PRIMARY KEY,
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    attempts bigint NOT NULL DEFAULT 0,
+    -- The hash of the key of the browser that began the login; '' for a login without cookies.
+    browser_hash text NOT NULL,
+    remember boolean NOT NULL,
+    revoke_previous boolean NOT NULL,
+    methods text NOT NULL,
+    provider text NOT NULL,
+    identity_id uuid,
+    is_delegated boolean NOT NULL,
+    is_new_user boolean NOT NULL,
+    -- The challenge data of the WebAuthn library while a passkey is asked for.
+    passkey_session jsonb,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE INDEX login_challenges_expires_at_idx ON login_challenges (expires_at);
+CREATE INDEX login_challenges_user_id_idx ON login_challenges (user_id);
+
+-- Challenges for the registration of a passkey, for the confirmation of a request, and for a login
+-- with a passkey. user_id is null for a login, whose user is not known yet.
+CREATE TABLE passkey_challenges (
+    id uuid PRIMARY KEY,
+    kind text NOT NULL,
+    user_id bigint REFERENCES users (id) ON DELETE CASCADE,
+    session jsonb NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL
+);
+CREATE INDEX passkey_challenges_expires_at_idx ON passkey_challenges (expires_at);
+CREATE INDEX passkey_challenges_user_id_idx ON passkey_challenges (user_id) WHERE user_id IS NOT NULL;
+
+-- The pairs of browser and network that users logged in with, as a hash.
+CREATE TABLE known_devices (
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    device_hash text NOT NULL,
+    last_login_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (user_id, device_hash)
+);
+CREATE INDEX known_devices_last_login_at_idx ON known_devices (last_login_at);
 
 -- Browsers that receive push messages. p256dh and auth are base64url.
 CREATE TABLE push_subscriptions (

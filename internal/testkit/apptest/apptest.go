@@ -128,8 +128,10 @@ func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) setting
 	}
 	seed := seedOf(t, dialect, s.InvoiceMode)
 	s.DatabaseURL, s.Data = settings.Secret(dbtest.CopyURL(t, seed.database)), dbtest.TempDir(t)
-	if err := os.WriteFile(filepath.Join(s.Data, settings.SandboxFile), seed.sandbox, 0o600); err != nil {
-		t.Fatal(err)
+	for file, content := range map[string][]byte{filepath.Join(s.Data, settings.SandboxFile): seed.sandbox, s.SecretsKey(): seed.key} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return s
 }

@@ -19,6 +19,7 @@ import (
 type seed struct {
 	database string // URL of the service's database
 	sandbox  []byte // the sandbox's database
+	key      []byte // the file of package secrets
 }
 
 // seedKey identifies a seed. The invoice of the demo subscription depends on the invoice mode.
@@ -61,15 +62,15 @@ func seedOf(t testing.TB, dialect sqldb.Dialect, mode settings.InvoiceMode) *see
 	return get(t)
 }
 
-func makeSeed(t testing.TB, key seedKey) *seed {
+func makeSeed(t testing.TB, of seedKey) *seed {
 	t.Helper()
 	process, data, running := &scoped{t, &seeds.scope}, &scoped{t, &scope{}}, &scoped{t, &scope{}}
 	defer data.end()
 	config := plainSettings()
-	if config.InvoiceMode = key.mode; key.mode == settings.InvoicesByPlatform {
+	if config.InvoiceMode = of.mode; of.mode == settings.InvoicesByPlatform {
 		WithPlatformInvoices(&config)
 	}
-	database := dbtest.URL(process, key.dialect)
+	database := dbtest.URL(process, of.dialect)
 	config.DatabaseURL, config.Data = settings.Secret(database), dbtest.TempDir(data)
 	s := start(running, config, false)
 	s.AwaitNotifications()
@@ -78,7 +79,11 @@ func makeSeed(t testing.TB, key seedKey) *seed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &seed{database, sandbox}
+	key, err := os.ReadFile(config.SecretsKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &seed{database, sandbox, key}
 }
 
 // scope collects functions that run at its end.
