@@ -19,6 +19,8 @@ type adminCmd struct {
 	List   adminListCmd   `cmd:"" help:"List platform admins."`
 	Grant  adminGrantCmd  `cmd:"" help:"Make an existing account a platform admin, or change the permissions of a platform admin."`
 	Revoke adminRevokeCmd `cmd:"" help:"Remove admin rights from an account and revoke its sessions."`
+
+	ResetFactors adminResetFactorsCmd `cmd:"" help:"Remove all second factors of an account and revoke its sessions."`
 }
 
 // permissionFlags are the flags of commands that make an account an admin.

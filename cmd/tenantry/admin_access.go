@@ -50,3 +50,18 @@ func (c *adminRevokeCmd) Run(ctx context.Context, p *process) error {
 	}
 	return commands.RevokeAdmin(ctx, s, c.Email, p.out)
 }
+
+type adminResetFactorsCmd struct {
+	settings.StoreFlags `embed:""`
+
+	Email string `required:"" placeholder:"ADDRESS" help:"Email address of the account."`
+}
+
+// Run removes the second factors of an account.
+func (c *adminResetFactorsCmd) Run(ctx context.Context, p *process) error {
+	s, err := c.Settings(p.getenv)
+	if err != nil {
+		return err
+	}
+	return commands.ResetFactors(ctx, s, c.Email, p.out)
+}

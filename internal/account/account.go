@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
 // User is an account.
@@ -18,11 +20,12 @@ type User struct {
 }
 
 // Tokens holds the secrets that a login issues: an access and a refresh token, or a session. Only
-// their SHA-256 hashes are stored.
+// their SHA-256 hashes are stored. If the user has a second factor, there is a challenge instead.
 type Tokens struct {
-	Access  string
-	Refresh string
-	Session string
+	Access    string
+	Refresh   string
+	Session   string
+	Challenge *Challenge
 }
 
 // Grant describes the credentials that a login issues.
@@ -34,10 +37,31 @@ type Grant struct {
 	// Replaces is the previous session of the browser, or "". The login ends it, so that an
 	// attacker who knows its secret does not become logged in as the user.
 	Replaces string
-	// Identity and Provider describe the provider identity of a delegated login. They are nil and
-	// "" for other logins.
-	Identity *uuid.UUID
-	Provider string
+	// Browser is the key of the browser in cookie mode, or "". Only this browser can complete the
+	// login if it needs a second factor.
+	Browser string
+	// RevokePrevious ends all other logins of the user.
+	RevokePrevious bool
+	// Methods are the methods of the login so far (authz.Password and others).
+	Methods []string
+	// FactorPassed means that the login has passed two factors, or one that counts as two.
+	FactorPassed bool
+	// Identity and Provider describe the provider identity of a delegated login, and IsNewUser
+	// whether the login created the account. They are nil, "" and false for other logins.
+	Identity  *uuid.UUID
+	Provider  string
+	IsNewUser bool
+}
+
+// method returns the name of the login in the audit log: the provider, or the first method.
+func (g Grant) method() string {
+	switch {
+	case g.Provider != "":
+		return g.Provider
+	case len(g.Methods) > 0 && g.Methods[0] != authz.Password:
+		return g.Methods[0]
+	}
+	return "password"
 }
 
 // Membership is a user's membership in a tenant, as shown in the profile.

@@ -17,7 +17,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller
 	if err != nil {
 		return nil, err
 	}
-	return callerOf(c)
+	return callerOf(c, s.deps.Clock.Now())
 }
 
 // AuthenticateSession does the same for a session token and extends the session. A session expires
@@ -37,7 +37,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 			return nil, err
 		}
 	}
-	return callerOf(c)
+	return callerOf(c, s.deps.Clock.Now())
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
@@ -58,11 +58,12 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 	return c, nil
 }
 
-// callerOf returns the caller for a request with the credential.
-func callerOf(c credential) (*authz.Caller, error) {
+// callerOf returns the caller for a request with the credential at the time now.
+func callerOf(c credential, now time.Time) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
 		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.isVerified, TokenID: c.id, Family: c.family,
+		HasFactor: c.hasFactor, FactorPassed: c.factorPassed, Methods: strings.Fields(c.methods),
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without permissions of a platform admin.
@@ -81,6 +82,7 @@ func callerOf(c credential) (*authz.Caller, error) {
 	if c.tenantID != nil {
 		caller.Tenant = &authz.Membership{
 			TenantID: *c.tenantID, TenantName: *c.tenantName, Role: *c.roleName, OnboardingComplete: c.isOnboarded,
+			FactorMissing: c.factorFrom != nil && !c.factorFrom.After(now) && !c.hasFactor && !caller.CountsAsFactor(),
 		}
 		if c.permissions != "" {
 			caller.Tenant.Permissions = strings.Split(c.permissions, ",")

@@ -10,8 +10,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Credentials and RevokeCredentials cover all kinds of credentials of a user, and none of other
-// users.
+// The store lists, and RevokeCredentials revokes, all kinds of credentials of a user, and none of
+// other users.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
@@ -24,7 +24,7 @@ func TestCredentials(t *testing.T) {
 			return user
 		}
 		kinds := func(user User) []string {
-			list, err := s.Credentials(t.Context(), user.ID)
+			list, err := s.store.credentials(t.Context(), user.ID, s.deps.Clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +36,7 @@ func TestCredentials(t *testing.T) {
 			return kinds
 		}
 		ada, eve := register("ada@example.com"), register("eve@example.com")
-		if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{Session: true}, false); err != nil {
+		if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{Session: true}); err != nil {
 			t.Fatal(err)
 		}
 		if got := kinds(ada); !slices.Equal(got, []string{"access", "refresh", "session"}) {

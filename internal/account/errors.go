@@ -11,6 +11,8 @@ var (
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCommonPassword  = fault.OnField("password", "validation.common_password")
 	errCurrentPassword = fault.OnField("current_password", "validation.current_password")
+	errChallenge       = fault.NewCoded(fault.Malformed, fault.MFAChallengeExpired)
+	errFactorNeeded    = fault.NewCoded(fault.Forbidden, fault.MFARequired)
 	errOwner           = fault.OnField("current_password", "validation.owner_password")
 	errRecentLogin     = fault.NewCoded(fault.Forbidden, fault.RecentLoginRequired)
 	errEmailTaken      = fault.OnField("email", "validation.taken")
@@ -21,6 +23,9 @@ var (
 	// errPlatformAdminPassword means that the password of a platform admin cannot be set over HTTP
 	// (403).
 	errPlatformAdminPassword = fault.New(fault.Forbidden, "error.platform_admin_password")
+
+	// errWrongFactor means that a second factor is wrong (401).
+	errWrongFactor = fault.NewCoded(fault.Unauthenticated, fault.InvalidMFACode)
 
 	// ErrNeverLinked means that a delegated login cannot be linked to an account by email, because
 	// the account is a platform admin.

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// guessWindow is the period over which wrong passwords of an account are counted, and the longest
-// time that an account is closed to passwords.
+// guessWindow is the period over which wrong passwords, or wrong codes, of an account are counted,
+// and the longest time that an account is closed to them.
 const guessWindow = 15 * time.Minute
 
 // firstClosing is how long the first wrong password over the limit closes an account to passwords.
@@ -48,18 +48,20 @@ func (g *guessCounter) add(limit int64, now time.Time) {
 	}
 }
 
-// countedGuess is a password that was counted before it is checked. After the check, the caller
-// calls exactly one of recordRight and recordWrong.
+// countedGuess is a password or a code that was counted before it is checked. After the check, the
+// caller calls exactly one of recordRight and recordWrong.
 type countedGuess struct {
 	recordRight func(context.Context) error // removes the guess from the count
-	recordWrong func(context.Context) error // adds an audit entry if the account is now closed to passwords
+	recordWrong func(context.Context) error // adds an audit entry if the account is now closed
 }
 
 // countGuess counts a login as a guess before its password is checked, so that concurrent guesses
 // cannot exceed the limit together. After too many wrong passwords it returns an error with the
-// time to wait, even if this password is correct. Emails without an account are counted alike, so
-// that the limit does not reveal whether an account exists (rules: account#wrong-passwords).
-func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, error) {
+// time to wait, even if this password is correct. key is the email; emails without an account are
+// counted alike, so that the limit does not reveal whether an account exists (rules:
+// account#wrong-passwords). Codes of second factors have keys of their own (see codeGuesses).
+// closed records that the account is now closed.
+func (s *Service) countGuess(ctx context.Context, key string, closed func(context.Context) error) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }
 	if limit <= 0 {
@@ -69,7 +71,7 @@ func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, e
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
 		var err error
-		if before, err = s.store.lockGuesses(ctx, email, now); err != nil {
+		if before, err = s.store.lockGuesses(ctx, key, now); err != nil {
 			return err
 		}
 		if before.isStale(now) {
@@ -82,14 +84,14 @@ func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, e
 		}
 		after = before
 		after.add(limit, now)
-		return s.store.setGuesses(ctx, email, after)
+		return s.store.setGuesses(ctx, key, after)
 	})
 	if err != nil {
 		return countedGuess{}, err
 	}
 	right := func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-			present, err := s.store.lockGuesses(ctx, email, s.deps.Clock.Now())
+			present, err := s.store.lockGuesses(ctx, key, s.deps.Clock.Now())
 			if err != nil || present.count == 0 { // a reset has cleared the count
 				return err
 			}
@@ -97,12 +99,12 @@ func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, e
 			if present.closed.Equal(after.closed) { // no wrong guess since then
 				present.closed = before.closed
 			}
-			return s.store.setGuesses(ctx, email, present)
+			return s.store.setGuesses(ctx, key, present)
 		})
 	}
 	wrong := nothing
 	if after.count >= limit {
-		wrong = func(ctx context.Context) error { return s.recordBlocked(ctx, email) }
+		wrong = closed
 	}
 	return countedGuess{right, wrong}, nil
 }

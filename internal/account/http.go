@@ -72,7 +72,8 @@ type loginInput struct {
 // Login handles POST /auth/login.
 func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Body[Session], error) {
 	grant := grantOf(ctx, in.Body.Remember)
-	user, tokens, err := h.svc.Login(ctx, in.Body.Email, in.Body.Password, grant, in.Body.RevokePrevious)
+	grant.RevokePrevious = in.Body.RevokePrevious
+	user, tokens, err := h.svc.Login(ctx, in.Body.Email, in.Body.Password, grant)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func grantOf(ctx context.Context, remember bool) Grant {
 	if !rest.RequestOf(ctx).IsCookieMode() {
 		return Grant{}
 	}
-	return Grant{Session: true, Remember: remember, Replaces: rest.RequestOf(ctx).Session()}
+	return Grant{Session: true, Remember: remember, Replaces: rest.RequestOf(ctx).Session(), Browser: rest.RequestOf(ctx).BrowserKey()}
 }
 
 // session returns the response of a login.

@@ -1,6 +1,10 @@
 package account
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/rest"
+)
 
 // NewSecret returns 64 random letters and digits for a link in a mail.
 func NewSecret() string { return newRefreshToken() }
@@ -14,7 +18,14 @@ func GrantOf(ctx context.Context) Grant { return grantOf(ctx, false) }
 
 // SessionOf returns the response of a login, including the tokens. In cookie mode it sets the
 // session cookie instead.
+//
+// If the login needs a second factor, it returns an error with the challenge (MFA_REQUIRED). The
+// login must be committed by then.
 func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
+	if tokens.Challenge != nil {
+		rest.RequestOf(ctx).KeepBrowserKey(grant.Browser, challengeLifetime)
+		return Session{}, tokens.Challenge.refusal()
+	}
 	shown, err := h.svc.sessionUser(ctx, user)
 	if err != nil {
 		return Session{}, err

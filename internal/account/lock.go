@@ -25,6 +25,7 @@ type lockedUser struct {
 	User
 	passwordHash *string    // nil for a user without a password
 	verified     bool       // the user has proved ownership of the email
+	hasFactor    bool       // the user has a second factor
 	permissions  sqldb.JSON // of a platform admin; nil means all
 }
 
@@ -133,7 +134,7 @@ func (s *Service) endAll(ctx context.Context, userID int64, now time.Time) error
 	return s.endCodes(ctx, userID)
 }
 
-// endCodes deletes the one-time codes of a user, and ends the impersonations that depend on ended
+// endCodes deletes the one-time codes and login challenges of a user, and ends the impersonations that depend on ended
 // credentials. The caller has locked the user.
 func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	if err := s.store.deleteCodes(ctx, userID); err != nil {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -12,15 +13,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// HashCost is the cost of one password hash.
+// HashCost is the cost of one password hash. The zero value means the default.
 type HashCost struct {
 	MemoryKiB uint32 // memory in KiB
 	Passes    uint32 // passes over the memory
 }
 
-// DefaultHashCost returns 19 MiB and 2 passes, as recommended by the OWASP Password Storage Cheat
-// Sheet for 1 lane.
-func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 2} }
+// defaultHashCost is 19 MiB and 2 passes, as recommended by the OWASP Password Storage Cheat Sheet
+// for 1 lane.
+var defaultHashCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2}
 
 // PasswordHasher hashes and checks passwords with Argon2id. It normalizes passwords to Unicode NFKC
 // (NIST SP 800-63B, section 3.1.1.2), because keyboards type é as one code point or as two. A hash
@@ -34,6 +35,7 @@ type PasswordHasher struct {
 
 // NewPasswords returns a hasher that runs at most one hash per core concurrently.
 func NewPasswords(cost HashCost) *PasswordHasher {
+	cost = cmp.Or(cost, defaultHashCost)
 	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 	return &PasswordHasher{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
 }

@@ -30,7 +30,7 @@ func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { r
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {
 	t.Helper()
-	passwords := NewPasswords(DefaultHashCost())
+	passwords := NewPasswords(HashCost{})
 	return NewService(Deps{
 		DB: db, Clock: clock.System(), Passwords: passwords, Tenants: noTenants{}, Lifetimes: DefaultLifetimes(),
 	})
@@ -55,12 +55,12 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 			}
 			return *hash
 		}
-		if _, _, err := s.Login(t.Context(), "ada@example.com", "wrong horse", Grant{}, false); err == nil || hash() != old {
+		if _, _, err := s.Login(t.Context(), "ada@example.com", "wrong horse", Grant{}); err == nil || hash() != old {
 			t.Errorf("a wrong password: %v, and the hash is renewed: %t", err, hash() != old)
 		}
 		for range 2 {
 			before := hash()
-			if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{}, false); err != nil {
+			if _, _, err := s.Login(t.Context(), "ada@example.com", "correct horse", Grant{}); err != nil {
 				t.Fatal(err)
 			}
 			if renewed := hash() != before; renewed != (before == old) {
@@ -76,7 +76,7 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 // At most one hash runs per core, and a waiting caller can give up.
 func TestHashingIsBounded(t *testing.T) {
 	t.Parallel()
-	p := NewPasswords(DefaultHashCost())
+	p := NewPasswords(HashCost{})
 	var running, most atomic.Int64
 	var wg sync.WaitGroup
 	for range 20 {
@@ -115,7 +115,7 @@ func TestHashingIsBounded(t *testing.T) {
 // check.
 func TestDecoyCostsAsMuch(t *testing.T) {
 	t.Parallel()
-	for _, cost := range []HashCost{DefaultHashCost(), {MemoryKiB: 64, Passes: 1}} {
+	for _, cost := range []HashCost{defaultHashCost, {MemoryKiB: 64, Passes: 1}} {
 		p := NewPasswords(cost)
 		params, salt, key, err := argon2id.DecodeHash(p.dummyHash)
 		if err != nil {

@@ -17,15 +17,15 @@ UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
 -- Inserts the access and refresh tokens of a login or a refresh.
 -- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
 VALUES
-    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id)),
-    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id));
+    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed)),
+    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed));
 
 -- name: MarkCredentialUsed :exec
 UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2);
@@ -135,7 +135,7 @@ UPDATE users SET password_hash = NULL, updated_at = $2 WHERE id = $1;
 DELETE FROM push_subscriptions WHERE user_id = $1;
 
 -- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale, u.mfa_enabled
 FROM users u
 WHERE u.id = $1 AND u.deleted_at IS NULL
 FOR UPDATE;
@@ -181,3 +181,51 @@ DELETE FROM wrong_passwords WHERE email_hash = $1;
 
 -- name: DeleteOldWrongPasswords :exec
 DELETE FROM wrong_passwords WHERE closed_until < sqlc.arg(before);
+
+-- name: MarkIdentityUsed :exec
+UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1;
+
+-- The login of the credential has passed its second factor.
+-- name: MarkFactorPassed :exec
+UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL;
+
+-- name: CountFactors :one
+SELECT
+    (SELECT count(*) FROM user_totp t WHERE t.user_id = $1 AND t.confirmed_at IS NOT NULL)::bigint AS totp,
+    (SELECT count(*) FROM passkeys p WHERE p.user_id = $1)::bigint AS passkeys,
+    (SELECT count(*) FROM recovery_codes r WHERE r.user_id = $1 AND r.used_at IS NULL)::bigint AS recovery_codes;
+
+-- name: InsertLoginChallenge :exec
+INSERT INTO login_challenges (challenge_hash, user_id, browser_hash, remember, revoke_previous, methods, provider, identity_id, is_new_user, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+
+-- name: LoginChallenge :one
+SELECT user_id, remember, revoke_previous, methods, provider, identity_id, is_new_user, passkey_session, expires_at
+FROM login_challenges
+WHERE challenge_hash = $1 AND browser_hash = $2 AND attempts < sqlc.arg(most) AND expires_at > sqlc.arg(now);
+
+-- name: ReserveAttempt :one
+UPDATE login_challenges SET attempts = attempts + 1
+WHERE challenge_hash = $1 AND browser_hash = $2 AND attempts < sqlc.arg(most) AND expires_at > sqlc.arg(now)
+RETURNING user_id, remember, revoke_previous, methods, provider, identity_id, is_new_user, passkey_session, expires_at;
+
+-- name: SetPasskeySession :execrows
+UPDATE login_challenges SET passkey_session = $2 WHERE challenge_hash = $1;
+
+-- name: DeleteLoginChallenge :execrows
+DELETE FROM login_challenges WHERE challenge_hash = $1;
+
+-- name: DeleteLoginChallenges :exec
+DELETE FROM login_challenges WHERE user_id = $1;
+
+-- name: DeleteOldLoginChallenges :exec
+DELETE FROM login_challenges WHERE expires_at <= sqlc.arg(now);
+
+-- Returns the login before this one, or null.
+-- name: UseDevice :one
+INSERT INTO known_devices (user_id, device_hash, last_login_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id, device_hash) DO UPDATE SET previous_login_at = known_devices.last_login_at, last_login_at = excluded.last_login_at
+RETURNING previous_login_at;
+
+-- name: DeleteOldDevices :exec
+DELETE FROM known_devices WHERE last_login_at < sqlc.arg(before);

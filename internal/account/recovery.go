@@ -26,6 +26,9 @@ type noticeMailer interface {
 	NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error
 	// PasswordChanged notifies the user that their password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
+	// NewLogin notifies the user of a login from a new browser or network, if the operator has
+	// enabled that mail.
+	NewLogin(ctx context.Context, locale, to, name, browser, ip string) error
 	// Welcome welcomes a new user, if the operator has enabled that mail.
 	Welcome(ctx context.Context, locale, to, name string) error
 }

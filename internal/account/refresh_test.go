@@ -22,7 +22,7 @@ func TestRefreshRace(t *testing.T) {
 			t.Fatal(err)
 		}
 		for round := range rounds {
-			before, err := s.issue(t.Context(), user.ID, Grant{}, s.deps.Clock.Now())
+			before, err := s.issue(t.Context(), lockedUser{User: user}, Grant{}, s.deps.Clock.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

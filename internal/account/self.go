@@ -36,6 +36,7 @@ type Self struct {
 	User
 	Verified    bool // the email is verified
 	HasPassword bool
+	HasFactor   bool // a second factor
 }
 
 // RunInPerson calls do in a transaction that has locked the caller's user.
@@ -54,7 +55,7 @@ func (s *Service) RunInPerson(ctx context.Context, caller *authz.Caller, do func
 }
 
 func newSelf(user lockedUser) Self {
-	return Self{User: user.User, Verified: user.verified, HasPassword: user.passwordHash != nil}
+	return Self{User: user.User, Verified: user.verified, HasPassword: user.passwordHash != nil, HasFactor: user.hasFactor}
 }
 
 // RunInPersonWithPassword is like RunInPerson for changes that need the password. It returns
@@ -149,6 +150,12 @@ func (s *Service) LocaleFor(ctx context.Context, user User, otherwise string) (s
 
 // Run stores the last-used times of credentials until ctx is done.
 func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }
+
+// HasPassword reports whether a user has a password.
+func (s *Service) HasPassword(ctx context.Context, userID int64) (bool, error) {
+	hash, err := s.store.passwordOf(ctx, userID)
+	return hash != nil, err
+}
 
 // LockSelf locks a user until the transaction of ctx ends, and returns the user.
 func (s *Service) LockSelf(ctx context.Context, userID int64) (Self, error) {

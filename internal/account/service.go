@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
@@ -147,7 +149,11 @@ func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant,
 		if err := s.welcome(ctx, email, r.Name); err != nil {
 			return err
 		}
-		tokens, err = s.issue(ctx, id, grant, now)
+		if err := s.noteDevice(ctx, user, true, now); err != nil {
+			return err
+		}
+		grant.Methods = []string{authz.Password}
+		tokens, err = s.issue(ctx, lockedUser{User: user}, grant, now)
 		return err
 	})
 	return user, tokens, err
@@ -182,23 +188,23 @@ func firstTenantName(r Registration) string {
 
 // Login checks an email and a password and issues the credentials of grant. A wrong password, an
 // unknown email and an account without a password return the same error (INVALID_CREDENTIALS) and
-// take the same time. revokePrevious ends all other logins of the user in the same transaction.
+// take the same time.
 //
 // Invariant: credentials are only issued for the current password. Login compares the hash that it
 // checked with the current hash under the user's lock, and checks the password again if the hash
 // has changed. A concurrent login may therefore rehash the password, while a concurrent reset makes
 // this login fail.
-func (s *Service) Login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (user User, tokens Tokens, err error) {
+func (s *Service) Login(ctx context.Context, email, password string, grant Grant) (user User, tokens Tokens, err error) {
 	normalized, err := mail.NormalizeAddress(email)
 	if err != nil {
 		normalized = "" // no account matches, and the login takes the same time
 	}
-	guess, err := s.countGuess(ctx, normalized)
+	guess, err := s.countGuess(ctx, normalized, func(ctx context.Context) error { return s.recordBlocked(ctx, normalized) })
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
 	for range loginTries {
-		user, tokens, err = s.login(ctx, normalized, password, grant, revokePrevious)
+		user, tokens, err = s.login(ctx, normalized, password, grant)
 		if err == nil {
 			return user, tokens, guess.recordRight(ctx)
 		}
@@ -220,7 +226,7 @@ const loginTries = 3
 
 // login is one attempt of Login. It returns errPasswordChanged if the password has changed since it
 // was checked.
-func (s *Service) login(ctx context.Context, email, password string, grant Grant, revokePrevious bool) (User, Tokens, error) {
+func (s *Service) login(ctx context.Context, email, password string, grant Grant) (User, Tokens, error) {
 	user, hash, err := s.store.userByEmail(ctx, email)
 	if err != nil && !errors.Is(err, errNoUser) {
 		return User{}, Tokens{}, err
@@ -256,15 +262,9 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 				return err
 			}
 		}
-		if revokePrevious {
-			if err := s.endAll(ctx, user.ID, now); err != nil {
-				return err
-			}
-		}
-		if tokens, err = s.issue(ctx, user.ID, grant, now); err != nil {
-			return err
-		}
-		return s.Record(ctx, user.ID, "login.succeeded", nil, map[string]any{"method": "password"})
+		grant.Methods = []string{authz.Password}
+		tokens, err = s.logIn(ctx, present, grant, now)
+		return err
 	})
 	return user, tokens, err
 }
@@ -272,29 +272,59 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 // maxLogins is the maximum number of concurrent logins of a user (rules: account#logins).
 const maxLogins = 100
 
+// logIn issues the credentials of a login and records the login, unless it needs a second factor.
+// See issue.
+func (s *Service) logIn(ctx context.Context, user lockedUser, grant Grant, now time.Time) (Tokens, error) {
+	tokens, err := s.issue(ctx, user, grant, now)
+	if err != nil || tokens.Challenge != nil {
+		return tokens, err
+	}
+	if err := s.noteDevice(ctx, user.User, grant.IsNewUser, now); err != nil {
+		return Tokens{}, err
+	}
+	return tokens, s.Record(ctx, user.ID, "login.succeeded", nil, map[string]any{"method": grant.method()})
+}
+
 // issue creates and stores the credentials of a new login, and ends the oldest logins beyond
-// maxLogins. The caller has locked the user and the owner of the session that the grant replaces
-// (see lockFor).
-func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
-	tokens, err := s.insertLogin(ctx, userID, grant, now)
+// maxLogins. It is the only source of credentials. If the user has a second factor that the login
+// has not passed, it stores a challenge instead. The caller has locked the user and the owner of
+// the session that the grant replaces (see lockFor).
+func (s *Service) issue(ctx context.Context, user lockedUser, grant Grant, now time.Time) (Tokens, error) {
+	if user.hasFactor && !grant.FactorPassed {
+		return s.challenge(ctx, user.ID, grant, now)
+	}
+	if grant.RevokePrevious {
+		if err := s.endAll(ctx, user.ID, now); err != nil {
+			return Tokens{}, err
+		}
+	}
+	if grant.Identity != nil {
+		if err := s.store.markIdentityUsed(ctx, *grant.Identity, now); err != nil {
+			return Tokens{}, err
+		}
+	}
+	tokens, err := s.insertLogin(ctx, user.ID, grant, now)
 	if err != nil {
 		return Tokens{}, err
 	}
-	old, err := s.store.listOldLogins(ctx, userID, maxLogins, now)
+	old, err := s.store.listOldLogins(ctx, user.ID, maxLogins, now)
 	if err != nil || len(old) == 0 {
 		return tokens, err
 	}
 	for _, family := range old {
-		if _, err := s.store.revokeLogin(ctx, userID, family, now); err != nil {
+		if _, err := s.store.revokeLogin(ctx, user.ID, family, now); err != nil {
 			return Tokens{}, err
 		}
 	}
-	return tokens, s.deps.Impersonations.EndOrphaned(ctx, userID)
+	return tokens, s.deps.Impersonations.EndOrphaned(ctx, user.ID)
 }
 
 func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	l := s.deps.Lifetimes
-	of := login{userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family), identity: grant.Identity}
+	of := login{
+		userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family), identity: grant.Identity,
+		methods: strings.Join(grant.Methods, " "), factorPassed: grant.FactorPassed,
+	}
 	if !grant.Session {
 		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
@@ -333,10 +363,17 @@ const pruneAfter = 30 * 24 * time.Hour
 
 // Prune deletes credentials that expired more than pruneAfter ago, in batches of users.
 func (s *Service) Prune(ctx context.Context) error {
-	if err := s.store.deleteOldGuesses(ctx, s.deps.Clock.Now().Add(-guessWindow)); err != nil {
+	now := s.deps.Clock.Now()
+	if err := s.store.deleteOldGuesses(ctx, now.Add(-guessWindow)); err != nil {
 		return err
 	}
-	before := s.deps.Clock.Now().Add(-pruneAfter)
+	if err := s.store.deleteOldChallenges(ctx, now); err != nil {
+		return err
+	}
+	if err := s.store.deleteOldDevices(ctx, now.Add(-deviceMemory)); err != nil {
+		return err
+	}
+	before := now.Add(-pruneAfter)
 	for {
 		users, err := s.store.listUsersWithExpired(ctx, before)
 		if err != nil || len(users) == 0 {

@@ -57,7 +57,7 @@ func (s store) lockUser(ctx context.Context, id int64) (lockedUser, error) {
 	row, err := s.q(ctx).LockUserByID(ctx, id)
 	return lockedUser{
 		User:         User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
-		passwordHash: row.PasswordHash, verified: row.EmailVerifiedAt != nil, permissions: row.PlatformPermissions,
+		passwordHash: row.PasswordHash, verified: row.EmailVerifiedAt != nil, hasFactor: row.MfaEnabled, permissions: row.PlatformPermissions,
 	}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 

@@ -26,6 +26,9 @@ type credential struct {
 	avatarHash          *string
 	locale              *string
 	isVerified          bool
+	hasFactor           bool // the user, or the target of an impersonation, has a second factor
+	methods             string
+	factorPassed        bool
 
 	impersonatorID      *int64
 	impersonatorName    *string
@@ -37,6 +40,8 @@ type credential struct {
 	isOnboarded bool
 	roleName    *string
 	permissions string // comma-separated
+	// factorFrom is the time from which the tenant requires a second factor, or nil.
+	factorFrom *time.Time
 }
 
 // credentialTables returns the tables that credentialsByHash reads.
@@ -54,8 +59,9 @@ func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[stri
 		Text: `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
     u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
+    u.mfa_enabled, t.methods, t.mfa_passed,
     i.id, i.name, i.is_platform_admin, t.impersonation_ended_at IS NOT NULL,
-    m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, r.name,
+    m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, tn.require_mfa_from, r.name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
 FROM credentials t
 JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
@@ -71,8 +77,9 @@ WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 			err := scan(
 				&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
 				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.isVerified,
+				&c.hasFactor, &c.methods, &c.factorPassed,
 				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin, &c.impersonationEnded,
-				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.roleName, &c.permissions,
+				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.factorFrom, &c.roleName, &c.permissions,
 			)
 			found[hash] = c
 			return err

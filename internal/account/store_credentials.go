@@ -27,6 +27,10 @@ type login struct {
 	end    time.Time // of the family
 	// identity is the provider identity of a delegated login; nil for other logins.
 	identity *uuid.UUID
+	// methods are the methods of the login, separated by spaces. factorPassed means that it passed
+	// two factors, or one that counts as two.
+	methods      string
+	factorPassed bool
 }
 
 // expires returns the expiry of a credential issued now: after life, but not later than the end of
@@ -43,7 +47,7 @@ func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Ti
 	source := authz.SourceOf(ctx)
 	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.WithDeferred(ctx), accountsql.InsertPairParams{
 		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now, IdentityID: of.identity,
-		Ip: source.IP, UserAgent: source.UserAgent,
+		Ip: source.IP, UserAgent: source.UserAgent, Methods: of.methods, MfaPassed: of.factorPassed,
 		AccessID: sqldb.NewID(), AccessHash: hashToken(t.Access), AccessExpiresAt: of.expires(now, l.Access),
 		RefreshID: sqldb.NewID(), RefreshHash: hashToken(t.Refresh), RefreshExpiresAt: of.expires(now, l.Refresh),
 	}), "insert tokens")
@@ -56,15 +60,16 @@ func (s store) insertSession(ctx context.Context, of login, secret string, now t
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kindSession, TokenHash: hashToken(secret),
 		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: of.expires(now, life), IdleSeconds: int64(life / time.Second),
 		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity,
+		Methods: of.methods, MfaPassed: of.factorPassed,
 	}), "insert session")
 }
 
 // credentials returns the active credentials of a user, newest first.
-func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]Credential, error) {
+func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]activeCredential, error) {
 	rows, err := s.q(ctx).CredentialsOfUser(ctx, accountsql.CredentialsOfUserParams{UserID: userID, Now: now})
-	credentials := make([]Credential, len(rows))
+	credentials := make([]activeCredential, len(rows))
 	for i, row := range rows {
-		credentials[i] = Credential{ID: row.ID, Kind: row.Kind, Family: row.Family, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt}
+		credentials[i] = activeCredential{ID: row.ID, Kind: row.Kind, Family: row.Family, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt}
 	}
 	return credentials, sqldb.Wrap(err, "list credentials")
 }
@@ -131,7 +136,7 @@ FOR UPDATE`,
 		},
 	}, sqldb.Query{
 		Doing: "lock refresh token",
-		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.identity_id, c.revoked_at IS NOT NULL,
+		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.identity_id, c.methods, c.mfa_passed, c.revoked_at IS NOT NULL,
     EXISTS (SELECT 1 FROM credentials i WHERE i.user_id = c.user_id AND i.family = c.family AND i.impersonated_user_id IS NOT NULL)
 FROM credentials c
 WHERE c.token_hash = $1::text AND c.kind = 'refresh'
@@ -139,7 +144,7 @@ FOR UPDATE`,
 		Args: hash,
 		Row: func(scan func(...any) error) error {
 			tokens++
-			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.of.identity, &t.revoked, &t.impersonating)
+			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.of.identity, &t.of.methods, &t.of.factorPassed, &t.revoked, &t.impersonating)
 		},
 	})
 	if err == nil && (users == 0 || tokens == 0) {
@@ -183,8 +188,11 @@ func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error
 	return sqldb.Wrap(err, "revoke credentials of user")
 }
 
-// deleteCodes deletes the one-time codes of delegated logins of a user.
+// deleteCodes deletes the one-time codes of delegated logins and the login challenges of a user.
 func (s store) deleteCodes(ctx context.Context, userID int64) error {
+	if err := s.q(ctx).DeleteLoginChallenges(ctx, userID); err != nil {
+		return sqldb.Wrap(err, "delete login challenges")
+	}
 	return sqldb.Wrap(s.q(ctx).DeleteOneTimeCodes(ctx, userID), "delete one-time codes")
 }
 

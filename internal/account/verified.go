@@ -117,10 +117,8 @@ func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func
 			return err
 		}
 		user = present.User
-		if tokens, err = s.issue(ctx, userID, grant, s.deps.Clock.Now()); err != nil {
-			return err
-		}
-		return s.Record(ctx, userID, "login.succeeded", nil, map[string]any{"method": grant.Provider})
+		tokens, err = s.logIn(ctx, present, grant, s.deps.Clock.Now())
+		return err
 	})
 	return user, tokens, err
 }

@@ -29,14 +29,6 @@ const requestTimeout = 30 * time.Second
 // newAPI creates the API with the routes of all domains, behind one set of guards.
 func (svc *service) newAPI() (*rest.API, error) {
 	s, texts := svc.settings, handbook.Read()
-	var own *url.URL // the console's origin; nil without a console
-	if svc.hasConsole() {
-		own = s.PublicURL
-	}
-	var ours func(netip.Addr) bool
-	if svc.sandboxed {
-		ours = frontend.ThisMachine(s.Addr)
-	}
 	routes := svc.routes()
 	for i, r := range routes {
 		routes[i].Entry = texts.Entry(r.Method, r.Path)
@@ -53,8 +45,9 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin:     frontend.FirstParty(s.FrontendURL, s.FirstPartyHosts, own, ours),
+		FirstPartyOrigin:     svc.firstParty,
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
+		AdminRequireMFA:      s.AdminRequireMFA,
 		HTTPS:                s.PublicURL.Scheme == "https",
 		CookieDomain:         s.CookieDomain,
 		PublicURL:            s.PublicURL.String(),
@@ -80,7 +73,21 @@ func (svc *service) newAPI() (*rest.API, error) {
 }
 
 // hasConsole reports whether the service shows the web console.
-func (svc *service) hasConsole() bool { return ui.Included && !svc.settings.NoConsole }
+func (p *platform) hasConsole() bool { return ui.Included && !p.settings.NoConsole }
+
+// firstPartyOrigins returns a function that reports whether an origin is first-party.
+func (p *platform) firstPartyOrigins(sandboxed bool) func(origin string) bool {
+	s := p.settings
+	var own *url.URL // the console's origin; nil without a console
+	if p.hasConsole() {
+		own = s.PublicURL
+	}
+	var ours func(netip.Addr) bool
+	if sandboxed {
+		ours = frontend.ThisMachine(s.Addr)
+	}
+	return frontend.FirstParty(s.FrontendURL, s.FirstPartyHosts, own, ours)
+}
 
 // mountFrontend serves the page that completes delegated logins, and the console. If there is
 // neither a console nor a separate frontend, it serves plain pages, so every link in a mail works.

@@ -89,7 +89,7 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 			return uuid.Nil, err
 		}
 	}
-	user, _, err := svc.accounts.Login(ctx, sandbox.OwnerEmail, sandbox.OwnerPassword, account.Grant{}, true)
+	user, _, err := svc.accounts.Login(ctx, sandbox.OwnerEmail, sandbox.OwnerPassword, account.Grant{RevokePrevious: true})
 	if err != nil {
 		return uuid.Nil, err
 	}

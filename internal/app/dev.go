@@ -83,11 +83,8 @@ func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
 func newSandboxed(
 	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
 ) (*service, *stripe.Server, error) {
-	out, err := sandboxEnvironment(ctx, world, s, own)
+	out, err := sandboxEnvironment(ctx, world, s, db, own)
 	if err != nil {
-		return nil, nil, err
-	}
-	if out.secrets, err = loadSecretsKey(ctx, s, db); err != nil {
 		return nil, nil, err
 	}
 	key, secret := out.pspKey, out.webhookSecrets[0]
@@ -155,7 +152,11 @@ func sandboxBrand(s settings.Settings) theme.Brand {
 
 // sandboxEnvironment returns an environment in which the sandbox replaces all external services.
 // own is the URL at which the service reaches the sandbox.
-func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (environment, error) {
+func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Settings, db *sqldb.DB, own string) (environment, error) {
+	protection, err := loadSecretsKey(ctx, s, db)
+	if err != nil {
+		return environment{}, err
+	}
 	var signing settings.Secret // only tests set it
 	if len(s.StripeWebhookSecrets) > 0 {
 		signing = s.StripeWebhookSecrets[0]
@@ -174,7 +175,7 @@ func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Se
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
 		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
-		sandboxed: true,
+		sandboxed: true, secrets: protection,
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, nil

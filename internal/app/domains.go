@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/account/selfservice"
 	"github.com/tenantry/tenantry/internal/account/webpush"
@@ -62,6 +63,7 @@ import (
 // domains are the services that implement the product's rules.
 type domains struct {
 	accounts      *account.Service
+	factors       *factor.Service
 	oauth         *oauth.Service
 	avatars       *avatar.Service
 	pushes        *webpush.Service
@@ -125,7 +127,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	d.addUsage(p, events)
 	d.team = team.NewService(team.Deps{
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
-		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Events: events, ExpiryDays: p.invitationDays(),
+		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Factors: d.factors, Events: events, ExpiryDays: p.invitationDays(),
 	})
 	if err := d.addInvoices(p, out, events); err != nil {
 		return nil, err
@@ -146,13 +148,21 @@ func newDomains(p *platform, out environment) (*domains, error) {
 // addAccounts builds the accounts and what depends on them: delegated login, avatars and push
 // messages.
 func (d *domains) addAccounts(p *platform, out environment, link *links) error {
-	passwords := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
+	passwords := account.NewPasswords(p.settings.HashCost)
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
 		OwnerLinks:     time.Duration(p.invitationDays()) * 24 * time.Hour,
 		Impersonations: &link.impersonation, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+	})
+	relyingParty, err := p.settings.RelyingParty()
+	if err != nil {
+		return err
+	}
+	d.factors = factor.NewService(factor.Deps{
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Secrets: out.secrets, Notices: p.letters, Jobs: p.jobs, Log: p.log,
+		AppName: p.settings.Brand.App(), RPID: relyingParty, FirstParty: p.firstParty,
 	})
 	d.avatars = avatar.NewService(avatar.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, PublicURL: p.publicURL,
@@ -161,7 +171,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 		}),
 	})
 	d.self = selfservice.NewService(selfservice.Deps{
-		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Memberships: link, Avatars: d.avatars, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Memberships: link, Avatars: d.avatars, Audit: d.audit, Factors: d.factors,
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.pushes = webpush.NewService(webpush.Deps{
@@ -170,7 +180,6 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),
 		}),
 	})
-	var err error
 	d.oauth, err = oauth.NewService(oauth.Deps{
 		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,

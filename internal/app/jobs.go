@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
+	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/idempotency"
@@ -57,6 +58,7 @@ func (svc *service) registerJobs() {
 	}{
 		{common, mail.JobSend, svc.outbox.HandleSend},
 		{common, account.JobForgot, svc.accounts.HandleForgot},
+		{common, factor.JobReset, svc.factors.HandleReset},
 		{common, usage.JobAlert, svc.usage.HandleAlert},
 		{common, catalog.JobChanged, svc.entitlements.HandlePublish},
 		{web, avatar.JobImport, svc.avatars.HandleImport},
@@ -89,6 +91,7 @@ func (svc *service) registerPeriodic() {
 		run        func(ctx context.Context) error
 	}{
 		{common, "account.prune", time.Hour, svc.accounts.Prune},
+		{common, "account.prune-challenges", time.Hour, svc.factors.Prune},
 		{common, "account.prune-links", time.Hour, svc.self.Prune},
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},

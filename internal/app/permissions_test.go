@@ -25,6 +25,7 @@ var adminPermissions = map[string]string{
 	"PATCH /tenants/{tenant}/members/{user}":                     "tenants.manage|users.password",
 	"PATCH /tenants/{tenant}/members/{user}/role":                "tenants.manage",
 	"DELETE /tenants/{tenant}/members/{user}":                    "tenants.manage",
+	"DELETE /tenants/{tenant}/members/{user}/factors":            "users.password",
 	"GET /tenants/{tenant}/invitations":                          "tenants.view",
 	"POST /tenants/{tenant}/invitations":                         "tenants.manage",
 	"DELETE /tenants/{tenant}/invitations/{invitation}":          "tenants.manage",

@@ -42,6 +42,9 @@ type platform struct {
 	counter  limit.Counter // for rate limits; nil counts in memory
 	unlogged []string      // see environment
 
+	// firstParty reports whether an origin is first-party.
+	firstParty func(origin string) bool
+
 	publicURL string             // without a trailing slash
 	frontend  frontend.Addresses // the frontend's pages
 
@@ -62,6 +65,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out environment, log *slog.L
 	if db.ObserveCommits(p.metrics.CommitWaited, p.metrics.RecordCommit) {
 		p.metrics.ObserveCommits()
 	}
+	p.firstParty = p.firstPartyOrigins(out.sandboxed)
 	var err error
 	if s.Traces {
 		if p.tracer, err = tracing.New(context.Background(), Version(), log); err != nil {

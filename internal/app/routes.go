@@ -20,6 +20,7 @@ func (svc *service) routes() []rest.Route {
 	return slices.Concat(
 		svc.accountRoutes(accounts),
 		svc.ownAccountRoutes(accounts),
+		svc.factorRoutes(accounts),
 		svc.onboardingRoutes(accounts),
 		svc.tenantRoutes(members),
 		svc.apiKeyRoutes(),
@@ -57,6 +58,12 @@ func refuseImpersonation(r rest.Route) rest.Route {
 	return r
 }
 
+// refuseFieldsInImpersonation refuses requests with one of the fields in impersonated sessions.
+func refuseFieldsInImpersonation(fields []string, r rest.Route) rest.Route {
+	r.InPersonFields = fields
+	return r
+}
+
 // allowAnonymous makes a public route authenticate requests that have a credential.
 func allowAnonymous(r rest.Route) rest.Route {
 	r.Optional = true
@@ -76,10 +83,16 @@ func requireVerifiedEmail(r rest.Route) rest.Route {
 	return r
 }
 
-// alwaysRequireVerifiedEmail closes a route to callers with an unverified email address, whatever the
+// requireProvedEmail closes a route to callers with an unverified email address, whatever the
 // settings.
-func alwaysRequireVerifiedEmail(r rest.Route) rest.Route {
-	r.AlwaysVerified = true
+func requireProvedEmail(r rest.Route) rest.Route {
+	r.Proved = true
+	return r
+}
+
+// requireFactor closes a route to callers with a second factor whose login has not passed it.
+func requireFactor(r rest.Route) rest.Route {
+	r.Factor = true
 	return r
 }
 

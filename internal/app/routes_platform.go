@@ -26,7 +26,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),
 		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a payment provider notification", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
 
-		route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Start impersonation", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart))),
+		requireFactor(route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Start impersonation", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart)))),
 		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonation", rest.Handle(impersonations.Stop)),
 		route(get, "/api/v1/admin/impersonation/status", rest.Impersonating, "", "default", "Retrieve the active impersonation", rest.Handle(impersonations.Status)),
 		route(get, "/api/v1/admin/impersonation/logs", rest.Admin, authz.LogsView, "default", "List impersonations", rest.Handle(impersonations.Logs, rest.Lists(impersonation.LogList()))),

@@ -38,7 +38,7 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 	return []rest.Route{
 		route(post, "/api/v1/tenants", rest.User, "", "default", "Create a tenant", rest.Handle(tenants.Create, created)),
 		route(get, "/api/v1/tenant", rest.Tenant, "", "default", "Retrieve the caller's tenant", rest.Handle(tenants.Show)),
-		route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Update the caller's tenant", rest.Handle(tenants.Update, rest.Checks(tenants.CheckUpdate))),
+		refuseFieldsInImpersonation([]string{"require_mfa", "require_mfa_from"}, route(patch, "/api/v1/tenant", rest.Tenant, authz.TenantUpdate, "default", "Update the caller's tenant", rest.Handle(tenants.Update, rest.Checks(tenants.CheckUpdate)))),
 		refuseImpersonation(route(del, tenantPath, rest.Member, "", "account_password", "Delete the tenant", rest.Handle(tenants.Delete, rest.Exists(tenants.OwnerOnly)))),
 		refuseImpersonation(route(post, tenantPath+"/leave", rest.Member, "", "default", "Leave the tenant", rest.Handle(members.Leave))),
 		refuseImpersonation(route(post, tenantPath+"/transfer-ownership", rest.Member, "", "account_password", "Transfer ownership", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly), rest.Checks(members.CheckTransfer)))),

@@ -36,11 +36,8 @@ func SecondInstance(ctx context.Context, s settings.Settings, own string, logTo 
 		return errors.Join(err, listener.Close())
 	}
 	defer commands.CloseJoining(db, &err)
-	out, err := sandboxEnvironment(ctx, world, s, own)
+	out, err := sandboxEnvironment(ctx, world, s, db, own)
 	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	if out.secrets, err = loadSecretsKey(ctx, s, db); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	svc, err := newService(s, db, out, log)

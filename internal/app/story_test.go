@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/factortest"
 )
 
 type object = apptest.Object
@@ -186,9 +187,40 @@ func people(s *apptest.Server, o apptest.Owner, invitation string) {
 		"p256dh": base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()), "auth": base64.RawURLEncoding.EncodeToString(make([]byte, 16)),
 	}}).Want(201)
 	call("DELETE", "/push-subscriptions", bob, object{"endpoint": endpoint}).Want(204)
+	secondFactors(s, bob, "a new staple")
 	call("POST", "/auth/logout", bob, nil).Want(200)
 	delegated(s, "guest@example.com")
 	call("GET", "/tenant", o.Token, nil).Want(200)
+}
+
+// secondFactors adds an authenticator app and a passkey to an account, and logs in with them.
+func secondFactors(s *apptest.Server, token, password string) {
+	call := func(method, path, token string, body any) apptest.Reply {
+		return s.Call(method, "/api/v1"+path, token, body)
+	}
+	secret := call("POST", "/user/factors/totp", token, object{"current_password": password}).Want(201).Str("data.secret")
+	code := func() string {
+		s.Advance(30 * time.Second)
+		return factortest.Code(s.T, secret, s.Now())
+	}
+	call("POST", "/user/factors/totp/confirm", token, object{"code": code()}).Want(200)
+	call("GET", "/user/factors", token, nil).Want(200)
+	o := call("POST", "/user/passkeys/options", token, object{"current_password": password, "code": code()}).Want(200)
+	key := factortest.New(s.T, s.URL)
+	credential := key.Register(o.At("data.options").(object))
+	passkey := call("POST", "/user/passkeys", token, object{"challenge_id": o.Str("data.challenge_id"), "name": "MacBook", "credential": credential}).Want(201).Str("data.id")
+	call("PATCH", "/user/passkeys/"+passkey, token, object{"name": "Office"}).Want(200)
+	call("POST", "/user/recovery-codes", token, object{"current_password": password, "code": code()}).Want(200)
+	login := object{"email": "bob@example.com", "password": password}
+	challenge := call("POST", "/auth/login", "", login).Want(403).Str("challenge")
+	call("POST", "/auth/mfa/passkey-options", "", object{"challenge": challenge}).Want(200)
+	call("POST", "/auth/mfa", "", object{"challenge": challenge, "code": code()}).Want(200)
+	l := call("POST", "/auth/passkey/options", "", nil).Want(200)
+	call("POST", "/auth/passkey", "", object{"challenge_id": l.Str("data.challenge_id"), "credential": key.Assert(l.At("data.options").(object))}).Want(200)
+	a := call("POST", "/user/passkeys/assertion-options", token, nil).Want(200)
+	assertion := object{"challenge_id": a.Str("data.challenge_id"), "credential": key.Assert(a.At("data.options").(object))}
+	call("DELETE", "/user/passkeys/"+passkey, token, object{"current_password": password, "assertion": assertion}).Want(204)
+	call("DELETE", "/user/factors/totp", token, object{"current_password": password, "code": code()}).Want(204)
 }
 
 // mailed returns the token in the latest mail to a user that links to a page.

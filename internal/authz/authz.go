@@ -83,6 +83,12 @@ type Caller struct {
 	// to.
 	TokenID uuid.UUID
 	Family  uuid.UUID
+	// HasFactor means that the user has a second factor. FactorPassed means that the login passed
+	// two factors, one that counts as two, or enrolled a factor. Methods are the methods of the
+	// login (Password and others).
+	HasFactor    bool
+	FactorPassed bool
+	Methods      []string
 	// Tenant is the caller's tenant, or nil.
 	Tenant *Membership
 	// Key is the API key of the request, or nil for a user. Requests with a key act without a user:
@@ -117,7 +123,24 @@ type Membership struct {
 	Role               string
 	Permissions        []string
 	OnboardingComplete bool
+	// FactorMissing means that the tenant requires a second factor, and the user has none.
+	FactorMissing bool
 }
+
+// The methods of a login (RFC 8176, where it has a name).
+const (
+	Password     = "pwd"
+	OAuth        = "oauth"
+	Email        = "email"
+	SSO          = "sso"
+	TOTP         = "otp"
+	Passkey      = "passkey"
+	RecoveryCode = "recovery_code"
+)
+
+// CountsAsFactor reports whether the caller logged in through a connection of the tenant that
+// counts as a second factor.
+func (c *Caller) CountsAsFactor() bool { return c.FactorPassed && slices.Contains(c.Methods, SSO) }
 
 // Can reports whether the caller's role in their tenant has a permission.
 func (c *Caller) Can(permission string) bool {

@@ -24,6 +24,31 @@ const (
 	// The account has no password, and the login is 10 minutes old or older.
 	// Do: Sign in again, then repeat the request.
 	RecentLoginRequired Code = "RECENT_LOGIN_REQUIRED"
+	// The user has a second factor, so the login needs it; or an admin starts an impersonation with
+	// a login that has not passed it.
+	// Do: Complete the login with `challenge` and one of `factors`. Without a challenge, sign in
+	// again.
+	MFARequired Code = "MFA_REQUIRED"
+	// The code, the recovery code or the passkey is wrong, or was used before.
+	// Do: Ask for the second factor again. A login allows five attempts.
+	InvalidMFACode Code = "INVALID_MFA_CODE"
+	// The challenge is unknown, used, older than 5 minutes, out of attempts, or belongs to another
+	// browser.
+	// Do: Sign in again.
+	MFAChallengeExpired Code = "MFA_CHALLENGE_EXPIRED"
+	// The organization, or the platform for its admins, requires a second factor, and the user has
+	// none.
+	// Do: Ask the user to add an authenticator app or a passkey.
+	MFAEnrollmentRequired Code = "MFA_ENROLLMENT_REQUIRED"
+	// The user has no second factor, so there are no recovery codes.
+	// Do: Add an authenticator app or a passkey first.
+	MFANotEnabled Code = "MFA_NOT_ENABLED"
+	// The user has an authenticator app already.
+	// Do: Remove it before adding another one.
+	TOTPAlreadyEnabled Code = "TOTP_ALREADY_ENABLED"
+	// The identity belongs to the organization's single sign-on.
+	// Do: Ask an administrator of the organization.
+	IdentityManaged Code = "IDENTITY_MANAGED"
 	// The account could not sign in without this identity.
 	// Do: Set a password or sign in with another provider first.
 	LastLoginMethod Code = "LAST_LOGIN_METHOD"
@@ -197,6 +222,7 @@ func Codes() []Code {
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
 		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, PaymentFailed,
 		APIKeyRevoked, EmailNotVerified, InsufficientScope, StorageFull,
+		MFARequired, InvalidMFACode, MFAChallengeExpired, MFAEnrollmentRequired, MFANotEnabled, TOTPAlreadyEnabled, IdentityManaged,
 	}
 	slices.Sort(codes)
 	return codes

@@ -17,6 +17,8 @@ var (
 )
 
 var (
+	// errFactorNeeded means that the admin has a second factor that the login has not passed.
+	errFactorNeeded     = fault.NewCoded(fault.Forbidden, fault.MFARequired)
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")

@@ -223,7 +223,7 @@ func TestAdminRoutesWhileImpersonating(t *testing.T) {
 				}
 				continue
 			}
-			if !slices.Equal(guards, []rest.Guard{rest.AuthToken, rest.ImpersonationPrevent, rest.PlatformAdmin}) {
+			if !slices.Equal(guards, []rest.Guard{rest.AuthToken, rest.ImpersonationPrevent, rest.PlatformAdmin, rest.AdminFactor}) {
 				t.Errorf("%s %s has the guards %v", r.Method, r.Path, guards)
 			}
 			a := s.Call(r.Method, apptest.FillPath(r.Path, ada.Tenant), token, nil)

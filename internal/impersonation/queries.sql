@@ -1,5 +1,5 @@
 -- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at, mfa_passed
 FROM credentials
 WHERE id = $1
 FOR UPDATE;
@@ -11,7 +11,7 @@ SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
 -- A user is locked before their credentials (rules: account#lock-order). A locked target cannot
 -- become a platform admin.
 -- name: LockUser :one
-SELECT id, is_platform_admin, platform_permissions FROM users WHERE id = $1 FOR UPDATE;
+SELECT id, is_platform_admin, platform_permissions, mfa_enabled FROM users WHERE id = $1 FOR UPDATE;
 
 -- name: IsMember :one
 SELECT count(*) FROM memberships WHERE user_id = $1 AND tenant_id = $2;

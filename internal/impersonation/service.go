@@ -112,6 +112,8 @@ func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, err
 			return errNotAdmin
 		case !mayStart:
 			return errForbidden
+		case admin.hasFactor && !credential.factorPassed:
+			return errFactorNeeded
 		case targetIsAdmin:
 			return errAdmin
 		case credential.target != nil:

@@ -28,7 +28,9 @@ type credential struct {
 	revoked   bool
 	expiresAt time.Time
 	target    *Target // nil while not impersonating
-	ended     bool    // the impersonation has ended and is logged, but was not stopped yet
+	// factorPassed means that the login of the credential has passed its second factor.
+	factorPassed bool
+	ended        bool // the impersonation has ended and is logged, but was not stopped yet
 }
 
 // isDead reports whether the credential is revoked or expired.
@@ -41,7 +43,7 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	if err != nil {
 		return credential{}, sqldb.WrapAbsent(err, "lock credential", errNoCredential)
 	}
-	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt, ended: row.ImpersonationEndedAt != nil}
+	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt, ended: row.ImpersonationEndedAt != nil, factorPassed: row.MfaPassed}
 	if row.ImpersonatedUserID != nil && row.ImpersonatedTenantID != nil {
 		c.target = &Target{UserID: *row.ImpersonatedUserID, TenantID: *row.ImpersonatedTenantID}
 	}
@@ -58,6 +60,7 @@ func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 type user struct {
 	isPlatformAdmin bool
 	permissions     sqldb.JSON // of a platform admin; nil means all
+	hasFactor       bool       // a second factor
 }
 
 // canStart reports whether the user is allowed to start impersonations.
@@ -73,7 +76,7 @@ func (u user) canStart() (bool, error) {
 // lockUser locks a user and returns it. It returns errNoUser if it does not exist.
 func (s store) lockUser(ctx context.Context, id int64) (user, error) {
 	row, err := s.q(ctx).LockUser(ctx, id)
-	return user{row.IsPlatformAdmin, row.PlatformPermissions}, sqldb.WrapAbsent(err, "lock user", errNoUser)
+	return user{row.IsPlatformAdmin, row.PlatformPermissions, row.MfaEnabled}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
 // ownerOf returns the owner of a credential. It returns errNoCredential if it does not exist.

@@ -47,6 +47,8 @@ type Config struct {
 	FirstPartyOrigin func(origin string) bool
 	// RequireVerifiedEmail restricts routes with Verified to callers with a verified email.
 	RequireVerifiedEmail bool
+	// AdminRequireMFA restricts admin routes to platform admins with a second factor.
+	AdminRequireMFA bool
 	// HTTPS means that clients connect over TLS. It enables HSTS.
 	HTTPS bool
 	// CookieDomain is the domain whose subdomains share the cookies. If empty, cookies are limited

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -197,6 +198,9 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 	if raw.Kind() != '{' {
 		return shape.ErrNotObject
 	}
+	if len(op.route.InPersonFields) > 0 && isImpersonating(r.Context()) && slices.ContainsFunc(op.route.InPersonFields, func(name string) bool { return shape.Has(raw, name) }) {
+		return errNotInPerson
+	}
 	if op.limitText != nil {
 		key := a.cfg.ClientIP(r) + " " + op.limitText(raw)
 		if err := applyDecision(w.Header(), a.cfg.Limiter.Allow(r.Context(), op.route.Rate, key)); err != nil {
@@ -214,6 +218,11 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 		return op.addChecks(r.Context(), in, broken)
 	}
 	return nil
+}
+
+func isImpersonating(ctx context.Context) bool {
+	caller := authz.FromContext(ctx)
+	return caller != nil && caller.Impersonator != nil
 }
 
 // completeFields adds the fields that the checks of the route reject to a validation error of the

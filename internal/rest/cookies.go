@@ -28,6 +28,7 @@ import (
 // requires https.
 const (
 	sessionCookie = "tenantry_session"
+	browserCookie = "tenantry_browser"
 	hostPrefix    = "__Host-"
 	securePrefix  = "__Secure-"
 	csrfCookie    = "XSRF-TOKEN"
@@ -44,6 +45,7 @@ type browser struct {
 	mode    bool   // whether the request is in cookie mode
 	refused string // Origin that is not first-party, or ""
 	session string // session secret, or ""
+	key     string // key of the browser while a login is in progress, or ""
 }
 
 // browserOf reads the cookies of a request and determines whether it is in cookie mode: it has no
@@ -69,6 +71,9 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	if c, err := r.Cookie(b.sessionCookie()); err == nil && len(c.Value) == sessionLength {
 		b.session = c.Value
 	}
+	if c, err := r.Cookie(b.cookieName(browserCookie)); err == nil {
+		b.key = c.Value
+	}
 	return b
 }
 
@@ -77,18 +82,37 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 func (a *API) Session(r *http.Request) string { return a.browserOf(nil, r).session }
 
 // sessionCookie returns the name of the session cookie.
-func (b *browser) sessionCookie() string {
+func (b *browser) sessionCookie() string { return b.cookieName(sessionCookie) }
+
+// cookieName returns the name of a cookie with the prefix that protects it.
+func (b *browser) cookieName(name string) string {
 	switch {
 	case b.secure && b.domain == "":
-		return hostPrefix + sessionCookie
+		return hostPrefix + name
 	case b.secure:
-		return securePrefix + sessionCookie
+		return securePrefix + name
 	}
-	return sessionCookie
+	return name
 }
 
 // IsCookieMode reports whether the caller uses a session cookie instead of tokens.
 func (r *Request) IsCookieMode() bool { return r.browser.mode }
+
+// BrowserKey returns the key that identifies the browser while a login is in progress: the key in
+// its cookie, or a new one. KeepBrowserKey sets the cookie.
+func (r *Request) BrowserKey() string {
+	if key := r.browser.key; len(key) == sessionLength {
+		return key
+	}
+	return newSession()
+}
+
+// KeepBrowserKey makes the browser keep a key for a time.
+func (r *Request) KeepBrowserKey(key string, keep time.Duration) {
+	if b := r.browser; b.w != nil && b.mode && key != "" {
+		b.setCookie(http.Cookie{Name: b.cookieName(browserCookie), Value: key, HttpOnly: true, MaxAge: int(keep / time.Second)})
+	}
+}
 
 // Session returns the secret of the session cookie, or "".
 func (r *Request) Session() string { return r.browser.session }

@@ -28,6 +28,7 @@ var (
 	errOrigin           = fault.New(fault.CSRF, "error.csrf_origin")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errEmailNotVerified = fault.NewCoded(fault.Forbidden, fault.EmailNotVerified)
+	errFactorNeeded     = fault.NewCoded(fault.Forbidden, fault.MFARequired)
 	errScope            = fault.NewCoded(fault.Forbidden, fault.InsufficientScope)
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
@@ -44,6 +45,10 @@ var (
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
 	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)
 )
+
+// errFactorMissing means that the tenant, or the platform for its admins, requires a second factor,
+// and the caller has none (403).
+var errFactorMissing = fault.NewCoded(fault.Forbidden, fault.MFAEnrollmentRequired)
 
 // NotFound returns the error for a record that does not exist or belongs to another tenant.
 func NotFound() error { return errNotFound }

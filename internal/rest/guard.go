@@ -212,7 +212,7 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 		return errExpired
 	}
 	for _, guard := range op.guards {
-		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail && !op.route.AlwaysVerified {
+		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail || guard == AdminFactor && !a.cfg.AdminRequireMFA {
 			continue
 		}
 		if refusal := refusals[guard]; refusal.applies(caller, r) {
@@ -266,6 +266,15 @@ var refusals = map[Guard]struct {
 	TenantMember:       {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) }},
 	MemberOrAdmin:      {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) && !c.IsPlatformAdmin }},
 	OnboardingComplete: {errOnboardingNeeded, func(c *authz.Caller, _ *http.Request) bool { return !c.Tenant.OnboardingComplete }},
+	FactorEnrolled: {errFactorMissing, func(c *authz.Caller, r *http.Request) bool {
+		return isMember(c, r) && c.Key == nil && c.Impersonator == nil && c.Tenant.FactorMissing
+	}},
+	// On a route for members and admins, an admin of another tenant acts as an admin.
+	AdminFactor: {errFactorMissing, func(c *authz.Caller, r *http.Request) bool {
+		return c.IsPlatformAdmin && !c.HasFactor && (chi.URLParam(r, "tenantId") == "" || !isMember(c, r))
+	}},
+	FactorPassed: {errFactorNeeded, func(c *authz.Caller, _ *http.Request) bool { return c.HasFactor && !c.FactorPassed }},
+	EmailProved:  {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	// An API key has no email.
 	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return c.Key == nil && !c.EmailVerified }},
 	ImpersonationPrevent: {errImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},

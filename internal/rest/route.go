@@ -27,6 +27,15 @@ const (
 	PlatformAdmin       Guard = "platform.admin"
 	// EmailVerified guards routes that require a verified email if the settings say so.
 	EmailVerified Guard = "email.verified"
+	// EmailProved guards routes that always require a verified email.
+	EmailProved Guard = "email.verified:always"
+	// FactorEnrolled guards the routes of a tenant that requires a second factor of its members.
+	// AdminFactor guards the routes of platform admins, if the settings require a second factor.
+	FactorEnrolled Guard = "mfa.enrolled"
+	AdminFactor    Guard = "admin.mfa_enrolled"
+	// FactorPassed guards routes that a user with a second factor can only use with a login that has
+	// passed it.
+	FactorPassed Guard = "mfa.passed"
 	// MemberOrAdmin guards the billing portal: a member of the tenant, or a platform admin for any
 	// tenant.
 	MemberOrAdmin Guard = "tenant.member|platform.admin"
@@ -52,8 +61,9 @@ const (
 
 // guards maps scopes to their guards.
 var guards = map[Scope][]Guard{
-	User: {AuthToken}, Member: {AuthToken, TenantResolve, TenantMember}, Tenant: {AuthToken, TenantResolve, TenantMember, OnboardingComplete},
-	Admin: {AuthToken, ImpersonationPrevent, PlatformAdmin}, Billing: {AuthToken, MemberOrAdmin}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
+	User: {AuthToken}, Member: {AuthToken, TenantResolve, TenantMember, FactorEnrolled},
+	Tenant: {AuthToken, TenantResolve, TenantMember, FactorEnrolled, OnboardingComplete},
+	Admin:  {AuthToken, ImpersonationPrevent, PlatformAdmin, AdminFactor}, Billing: {AuthToken, MemberOrAdmin, FactorEnrolled, AdminFactor}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
 }
 
 // Guards returns the guards of a scope.
@@ -70,10 +80,14 @@ type Route struct {
 	// InPerson rejects callers during impersonation, because the effect of the route would outlive
 	// it.
 	InPerson bool
+	// InPersonFields are fields of the body that are refused during impersonation, before validation.
+	InPersonFields []string
 	// Verified rejects callers without a verified email, if the settings require one.
 	Verified bool
-	// AlwaysVerified rejects callers without a verified email, whatever the settings.
-	AlwaysVerified bool
+	// Proved rejects callers without a verified email, whatever the settings.
+	Proved bool
+	// Factor rejects callers with a second factor whose login has not passed it.
+	Factor bool
 	// Optional identifies the caller of a public route if the request has a user's credential. An
 	// invalid credential is ignored.
 	Optional bool
@@ -98,8 +112,14 @@ func (r Route) Guards() []Guard {
 	if r.InPerson && len(list) > 0 {
 		list = slices.Insert(list, 1, ImpersonationRefuse)
 	}
-	if (r.Verified || r.AlwaysVerified) && len(list) > 0 {
+	if r.Verified && len(list) > 0 {
 		list = append(list, EmailVerified)
+	}
+	if r.Proved && len(list) > 0 {
+		list = append(list, EmailProved)
+	}
+	if r.Factor {
+		list = append(list, FactorPassed)
 	}
 	return list
 }

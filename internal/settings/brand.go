@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -23,7 +24,7 @@ type BrandFlags struct {
 	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"URL of the terms of service, in the footer of emails. Default: none."`
 	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"URL of the privacy policy, in the footer of emails. Default: none."`
 	Locales       string `env:"TENANTRY_LOCALES" placeholder:"LOCALE,…" help:"Languages for customers: en, fr, es, it. Must include en, the fallback for catalog texts. Default: all."`
-	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Optional emails to send: welcome (to new users), receipt (for paid invoices), card_expires, renewal_reminder (for cycles of six months or more), last_attempt (before the last attempt to collect an invoice), or none. Default: none for serve, all for dev."`
+	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Optional emails to send: welcome (to new users), receipt (for paid invoices), card_expires, renewal_reminder (for cycles of six months or more), last_attempt (before the last attempt to collect an invoice), new_login (after a login from a new browser or network), or none. Default: new_login for serve, all for dev."`
 	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with custom email templates: {locale}/{mail}.html, .txt and .subject. See tenantry mail list. Default: built-in templates."`
 }
 
@@ -49,7 +50,7 @@ func (p *parser) brand(f BrandFlags, s *Settings) {
 	}
 	s.Brand = b
 	s.Locales = p.locales("TENANTRY_LOCALES", f.Locales)
-	optional := list(f.OptionalMails)
+	optional := list(cmp.Or(f.OptionalMails, strings.Join(letters.DefaultOptionalMails(), ",")))
 	if f.OptionalMails == "none" {
 		optional = nil
 	}

@@ -50,6 +50,16 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 		}
 	}
 	s.RequireVerifiedEmail = p.onOff("TENANTRY_REQUIRE_VERIFIED_EMAIL", f.VerifiedEmail, false)
+	s.AdminRequireMFA = p.onOff("TENANTRY_ADMIN_REQUIRE_MFA", f.AdminRequireMFA, false)
+	if s.PasskeyRPID = f.PasskeyRPID; s.PasskeyRPID != "" && (s.FrontendURL != nil || s.PublicURL != nil) {
+		known := *s
+		if known.FrontendURL == nil {
+			known.FrontendURL = s.PublicURL
+		}
+		if _, err := known.RelyingParty(); err != nil {
+			p.errs = append(p.errs, err)
+		}
+	}
 	s.NoConsole = !p.onOff("TENANTRY_CONSOLE", f.Console, true)
 	if f.StopDelay != "" {
 		delay, err := time.ParseDuration(f.StopDelay)

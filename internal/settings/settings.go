@@ -81,6 +81,11 @@ type Settings struct {
 	// RequireVerifiedEmail denies invitations, checkouts and API keys to callers with an unverified
 	// email address.
 	RequireVerifiedEmail bool
+	// AdminRequireMFA denies admin routes to platform admins without a second factor.
+	AdminRequireMFA bool
+	// PasskeyRPID is the relying party ID of passkeys; "" means the host of the frontend. See
+	// RelyingParty.
+	PasskeyRPID string
 	// InvitationDays is the default number of days that an invitation is valid; 0 means the
 	// built-in default.
 	InvitationDays int

@@ -92,7 +92,8 @@ func TestSettingsAreParsed(t *testing.T) {
 	}
 	got.PublicURL, got.FrontendURL = nil, nil
 	want := settings.Settings{
-		Addr: ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: 40,
+		OptionalMails: []string{"new_login"},
+		Addr:          ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: 40,
 		FirstPartyHosts: []string{"example.com", "www.example.com:8443"}, CookieDomain: "example.com",
 		TrustedProxies: []netip.Prefix{
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),

@@ -48,9 +48,18 @@ type TeamMember struct {
 	Avatar   *string     `json:"avatar"`
 	Role     teamRole    `json:"role"`
 	JoinedAt *shape.Time `json:"joined_at"`
+	// MFAEnabled is nil for callers who may not see it.
+	MFAEnabled *bool `json:"mfa_enabled" doc:"Whether the member has a second factor. Null for callers without the permission team.manage, and for API keys of the tenant."`
 }
 
 func (h *HTTP) member(m Member) TeamMember { return teamMember(h.svc.deps.Avatars, m) }
+
+// memberWithFactor is member for callers who may see whether the member has a second factor.
+func (h *HTTP) memberWithFactor(m Member) TeamMember {
+	v := h.member(m)
+	v.MFAEnabled = &m.HasFactor
+	return v
+}
 
 func teamMember(avatars Avatars, m Member) TeamMember {
 	return TeamMember{
@@ -71,23 +80,28 @@ func viewAll[T, V any](items []T, show func(T) V) []V {
 // Members handles GET /members.
 func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listing[TeamMember], error) {
 	id := authz.TenantID(ctx)
-	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
+	show := h.member
+	if caller := authz.FromContext(ctx); caller.Key == nil && caller.Can(authz.TeamManage) {
+		show = h.memberWithFactor
+	}
+	return h.members(ctx, id, h.tenants+id.String()+"/team/members", show)
 }
 
-// members returns the response with a tenant's members. address is the URL for pagination links.
-func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Listing[TeamMember], error) {
+// members returns the response with a tenant's members. address is the URL for pagination links, and
+// show creates the view of a member.
+func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string, show func(Member) TeamMember) (*rest.Listing[TeamMember], error) {
 	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
 	if q.IsWhole() {
-		return rest.StreamList(ctx, viewParts(h.svc.Members(tenantID), h.member))
+		return rest.StreamList(ctx, viewParts(h.svc.Members(tenantID), show))
 	}
 	members, total, err := h.svc.MembersOnPage(ctx, tenantID, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.ListPage(page.New(q, address, viewAll(members, h.member), total))
+	return rest.ListPage(page.New(q, address, viewAll(members, show), total))
 }
 
 // viewParts converts the batches of next to views.

@@ -44,7 +44,7 @@ func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Li
 	if err != nil {
 		return nil, err
 	}
-	return h.members(ctx, id, h.admin+id.String()+"/members")
+	return h.members(ctx, id, h.admin+id.String()+"/members", h.memberWithFactor)
 }
 
 type adminMemberInput struct {
@@ -80,7 +80,7 @@ func (h *HTTP) AdminUpdateMember(ctx context.Context, in *adminProfileInput) (*r
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(h.member(m), "team.member_updated"), nil
+	return rest.OKMessage(h.memberWithFactor(m), "team.member_updated"), nil
 }
 
 // CheckAdminUpdateMember is the check that rest.Checks runs for AdminUpdateMember.
@@ -89,6 +89,15 @@ func (h *HTTP) CheckAdminUpdateMember(_ context.Context, in *adminProfileInput) 
 		return nil
 	}
 	return account.CheckNewPassword(*in.Body.Password)
+}
+
+// AdminResetFactors handles DELETE /admin/tenants/{tenant}/members/{user}/factors.
+func (h *HTTP) AdminResetFactors(ctx context.Context, in *adminMemberInput) (*rest.NoBody, error) {
+	tenantID, userID, err := memberIDs(in.Tenant, in.User)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.NoBody{}, h.svc.ResetFactors(ctx, tenantID, userID)
 }
 
 type adminRoleInput struct {

@@ -228,6 +228,20 @@ func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID 
 	return m, err
 }
 
+// ResetFactors removes all second factors of a member, and ends all their logins. It returns
+// ErrNotMember for a user outside the tenant, and refuses a platform admin.
+func (s *Service) ResetFactors(ctx context.Context, tenantID uuid.UUID, userID int64) error {
+	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if err := authz.Recheck(ctx); err != nil {
+			return err
+		}
+		if _, err := s.store.member(ctx, tenantID, userID); err != nil {
+			return err
+		}
+		return s.deps.Factors.Reset(ctx, userID, false)
+	})
+}
+
 // AssignableRoles lists the roles that can be assigned to a member: all except owner.
 func (s *Service) AssignableRoles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.Roles(ctx, tenantID)

@@ -1,5 +1,5 @@
 -- name: Members :many
-SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.avatar_hash, u.mfa_enabled, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -18,7 +18,7 @@ WHERE m.tenant_id = $1;
 SELECT user_id FROM memberships WHERE tenant_id = $1 AND role_id = $2 ORDER BY user_id;
 
 -- name: Member :one
-SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.avatar_hash, u.mfa_enabled, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id

@@ -84,9 +84,17 @@ type Deps struct {
 	Letters  Letters
 	Audit    Audit
 	Avatars  Avatars
+	Factors  Factors
 	Events   hook.Outbox // nil disables events
 	// ExpiryDays is the default number of days that an invitation is valid.
 	ExpiryDays int
+}
+
+// Factors manages the second factors of users. *factor.Service implements it.
+type Factors interface {
+	// Reset removes all factors of a user and ends all logins, in the transaction of ctx. It refuses
+	// a platform admin, unless byOperator is set.
+	Reset(ctx context.Context, userID int64, byOperator bool) error
 }
 
 // Service manages the members, roles and invitations of tenants.

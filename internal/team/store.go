@@ -18,7 +18,7 @@ func (s store) q(ctx context.Context) *teamsql.Queries { return teamsql.New(s.db
 
 func toMember(row teamsql.MemberRow) Member {
 	return Member{
-		UserID: row.ID, Name: row.Name, Email: row.Email, AvatarHash: row.AvatarHash,
+		UserID: row.ID, Name: row.Name, Email: row.Email, AvatarHash: row.AvatarHash, HasFactor: row.MfaEnabled,
 		RoleID: row.RoleID, Role: row.RoleName, JoinedAt: row.JoinedAt,
 	}
 }
@@ -57,7 +57,7 @@ func (s store) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int
 		ids[i] = id
 	}
 	values, args := sqldb.Values(s.db, 2, ids, "bigint") // a list of hundreds would be compared with each member
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT u.id, u.name, u.email, u.avatar_hash, r.id, r.name, m.joined_at
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT u.id, u.name, u.email, u.avatar_hash, u.mfa_enabled, r.id, r.name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -69,7 +69,7 @@ WHERE m.tenant_id = $1 AND m.user_id IN (`+values+`)`, append([]any{tenantID}, a
 	var members []Member
 	for rows.Next() {
 		var m Member
-		if err := rows.Scan(&m.UserID, &m.Name, &m.Email, &m.AvatarHash, &m.RoleID, &m.Role, &m.JoinedAt); err != nil {
+		if err := rows.Scan(&m.UserID, &m.Name, &m.Email, &m.AvatarHash, &m.HasFactor, &m.RoleID, &m.Role, &m.JoinedAt); err != nil {
 			return nil, sqldb.Wrap(err, "list some members")
 		}
 		members = append(members, m)

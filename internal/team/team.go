@@ -39,6 +39,7 @@ type Member struct {
 	Name       string
 	Email      string
 	AvatarHash *string // nil without an avatar
+	HasFactor  bool    // a second factor
 	RoleID     int64
 	Role       string // name of the role
 	JoinedAt   time.Time

@@ -44,6 +44,8 @@ type TenantView struct {
 	VATName               *string      `json:"vat_name" doc:"Registered name of the business. Null unless the VAT number is valid."`
 	BillingEmail          *string      `json:"billing_email"`
 	OnboardingCompletedAt *shape.Time  `json:"onboarding_completed_at"`
+	RequireMFA            bool         `json:"require_mfa" doc:"Whether members need a second factor."`
+	RequireMFAFrom        *string      `json:"require_mfa_from" format:"date" doc:"First day, in UTC, on which members need a second factor. Null if none is required."`
 	CreatedAt             shape.Time   `json:"created_at"`
 	UpdatedAt             shape.Time   `json:"updated_at"`
 
@@ -92,6 +94,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		VATStatus: t.VAT.Status, VATName: t.VAT.Name,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: shape.TP(t.OnboardingCompletedAt),
+		RequireMFA: t.FactorFrom != nil, RequireMFAFrom: dayText(t.FactorFrom),
 		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt), total: total,
 	}
 	for _, m := range shown {

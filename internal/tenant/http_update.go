@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -49,7 +50,9 @@ func (s *Service) applyBilling(f BillingFields, b *BillingDetails) error {
 type updateInput struct {
 	Body struct {
 		TenantFields
-		Slug shape.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Slug           shape.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		RequireMFA     shape.Opt[bool]   `json:"require_mfa,omitzero" doc:"Whether members need a second factor. To turn it on, the caller must have one."`
+		RequireMFAFrom shape.Opt[string] `json:"require_mfa_from,omitzero" nullable:"true" format:"date" doc:"First day, in UTC, on which members need a second factor: from today to 90 days ahead. Default: today."`
 	}
 }
 
@@ -63,7 +66,7 @@ type TenantUpdated struct {
 func (h *HTTP) CheckUpdate(ctx context.Context, in *updateInput) error {
 	known := *in
 	known.Body.TenantFields = in.Body.dropInvalidVATNumber(ctx)
-	return h.svc.checkUpdate(ctx, authz.TenantID(ctx), known.change(h.svc))
+	return h.svc.checkUpdate(ctx, authz.TenantID(ctx), known.change(h.svc, authz.FromContext(ctx)))
 }
 
 // dropInvalidVATNumber returns the fields without the VAT number if the country is invalid.
@@ -79,16 +82,17 @@ func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	return f
 }
 
-func (in *updateInput) change(s *Service) func(*Tenant) error {
+// change returns the change of a tenant by a caller.
+func (in *updateInput) change(s *Service, caller *authz.Caller) func(*Tenant) error {
 	return func(t *Tenant) error {
 		t.Slug = in.Body.Slug.OrValue(t.Slug)
-		return s.apply(in.Body.TenantFields, t)
+		return fault.Join(s.apply(in.Body.TenantFields, t), s.applyFactor(in.Body.RequireMFA, in.Body.RequireMFAFrom, caller.HasFactor, t))
 	}
 }
 
 // Update handles PATCH /tenant.
 func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Body[TenantUpdated], error) {
-	t, err := h.svc.Update(ctx, authz.TenantID(ctx), in.change(h.svc))
+	t, err := h.svc.Update(ctx, authz.TenantID(ctx), in.change(h.svc, authz.FromContext(ctx)))
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
     vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
     vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19,
-    external_id = $20, metadata = $21, owner_assigned = $22
+    external_id = $20, metadata = $21, owner_assigned = $22, require_mfa_from = $23
 WHERE id = $1;
 
 -- name: Members :many

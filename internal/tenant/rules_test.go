@@ -152,7 +152,7 @@ func TestRecorded(t *testing.T) {
 		"name": "Acme", "slug": "acme", "external_id": tenant.ExternalID, "metadata": tenant.Metadata, "settings": tenant.Settings, "legal_name": tenant.Billing.LegalName,
 		"address": tenant.Billing.Address, "city": tenant.Billing.City, "postal_code": tenant.Billing.PostalCode,
 		"country": tenant.Billing.Country, "vat_number": (*string)(nil), "billing_email": (*string)(nil),
-		"onboarding_completed_at": &at, "preferred_currency": "EUR",
+		"onboarding_completed_at": &at, "preferred_currency": "EUR", "require_mfa": false, "require_mfa_from": (*string)(nil),
 	}
 	if diff := cmp.Diff(want, auditFields(tenant)); diff != "" {
 		t.Error(diff)

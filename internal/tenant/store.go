@@ -25,7 +25,7 @@ func toTenant(row tenantsql.Tenant) Tenant {
 			Country: row.Country, VATNumber: row.VATNumber, BillingEmail: row.BillingEmail,
 		},
 		VAT:                   VATCheck{Status: row.VATStatus, Name: row.VATName, ValidAt: row.VATValidAt},
-		OnboardingCompletedAt: row.OnboardingCompletedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		OnboardingCompletedAt: row.OnboardingCompletedAt, FactorFrom: row.RequireMfaFrom, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 		DeletedAt: row.DeletedAt, PurgedAt: row.PurgedAt,
 	}
 }
@@ -99,7 +99,7 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
 		PreferredCurrency: t.PreferredCurrency, VATStatus: t.VAT.Status, VATName: t.VAT.Name, VATValidAt: t.VAT.ValidAt,
 		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
-		ExternalID: t.ExternalID, Metadata: t.Metadata, OwnerAssigned: t.OwnerAssigned,
+		ExternalID: t.ExternalID, Metadata: t.Metadata, OwnerAssigned: t.OwnerAssigned, RequireMfaFrom: t.FactorFrom,
 	})
 	return sqldb.Wrap(err, "update tenant")
 }

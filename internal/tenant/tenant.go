@@ -32,10 +32,13 @@ type Tenant struct {
 	VAT                   VATCheck
 	OwnerAssigned         bool // the platform chose the owner
 	OnboardingCompletedAt *time.Time
-	CreatedAt             time.Time
-	UpdatedAt             time.Time
-	DeletedAt             *time.Time // nil if the tenant is not deleted
-	PurgedAt              *time.Time // when the purge of its data began
+	// FactorFrom is the day, at 00:00 UTC, from which members need a second factor; nil if none is
+	// required.
+	FactorFrom *time.Time
+	CreatedAt  time.Time
+	UpdatedAt  time.Time
+	DeletedAt  *time.Time // nil if the tenant is not deleted
+	PurgedAt   *time.Time // when the purge of its data began
 }
 
 // BillingDetails are printed on invoices. Each of them can be missing.

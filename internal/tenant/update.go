@@ -154,7 +154,7 @@ func auditFields(t Tenant) map[string]any {
 	fields := recordedBilling(t.Billing)
 	maps.Copy(fields, map[string]any{
 		"name": t.Name, "slug": t.Slug, "external_id": t.ExternalID, "metadata": t.Metadata, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,
-		"onboarding_completed_at": t.OnboardingCompletedAt,
+		"onboarding_completed_at": t.OnboardingCompletedAt, "require_mfa": t.FactorFrom != nil, "require_mfa_from": dayText(t.FactorFrom),
 	})
 	return fields
 }

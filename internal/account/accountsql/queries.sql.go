@@ -13,6 +13,26 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const countFactors = `-- name: CountFactors :one
+SELECT
+    (SELECT count(*) FROM user_totp t WHERE t.user_id = $1 AND t.confirmed_at IS NOT NULL)::bigint AS totp,
+    (SELECT count(*) FROM passkeys p WHERE p.user_id = $1)::bigint AS passkeys,
+    (SELECT count(*) FROM recovery_codes r WHERE r.user_id = $1 AND r.used_at IS NULL)::bigint AS recovery_codes
+`
+
+type CountFactorsRow struct {
+	Totp          int64
+	Passkeys      int64
+	RecoveryCodes int64
+}
+
+func (q *Queries) CountFactors(ctx context.Context, userID int64) (CountFactorsRow, error) {
+	row := q.db.QueryRowContext(ctx, countFactors, userID)
+	var i CountFactorsRow
+	err := row.Scan(&i.Totp, &i.Passkeys, &i.RecoveryCodes)
+	return i, err
+}
+
 const credentialLives = `-- name: CredentialLives :one
 SELECT count(*) FROM credentials WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL
 `
@@ -173,6 +193,45 @@ func (q *Queries) DeleteIdentitiesOfOtherEmails(ctx context.Context, arg DeleteI
 	return items, nil
 }
 
+const deleteLoginChallenge = `-- name: DeleteLoginChallenge :execrows
+DELETE FROM login_challenges WHERE challenge_hash = $1
+`
+
+func (q *Queries) DeleteLoginChallenge(ctx context.Context, challengeHash string) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteLoginChallenge, challengeHash)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const deleteLoginChallenges = `-- name: DeleteLoginChallenges :exec
+DELETE FROM login_challenges WHERE user_id = $1
+`
+
+func (q *Queries) DeleteLoginChallenges(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteLoginChallenges, userID)
+	return err
+}
+
+const deleteOldDevices = `-- name: DeleteOldDevices :exec
+DELETE FROM known_devices WHERE last_login_at < $1
+`
+
+func (q *Queries) DeleteOldDevices(ctx context.Context, before time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteOldDevices, before)
+	return err
+}
+
+const deleteOldLoginChallenges = `-- name: DeleteOldLoginChallenges :exec
+DELETE FROM login_challenges WHERE expires_at <= $1
+`
+
+func (q *Queries) DeleteOldLoginChallenges(ctx context.Context, now time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteOldLoginChallenges, now)
+	return err
+}
+
 const deleteOldWrongPasswords = `-- name: DeleteOldWrongPasswords :exec
 DELETE FROM wrong_passwords WHERE closed_until < $1
 `
@@ -254,8 +313,8 @@ func (q *Queries) ExtendSession(ctx context.Context, arg ExtendSessionParams) er
 }
 
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 `
 
 type InsertCredentialParams struct {
@@ -272,6 +331,8 @@ type InsertCredentialParams struct {
 	Ip              string
 	UserAgent       string
 	IdentityID      *uuid.UUID
+	Methods         string
+	MfaPassed       bool
 }
 
 func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialParams) error {
@@ -289,15 +350,53 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.Ip,
 		arg.UserAgent,
 		arg.IdentityID,
+		arg.Methods,
+		arg.MfaPassed,
+	)
+	return err
+}
+
+const insertLoginChallenge = `-- name: InsertLoginChallenge :exec
+INSERT INTO login_challenges (challenge_hash, user_id, browser_hash, remember, revoke_previous, methods, provider, identity_id, is_new_user, expires_at, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+`
+
+type InsertLoginChallengeParams struct {
+	ChallengeHash  string
+	UserID         int64
+	BrowserHash    string
+	Remember       bool
+	RevokePrevious bool
+	Methods        string
+	Provider       string
+	IdentityID     *uuid.UUID
+	IsNewUser      bool
+	ExpiresAt      time.Time
+	CreatedAt      time.Time
+}
+
+func (q *Queries) InsertLoginChallenge(ctx context.Context, arg InsertLoginChallengeParams) error {
+	_, err := q.db.ExecContext(ctx, insertLoginChallenge,
+		arg.ChallengeHash,
+		arg.UserID,
+		arg.BrowserHash,
+		arg.Remember,
+		arg.RevokePrevious,
+		arg.Methods,
+		arg.Provider,
+		arg.IdentityID,
+		arg.IsNewUser,
+		arg.ExpiresAt,
+		arg.CreatedAt,
 	)
 	return err
 }
 
 const insertPair = `-- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
 VALUES
-    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7, $11),
-    ($12, $1, 'refresh', $13, $2, $3, $14, 0, $4, $5, $6, $7, $11)
+    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7, $11, $12, $13),
+    ($14, $1, 'refresh', $15, $2, $3, $16, 0, $4, $5, $6, $7, $11, $12, $13)
 `
 
 type InsertPairParams struct {
@@ -312,6 +411,8 @@ type InsertPairParams struct {
 	AccessHash       string
 	AccessExpiresAt  time.Time
 	IdentityID       *uuid.UUID
+	Methods          string
+	MfaPassed        bool
 	RefreshID        uuid.UUID
 	RefreshHash      string
 	RefreshExpiresAt time.Time
@@ -331,6 +432,8 @@ func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
 		arg.AccessHash,
 		arg.AccessExpiresAt,
 		arg.IdentityID,
+		arg.Methods,
+		arg.MfaPassed,
 		arg.RefreshID,
 		arg.RefreshHash,
 		arg.RefreshExpiresAt,
@@ -398,7 +501,7 @@ func (q *Queries) LiveSession(ctx context.Context, arg LiveSessionParams) (LiveS
 }
 
 const lockUserByID = `-- name: LockUserByID :one
-SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
+SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale, u.mfa_enabled
 FROM users u
 WHERE u.id = $1 AND u.deleted_at IS NULL
 FOR UPDATE
@@ -413,6 +516,7 @@ type LockUserByIDRow struct {
 	PlatformPermissions sqldb.JSON
 	EmailVerifiedAt     *time.Time
 	Locale              *string
+	MfaEnabled          bool
 }
 
 func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, error) {
@@ -427,6 +531,7 @@ func (q *Queries) LockUserByID(ctx context.Context, id int64) (LockUserByIDRow, 
 		&i.PlatformPermissions,
 		&i.EmailVerifiedAt,
 		&i.Locale,
+		&i.MfaEnabled,
 	)
 	return i, err
 }
@@ -467,6 +572,53 @@ func (q *Queries) LoginBegan(ctx context.Context, id uuid.UUID) (time.Time, erro
 	return login_at, err
 }
 
+const loginChallenge = `-- name: LoginChallenge :one
+SELECT user_id, remember, revoke_previous, methods, provider, identity_id, is_new_user, passkey_session, expires_at
+FROM login_challenges
+WHERE challenge_hash = $1 AND browser_hash = $2 AND attempts < $3 AND expires_at > $4
+`
+
+type LoginChallengeParams struct {
+	ChallengeHash string
+	BrowserHash   string
+	Most          int64
+	Now           time.Time
+}
+
+type LoginChallengeRow struct {
+	UserID         int64
+	Remember       bool
+	RevokePrevious bool
+	Methods        string
+	Provider       string
+	IdentityID     *uuid.UUID
+	IsNewUser      bool
+	PasskeySession sqldb.JSON
+	ExpiresAt      time.Time
+}
+
+func (q *Queries) LoginChallenge(ctx context.Context, arg LoginChallengeParams) (LoginChallengeRow, error) {
+	row := q.db.QueryRowContext(ctx, loginChallenge,
+		arg.ChallengeHash,
+		arg.BrowserHash,
+		arg.Most,
+		arg.Now,
+	)
+	var i LoginChallengeRow
+	err := row.Scan(
+		&i.UserID,
+		&i.Remember,
+		&i.RevokePrevious,
+		&i.Methods,
+		&i.Provider,
+		&i.IdentityID,
+		&i.IsNewUser,
+		&i.PasskeySession,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
 const markCredentialUsed = `-- name: MarkCredentialUsed :exec
 UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)
 `
@@ -478,6 +630,35 @@ type MarkCredentialUsedParams struct {
 
 func (q *Queries) MarkCredentialUsed(ctx context.Context, arg MarkCredentialUsedParams) error {
 	_, err := q.db.ExecContext(ctx, markCredentialUsed, arg.ID, arg.LastUsedAt)
+	return err
+}
+
+const markFactorPassed = `-- name: MarkFactorPassed :exec
+UPDATE credentials SET mfa_passed = true WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL
+`
+
+type MarkFactorPassedParams struct {
+	UserID int64
+	Family uuid.UUID
+}
+
+// The login of the credential has passed its second factor.
+func (q *Queries) MarkFactorPassed(ctx context.Context, arg MarkFactorPassedParams) error {
+	_, err := q.db.ExecContext(ctx, markFactorPassed, arg.UserID, arg.Family)
+	return err
+}
+
+const markIdentityUsed = `-- name: MarkIdentityUsed :exec
+UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1
+`
+
+type MarkIdentityUsedParams struct {
+	ID         uuid.UUID
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) MarkIdentityUsed(ctx context.Context, arg MarkIdentityUsedParams) error {
+	_, err := q.db.ExecContext(ctx, markIdentityUsed, arg.ID, arg.LastUsedAt)
 	return err
 }
 
@@ -676,6 +857,53 @@ func (q *Queries) RenewSession(ctx context.Context, arg RenewSessionParams) (Ren
 	return i, err
 }
 
+const reserveAttempt = `-- name: ReserveAttempt :one
+UPDATE login_challenges SET attempts = attempts + 1
+WHERE challenge_hash = $1 AND browser_hash = $2 AND attempts < $3 AND expires_at > $4
+RETURNING user_id, remember, revoke_previous, methods, provider, identity_id, is_new_user, passkey_session, expires_at
+`
+
+type ReserveAttemptParams struct {
+	ChallengeHash string
+	BrowserHash   string
+	Most          int64
+	Now           time.Time
+}
+
+type ReserveAttemptRow struct {
+	UserID         int64
+	Remember       bool
+	RevokePrevious bool
+	Methods        string
+	Provider       string
+	IdentityID     *uuid.UUID
+	IsNewUser      bool
+	PasskeySession sqldb.JSON
+	ExpiresAt      time.Time
+}
+
+func (q *Queries) ReserveAttempt(ctx context.Context, arg ReserveAttemptParams) (ReserveAttemptRow, error) {
+	row := q.db.QueryRowContext(ctx, reserveAttempt,
+		arg.ChallengeHash,
+		arg.BrowserHash,
+		arg.Most,
+		arg.Now,
+	)
+	var i ReserveAttemptRow
+	err := row.Scan(
+		&i.UserID,
+		&i.Remember,
+		&i.RevokePrevious,
+		&i.Methods,
+		&i.Provider,
+		&i.IdentityID,
+		&i.IsNewUser,
+		&i.PasskeySession,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
 const revokeCredential = `-- name: RevokeCredential :exec
 UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -809,6 +1037,23 @@ func (q *Queries) SetLocaleIfUnset(ctx context.Context, arg SetLocaleIfUnsetPara
 	return err
 }
 
+const setPasskeySession = `-- name: SetPasskeySession :execrows
+UPDATE login_challenges SET passkey_session = $2 WHERE challenge_hash = $1
+`
+
+type SetPasskeySessionParams struct {
+	ChallengeHash  string
+	PasskeySession sqldb.JSON
+}
+
+func (q *Queries) SetPasskeySession(ctx context.Context, arg SetPasskeySessionParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setPasskeySession, arg.ChallengeHash, arg.PasskeySession)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const setPlatformAdmin = `-- name: SetPlatformAdmin :exec
 UPDATE users SET is_platform_admin = $2, platform_permissions = $3, updated_at = $4 WHERE id = $1
 `
@@ -894,6 +1139,26 @@ func (q *Queries) UpdateWrongPasswords(ctx context.Context, arg UpdateWrongPassw
 		arg.ClosedUntil,
 	)
 	return err
+}
+
+const useDevice = `-- name: UseDevice :one
+INSERT INTO known_devices (user_id, device_hash, last_login_at) VALUES ($1, $2, $3)
+ON CONFLICT (user_id, device_hash) DO UPDATE SET previous_login_at = known_devices.last_login_at, last_login_at = excluded.last_login_at
+RETURNING previous_login_at
+`
+
+type UseDeviceParams struct {
+	UserID      int64
+	DeviceHash  string
+	LastLoginAt time.Time
+}
+
+// Returns the login before this one, or null.
+func (q *Queries) UseDevice(ctx context.Context, arg UseDeviceParams) (*time.Time, error) {
+	row := q.db.QueryRowContext(ctx, useDevice, arg.UserID, arg.DeviceHash, arg.LastLoginAt)
+	var previous_login_at *time.Time
+	err := row.Scan(&previous_login_at)
+	return previous_login_at, err
 }
 
 const userByEmail = `-- name: UserByEmail :one

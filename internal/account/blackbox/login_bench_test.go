@@ -18,7 +18,7 @@ import (
 //
 //	go test ./internal/account/blackbox -run '^$' -bench LoginTiming -benchtime 200x
 func BenchmarkLoginTiming(b *testing.B) {
-	s := apptest.Start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.DefaultHashCost() })
+	s := apptest.Start(b, sqldb.SQLite, func(s *settings.Settings) { s.HashCost = account.HashCost{} })
 	s.Register("ada@example.com", false)
 	attempt := func(email string) time.Duration {
 		began := clock.System().Now()

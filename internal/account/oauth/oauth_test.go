@@ -104,7 +104,7 @@ func TestOAuthLinksByEmail(t *testing.T) {
 		if *got.IsNewUser || got.User.ID != user.ID || got.User.Name != "Ada" || len(got.User.Tenants) != 1 {
 			t.Errorf("%+v", got)
 		}
-		if _, _, err := r.accounts.Login(t.Context(), "ada@example.com", "correct horse", account.Grant{}, false); err != nil {
+		if _, _, err := r.accounts.Login(t.Context(), "ada@example.com", "correct horse", account.Grant{}); err != nil {
 			t.Errorf("the password of a verified account is gone: %v", err)
 		}
 		if r.me(tokens.Access) != 200 {
@@ -129,7 +129,7 @@ func TestOAuthTakesAnUnverifiedAccountFromItsRegistrant(t *testing.T) {
 		if _, _, err := r.accounts.Refresh(t.Context(), tokens.Refresh); err == nil {
 			t.Error("the registrant's refresh token still works")
 		}
-		if _, _, err := r.accounts.Login(t.Context(), "ada@example.com", "correct horse", account.Grant{}, false); err == nil {
+		if _, _, err := r.accounts.Login(t.Context(), "ada@example.com", "correct horse", account.Grant{}); err == nil {
 			t.Error("the registrant's password still works")
 		}
 		if r.count(`SELECT count(*) FROM users WHERE email_verified_at IS NOT NULL`) != 1 {

@@ -20,8 +20,8 @@ ON CONFLICT (provider, subject) DO NOTHING;
 -- name: SetIdentityEmail :exec
 UPDATE oauth_identities SET email = $2 WHERE id = $1 AND email <> $2;
 
--- name: MarkIdentityUsed :one
-UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1 RETURNING provider;
+-- name: ProviderOfIdentity :one
+SELECT provider FROM oauth_identities WHERE id = $1;
 
 -- name: InsertOAuthCode :exec
 INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at, identity_id) VALUES ($1, $2, $3, $4, $5, $6, $7);

@@ -56,7 +56,7 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 	server := httptest.NewUnstartedServer(nil)
 	r.url = "http://" + server.Listener.Addr().String()
 	log := slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	passwords := account.NewPasswords(account.DefaultHashCost())
+	passwords := account.NewPasswords(account.HashCost{})
 	r.accounts = account.NewService(account.Deps{
 		DB: db, Clock: c, Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -194,8 +195,8 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 			if err := s.store.takeCode(ctx, parsed.String()); err != nil {
 				return err
 			}
-			grant.Identity = &who.identity
-			grant.Provider, err = s.store.markUsed(ctx, who.identity, s.deps.Clock.Now())
+			grant.Identity, grant.Methods, grant.IsNewUser = &who.identity, []string{authz.OAuth}, who.isNew
+			grant.Provider, err = s.store.providerOf(ctx, who.identity)
 			return err
 		})
 		if account.IsUserDeleted(err) { // the codes were deleted with the account

@@ -59,11 +59,11 @@ func (s store) setEmail(ctx context.Context, id uuid.UUID, email string) error {
 	return sqldb.Wrap(err, "set email of identity")
 }
 
-// markUsed stores the last-used time of an identity and returns its provider. It returns errCode if
-// the identity was removed, along with its codes.
-func (s store) markUsed(ctx context.Context, id uuid.UUID, now time.Time) (provider string, err error) {
-	provider, err = s.q(ctx).MarkIdentityUsed(ctx, oauthsql.MarkIdentityUsedParams{ID: id, LastUsedAt: &now})
-	return provider, sqldb.WrapAbsent(err, "mark identity as used", errCode)
+// providerOf returns the provider of an identity. It returns errCode if the identity was removed,
+// along with its codes.
+func (s store) providerOf(ctx context.Context, id uuid.UUID) (provider string, err error) {
+	provider, err = s.q(ctx).ProviderOfIdentity(ctx, id)
+	return provider, sqldb.WrapAbsent(err, "read provider of identity", errCode)
 }
 
 // codeSubject describes the user that a one-time code logs in.

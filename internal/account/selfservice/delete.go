@@ -86,6 +86,9 @@ func (s *Service) erase(ctx context.Context, self account.Self) error {
 	if err := s.deps.Accounts.EndAll(ctx, self.ID); err != nil {
 		return err
 	}
+	if err := s.deps.Factors.Erase(ctx, self.ID); err != nil {
+		return err
+	}
 	if err := s.deps.Avatars.Clear(ctx, self.ID); err != nil {
 		return err
 	}

@@ -8,11 +8,16 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
+
+// singleSignOn is the provider of identities from the tenant's connection, which users cannot
+// remove.
+const singleSignOn = "sso"
 
 // Identity is an account at an identity provider that is linked to a user.
 type Identity struct {
@@ -34,7 +39,7 @@ func (s *Service) Identities(ctx context.Context, userID int64) ([]Identity, err
 //
 // Invariant: the user is locked while the identities are counted, so concurrent calls cannot remove
 // the last two.
-func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
+func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id uuid.UUID, c factor.Confirmation) error {
 	known, err := s.store.identities(ctx, caller.UserID)
 	if err == nil && !slices.ContainsFunc(known, func(i Identity) bool { return i.ID == id }) {
 		err = errNotFound
@@ -42,12 +47,12 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 	if err != nil {
 		return err
 	}
-	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
-	if err != nil {
-		return err
-	}
-	return s.deps.Accounts.RunInPersonConfirmed(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+	return s.deps.Factors.RunConfirmed(ctx, caller, c, func(ctx context.Context, self account.Self) error {
 		identities, err := s.store.identities(ctx, self.ID)
+		if err != nil {
+			return err
+		}
+		hasPasskey, err := s.deps.Factors.CanLogIn(ctx, self.ID)
 		if err != nil {
 			return err
 		}
@@ -55,7 +60,9 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 		switch {
 		case i < 0:
 			return errNotFound
-		case !self.HasPassword && len(identities) == 1:
+		case identities[i].Provider == singleSignOn:
+			return errIdentityManaged
+		case !self.HasPassword && !hasPasskey && len(identities) == 1:
 			return errLastLoginMethod
 		}
 		if err := s.store.deleteIdentity(ctx, id); err != nil {
@@ -109,7 +116,7 @@ func (h *HTTP) Identities(ctx context.Context, _ *struct{}) (*rest.Data[[]UserId
 type identityInput struct {
 	ID   string `path:"id"`
 	Body struct {
-		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Current password. Required if the account has a password."`
+		factor.Confirmation
 	}
 }
 
@@ -119,5 +126,5 @@ func (h *HTTP) RemoveIdentity(ctx context.Context, in *identityInput) (*rest.NoB
 	if err != nil {
 		return nil, err
 	}
-	return &rest.NoBody{}, h.svc.RemoveIdentity(ctx, authz.FromContext(ctx), id, in.Body.CurrentPassword)
+	return &rest.NoBody{}, h.svc.RemoveIdentity(ctx, authz.FromContext(ctx), id, in.Body.Confirmation)
 }

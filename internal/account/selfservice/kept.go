@@ -20,6 +20,7 @@ type Export struct {
 	Tenants       []ExportMembership    `json:"tenants"`
 	Logins        []UserSession         `json:"logins"`
 	Identities    []ExportIdentity      `json:"identities"`
+	Factors       ExportFactors         `json:"second_factors"`
 	Browsers      []ExportBrowser       `json:"push_subscriptions"`
 	Links         []ExportLink          `json:"email_verifications"`
 	Invitations   []ExportInvitation    `json:"invitations_received"`
@@ -56,6 +57,20 @@ type ExportIdentity struct {
 	Provider   string      `json:"provider"`
 	Subject    string      `json:"subject"`
 	Email      string      `json:"email"`
+	CreatedAt  shape.Time  `json:"created_at"`
+	LastUsedAt *shape.Time `json:"last_used_at"`
+}
+
+// ExportFactors are the second factors of the user, without secrets.
+type ExportFactors struct {
+	TOTP          *ExportFactor  `json:"totp"`
+	Passkeys      []ExportFactor `json:"passkeys"`
+	RecoveryCodes int64          `json:"recovery_codes_remaining"`
+}
+
+// ExportFactor is an authenticator app or a passkey. An authenticator app has no name.
+type ExportFactor struct {
+	Name       string      `json:"name,omitempty"`
 	CreatedAt  shape.Time  `json:"created_at"`
 	LastUsedAt *shape.Time `json:"last_used_at"`
 }
@@ -170,9 +185,28 @@ func (s *Service) loadExport(ctx context.Context, userID int64) (Export, error) 
 	if err != nil {
 		return Export{}, err
 	}
+	if kept.Factors, err = s.exportFactors(ctx, userID); err != nil {
+		return Export{}, err
+	}
 	kept.ExportedAt, kept.Logins = shape.T(s.deps.Clock.Now()), make([]UserSession, len(logins))
 	for i, l := range logins {
 		kept.Logins[i] = session(l, uuid.Nil)
 	}
 	return kept, nil
+}
+
+// exportFactors loads the second factors of a user.
+func (s *Service) exportFactors(ctx context.Context, userID int64) (ExportFactors, error) {
+	o, err := s.deps.Factors.Overview(ctx, userID)
+	if err != nil {
+		return ExportFactors{}, err
+	}
+	v := ExportFactors{Passkeys: make([]ExportFactor, len(o.Passkeys)), RecoveryCodes: o.Remaining}
+	if o.TOTP != nil {
+		v.TOTP = &ExportFactor{CreatedAt: shape.T(o.TOTP.CreatedAt), LastUsedAt: shape.TP(o.TOTP.LastUsedAt)}
+	}
+	for i, p := range o.Passkeys {
+		v.Passkeys[i] = ExportFactor{Name: p.Name, CreatedAt: shape.T(p.CreatedAt), LastUsedAt: shape.TP(p.LastUsedAt)}
+	}
+	return v, nil
 }

@@ -55,6 +55,9 @@ UPDATE api_keys SET created_by = NULL WHERE created_by = $1;
 -- name: DeleteInvitationsTo :exec
 DELETE FROM invitations WHERE email = $1 AND status <> 'pending';
 
+-- name: DeleteDevices :exec
+DELETE FROM known_devices WHERE user_id = $1;
+
 -- name: DeleteGuesses :exec
 DELETE FROM wrong_passwords WHERE email_hash = $1;
 

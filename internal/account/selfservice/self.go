@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -39,6 +40,7 @@ type Deps struct {
 	Memberships Memberships
 	Avatars     Avatars
 	Audit       Audit
+	Factors     *factor.Service
 }
 
 // Service implements the requests of users about their own account.

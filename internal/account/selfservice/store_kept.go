@@ -29,6 +29,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 		func() error { return q.ForgetMaker(ctx, &user.ID) },
 		func() error { return q.DeleteInvitationsTo(ctx, user.Email) },
 		func() error { return q.DeleteGuesses(ctx, account.HashSecret(user.Email)) },
+		func() error { return q.DeleteDevices(ctx, user.ID) },
 		func() error {
 			return q.EmptyUser(ctx, selfservicesql.EmptyUserParams{
 				ID: user.ID, Email: "deleted:" + strconv.FormatInt(user.ID, 10), DeletedAt: &now, Now: now,

@@ -36,6 +36,13 @@ var kinds = []reference.Kind{
 	{
 		Code: string(fault.ReservationSettled), Name: "ReservationSettledError", Text: "The reservation is settled.",
 		Fields: []reference.Field{{Name: "event_id", Type: "string", Text: "ID of the usage event that settled it."}},
+	}, {
+		Code: string(fault.MFARequired), Name: "MFARequiredError", Text: "The login needs a second factor.",
+		Fields: []reference.Field{
+			{Name: "challenge", Type: "string", Optional: true, Text: "Challenge to complete the login with. Absent at the start of an impersonation."},
+			{Name: "factors", Type: "[]string", Optional: true, Text: "The factors that can complete the login: passkey, recovery_code, totp."},
+			{Name: "expires_at", Type: "string", Optional: true, Text: "Time at which the challenge expires, in UTC."},
+		},
 	},
 	{
 		Code: string(fault.PlanChangeError), Name: "PlanChangeError", Text: "The tenant cannot select this plan or change to it.",
@@ -89,16 +96,19 @@ var kinds = []reference.Kind{
 
 // refusals names the sets of codes that share a status.
 var refusals = map[string]string{
-	"IMPERSONATION_EXPIRED insufficient_scope":                                                                          "InsufficientScope",
-	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                    "NotConfirmed",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                       "EmailNotVerified",
-	"IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope":                                                    "NotReady",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope":                                 "NotVerified",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED INSUFFICIENT_PERMISSIONS ONBOARDING_INCOMPLETE insufficient_scope":        "NotInviting",
-	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                     "NotInvitable",
-	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                 "InvitationOver",
-	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded": "PlanNotChangeable",
-	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                             "PlanNotSold",
+	"IMPERSONATION_EXPIRED insufficient_scope":                                                                                           "InsufficientScope",
+	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                                     "NotConfirmed",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                  "NotEnrollable",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                                        "EmailNotVerified",
+	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED insufficient_scope":                                                                   "NotEnrolled",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED insufficient_scope":                                                "NotVerifiedOrEnrolled",
+	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope":                                             "NotReady",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope":                          "NotVerified",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED INSUFFICIENT_PERMISSIONS MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope": "NotInviting",
+	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                                      "NotInvitable",
+	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                                  "InvitationOver",
+	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded":                  "PlanNotChangeable",
+	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                                              "PlanNotSold",
 }
 
 // names maps the names of Go types to different schema names.

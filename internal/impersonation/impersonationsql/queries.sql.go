@@ -248,7 +248,7 @@ func (q *Queries) IsMember(ctx context.Context, arg IsMemberParams) (int64, erro
 }
 
 const lockCredential = `-- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at, mfa_passed
 FROM credentials
 WHERE id = $1
 FOR UPDATE
@@ -261,6 +261,7 @@ type LockCredentialRow struct {
 	ImpersonatedUserID   *int64
 	ImpersonatedTenantID *uuid.UUID
 	ImpersonationEndedAt *time.Time
+	MfaPassed            bool
 }
 
 func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredentialRow, error) {
@@ -273,6 +274,7 @@ func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredent
 		&i.ImpersonatedUserID,
 		&i.ImpersonatedTenantID,
 		&i.ImpersonationEndedAt,
+		&i.MfaPassed,
 	)
 	return i, err
 }
@@ -290,13 +292,14 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (uuid.UUID, erro
 }
 
 const lockUser = `-- name: LockUser :one
-SELECT id, is_platform_admin, platform_permissions FROM users WHERE id = $1 FOR UPDATE
+SELECT id, is_platform_admin, platform_permissions, mfa_enabled FROM users WHERE id = $1 FOR UPDATE
 `
 
 type LockUserRow struct {
 	ID                  int64
 	IsPlatformAdmin     bool
 	PlatformPermissions sqldb.JSON
+	MfaEnabled          bool
 }
 
 // A user is locked before their credentials (rules: account#lock-order). A locked target cannot
@@ -304,7 +307,12 @@ type LockUserRow struct {
 func (q *Queries) LockUser(ctx context.Context, id int64) (LockUserRow, error) {
 	row := q.db.QueryRowContext(ctx, lockUser, id)
 	var i LockUserRow
-	err := row.Scan(&i.ID, &i.IsPlatformAdmin, &i.PlatformPermissions)
+	err := row.Scan(
+		&i.ID,
+		&i.IsPlatformAdmin,
+		&i.PlatformPermissions,
+		&i.MfaEnabled,
+	)
 	return i, err
 }
 

@@ -2,6 +2,7 @@ package letters
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/frontend"
@@ -53,6 +54,47 @@ func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) 
 	return l.send(ctx, in, letter{
 		key: "password_changed", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
+		theirs: map[string]string{"name": name},
+	})
+}
+
+// FactorAdded notifies a user of a new second factor. kind is totp or passkey, and passkey the name
+// of a passkey.
+func (l *Letters) FactorAdded(ctx context.Context, locale, to, name, kind, passkey string) error {
+	return l.factor(ctx, "factor_added", locale, to, name, kind, passkey)
+}
+
+// FactorRemoved notifies a user that a second factor was removed. kind is totp, passkey, or all if
+// an administrator has removed all factors.
+func (l *Letters) FactorRemoved(ctx context.Context, locale, to, name, kind, passkey string) error {
+	return l.factor(ctx, "factor_removed", locale, to, name, kind, passkey)
+}
+
+func (l *Letters) factor(ctx context.Context, key, locale, to, name, kind, passkey string) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: key, to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		ours:   map[string]string{"factor": in.Factors[kind], "time": in.Instant(l.config.Clock.Now())},
+		theirs: map[string]string{"name": name, "passkey": passkey},
+	})
+}
+
+// RecoveryCodesGenerated notifies a user that new recovery codes have replaced the old ones.
+func (l *Letters) RecoveryCodesGenerated(ctx context.Context, locale, to, name string) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "recovery_codes_generated", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
+		theirs: map[string]string{"name": name},
+	})
+}
+
+// RecoveryCodesLow notifies a user of the use of a recovery code that leaves few unused codes.
+func (l *Letters) RecoveryCodesLow(ctx context.Context, locale, to, name string, remaining int64) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "recovery_codes_low", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		ours:   map[string]string{"remaining": strconv.FormatInt(remaining, 10), "time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})
 }

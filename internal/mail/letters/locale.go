@@ -16,6 +16,7 @@ var localeFiles embed.FS
 // enclosed in braces.
 type locale struct {
 	Roles    map[string]string `json:"roles"`    // built-in roles
+	Factors  map[string]string `json:"factors"`  // kinds of second factors
 	Fallback string            `json:"fallback"` // introduces the plain URL of the button
 	Footer   string            `json:"footer"`
 	Support  string            `json:"support"` // introduces the support address

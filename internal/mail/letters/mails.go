@@ -110,7 +110,47 @@ func Mails() []Mail {
 			return l.Welcome(ctx, locale, to, name)
 		})},
 	}
+	all = append(all, securityMails(name)...)
 	return append(all, billingMails(tenant)...)
+}
+
+// securityMails returns the mails about second factors and logins.
+func securityMails(name Variable) []Mail {
+	at := Variable{"time", "Time of the event.", true}
+	factor := []Variable{name, {"factor", "Kind of the factor.", true}, {"passkey", "Name of the passkey. Empty for other factors.", false}, at}
+	changed := func(write func(l *Letters, ctx context.Context, locale, to, name, kind, passkey string) error) func(context.Context, *Letters, string, bool) error {
+		return func(ctx context.Context, l *Letters, locale string, sparse bool) error {
+			if sparse {
+				return write(l, ctx, locale, sampleTo, "Ada Lovelace", "totp", "")
+			}
+			return write(l, ctx, locale, sampleTo, "Ada Lovelace", "passkey", "MacBook")
+		}
+	}
+	return []Mail{
+		{"factor_added", "A user added an authenticator app or a passkey.", factor, changed((*Letters).FactorAdded)},
+		{"factor_removed", "A second factor of a user was removed.", factor, changed((*Letters).FactorRemoved)},
+		{"recovery_codes_generated", "A user generated new recovery codes.", []Variable{name, at}, func(ctx context.Context, l *Letters, locale string, _ bool) error {
+			return l.RecoveryCodesGenerated(ctx, locale, sampleTo, "Ada Lovelace")
+		}},
+		{
+			"recovery_codes_low", "A user used a recovery code and has fewer than three left.",
+			[]Variable{name, {"remaining", "Number of unused recovery codes.", true}, at},
+			func(ctx context.Context, l *Letters, locale string, _ bool) error {
+				return l.RecoveryCodesLow(ctx, locale, sampleTo, "Ada Lovelace", 2)
+			},
+		},
+		{
+			"new_login", "A user signed in from a new browser or network. Only sent if listed in TENANTRY_OPTIONAL_MAILS, which is the default.",
+			[]Variable{name, {"browser", "Name and system of the browser. Can be empty.", false}, {"ip", "IP address.", true}, at},
+			func(ctx context.Context, l *Letters, locale string, sparse bool) error {
+				browser := "Firefox (Linux)"
+				if sparse {
+					browser = ""
+				}
+				return l.NewLogin(ctx, locale, sampleTo, "Ada Lovelace", browser, "203.0.113.7")
+			},
+		},
+	}
 }
 
 // billingMails returns the mails to billing contacts and organization admins.

@@ -13,17 +13,21 @@ import (
 
 // Mails that are sent only if the operator enables them.
 const (
-	welcome = "welcome"
-	receipt = "receipt"
+	welcome  = "welcome"
+	receipt  = "receipt"
+	newLogin = "new_login"
 
 	MailCardExpires     = "card_expires"
 	MailRenewalReminder = "renewal_reminder"
 	MailLastAttempt     = "last_attempt"
 )
 
+// DefaultOptionalMails lists the optional mails that are sent by default.
+func DefaultOptionalMails() []string { return []string{newLogin} }
+
 // OptionalMails lists the optional mails.
 func OptionalMails() []string {
-	return []string{welcome, receipt, MailCardExpires, MailRenewalReminder, MailLastAttempt}
+	return []string{welcome, receipt, newLogin, MailCardExpires, MailRenewalReminder, MailLastAttempt}
 }
 
 // CheckOptional returns an error if the name is not an optional mail.
@@ -47,6 +51,19 @@ func (l *Letters) Welcome(ctx context.Context, locale, to, name string) error {
 	}
 	return l.send(ctx, l.locale(locale), letter{
 		key: welcome, to: to, link: l.pages().PageURL(frontend.Billing), theirs: map[string]string{"name": name},
+	})
+}
+
+// NewLogin notifies a user of a login from a new browser or network, if enabled.
+func (l *Letters) NewLogin(ctx context.Context, locale, to, name, browser, ip string) error {
+	if !l.Sends(newLogin) {
+		return nil
+	}
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: newLogin, to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now()), "ip": ip},
+		theirs: map[string]string{"name": name, "browser": browser},
 	})
 }
 

@@ -138,6 +138,13 @@ func Peek(raw jsontext.Value, name string) string {
 	return text
 }
 
+// Has reports whether an object has a key.
+func Has(raw jsontext.Value, name string) bool {
+	found := false
+	children(raw, func(key []byte, _ jsontext.Value) { found = found || string(key) == name })
+	return found
+}
+
 func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	switch {
 	case raw.Kind() != '{':

@@ -338,9 +338,9 @@ CREATE TABLE login_challenges (
     remember boolean NOT NULL,
     revoke_previous boolean NOT NULL,
     methods text NOT NULL,
+    -- The provider of a delegated login, or ''.
     provider text NOT NULL,
     identity_id uuid,
-    is_delegated boolean NOT NULL,
     is_new_user boolean NOT NULL,
     -- The challenge data of the WebAuthn library while a passkey is asked for.
     passkey_session jsonb,
@@ -368,6 +368,7 @@ CREATE TABLE known_devices (
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     device_hash text NOT NULL,
     last_login_at timestamp with time zone NOT NULL,
+    previous_login_at timestamp with time zone,
     PRIMARY KEY (user_id, device_hash)
 );
 CREATE INDEX known_devices_last_login_at_idx ON known_devices (last_login_at);

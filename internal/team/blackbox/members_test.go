@@ -33,7 +33,7 @@ func TestTeamMembers(t *testing.T) {
 		}
 		first := list.At("data.0").(map[string]any)
 		if first["name"] != "Ada" || first["avatar"] != nil || list.At("data.0.role.name") != "owner" || list.At("data.0.role.id") == nil ||
-			len(list.Str("data.0.joined_at")) != len("2026-01-31T08:15:30.123456Z") || len(first) != 6 {
+			len(list.Str("data.0.joined_at")) != len("2026-01-31T08:15:30.123456Z") || first["mfa_enabled"] != nil || len(first) != 7 {
 			t.Errorf("owner: %v", first)
 		}
 		roles := s.Call("GET", o.Path("/team/roles"), token, nil).Want(200)

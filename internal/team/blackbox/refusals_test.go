@@ -304,7 +304,7 @@ func TestAdminMemberFieldsAndScope(t *testing.T) {
 		longest := strings.Repeat("é", 255)
 		a := s.Call("PATCH", bob, admin, object{"name": "  " + longest + " ", "email": "robert@example.com", "role": "admin"}).Want(200)
 		want := object{"message": "team.member_updated", "data": object{
-			"id": float64(id), "name": longest, "email": "bob@example.com", "avatar": nil,
+			"id": float64(id), "name": longest, "email": "bob@example.com", "avatar": nil, "mfa_enabled": false,
 			"role": object{"id": float64(s.RoleID(o, "member")), "name": "member"}, "joined_at": a.At("data.joined_at"),
 		}}
 		if diff := cmp.Diff(want, a.Body); diff != "" {

@@ -50,7 +50,7 @@ func each(t *testing.T, f func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, db *sqldb.DB) *rig {
 	t.Helper()
-	passwords := account.NewPasswords(account.DefaultHashCost())
+	passwords := account.NewPasswords(account.HashCost{})
 	r := &rig{t: t, db: db, clock: clock.NewAdjustable(clock.System(), 0), tokens: map[string]string{}}
 	r.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: r.clock, Subscriptions: r})
 	r.accounts = account.NewService(account.Deps{
@@ -100,7 +100,10 @@ func (r *rig) NewOwner(context.Context, string, string, string, string, string, 
 	return nil
 }
 func (r *rig) PasswordChanged(context.Context, string, string, string) error { return nil }
-func (r *rig) Welcome(context.Context, string, string, string) error         { return nil }
+func (r *rig) NewLogin(context.Context, string, string, string, string, string) error {
+	return nil
+}
+func (r *rig) Welcome(context.Context, string, string, string) error { return nil }
 
 func (r *rig) Invitation(_ context.Context, _, to string, i letters.Invitation) error {
 	r.mu.Lock()

@@ -444,7 +444,7 @@ func (q *Queries) LockInvitedAddress(ctx context.Context, arg LockInvitedAddress
 }
 
 const member = `-- name: Member :one
-SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.avatar_hash, u.mfa_enabled, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -461,6 +461,7 @@ type MemberRow struct {
 	Name       string
 	Email      string
 	AvatarHash *string
+	MfaEnabled bool
 	RoleID     int64
 	RoleName   string
 	JoinedAt   time.Time
@@ -474,6 +475,7 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 		&i.Name,
 		&i.Email,
 		&i.AvatarHash,
+		&i.MfaEnabled,
 		&i.RoleID,
 		&i.RoleName,
 		&i.JoinedAt,
@@ -520,7 +522,7 @@ func (q *Queries) MemberNames(ctx context.Context, tenantID uuid.UUID) ([]Member
 }
 
 const members = `-- name: Members :many
-SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
+SELECT u.id, u.name, u.email, u.avatar_hash, u.mfa_enabled, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
@@ -538,6 +540,7 @@ type MembersRow struct {
 	Name       string
 	Email      string
 	AvatarHash *string
+	MfaEnabled bool
 	RoleID     int64
 	RoleName   string
 	JoinedAt   time.Time
@@ -557,6 +560,7 @@ func (q *Queries) Members(ctx context.Context, arg MembersParams) ([]MembersRow,
 			&i.Name,
 			&i.Email,
 			&i.AvatarHash,
+			&i.MfaEnabled,
 			&i.RoleID,
 			&i.RoleName,
 			&i.JoinedAt,

@@ -31,6 +31,7 @@ type Tenant struct {
 	VATValidAt            *time.Time
 	BillingEmail          *string
 	OnboardingCompletedAt *time.Time
+	RequireMfaFrom        *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
 	DeletedAt             *time.Time

@@ -393,7 +393,7 @@ func (q *Queries) LapsedVATNumbers(ctx context.Context, arg LapsedVATNumbersPara
 }
 
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes changes of one tenant.
@@ -420,6 +420,7 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.VATValidAt,
 		&i.BillingEmail,
 		&i.OnboardingCompletedAt,
+		&i.RequireMfaFrom,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
@@ -723,7 +724,7 @@ func (q *Queries) SlugTaken(ctx context.Context, arg SlugTakenParams) (bool, err
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -749,6 +750,7 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.VATValidAt,
 		&i.BillingEmail,
 		&i.OnboardingCompletedAt,
+		&i.RequireMfaFrom,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
@@ -765,7 +767,7 @@ UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
     vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
     vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19,
-    external_id = $20, metadata = $21, owner_assigned = $22
+    external_id = $20, metadata = $21, owner_assigned = $22, require_mfa_from = $23
 WHERE id = $1
 `
 
@@ -792,6 +794,7 @@ type UpdateTenantParams struct {
 	ExternalID            *string
 	Metadata              sqldb.JSON
 	OwnerAssigned         bool
+	RequireMfaFrom        *time.Time
 }
 
 func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
@@ -818,6 +821,7 @@ func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) erro
 		arg.ExternalID,
 		arg.Metadata,
 		arg.OwnerAssigned,
+		arg.RequireMfaFrom,
 	)
 	return err
 }

@@ -127,22 +127,6 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 	return result.RowsAffected()
 }
 
-const markIdentityUsed = `-- name: MarkIdentityUsed :one
-UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1 RETURNING provider
-`
-
-type MarkIdentityUsedParams struct {
-	ID         uuid.UUID
-	LastUsedAt *time.Time
-}
-
-func (q *Queries) MarkIdentityUsed(ctx context.Context, arg MarkIdentityUsedParams) (string, error) {
-	row := q.db.QueryRowContext(ctx, markIdentityUsed, arg.ID, arg.LastUsedAt)
-	var provider string
-	err := row.Scan(&provider)
-	return provider, err
-}
-
 const oAuthCode = `-- name: OAuthCode :one
 SELECT user_id, is_new_user, browser_hash, identity_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
 `
@@ -169,6 +153,17 @@ func (q *Queries) OAuthCode(ctx context.Context, arg OAuthCodeParams) (OAuthCode
 		&i.IdentityID,
 	)
 	return i, err
+}
+
+const providerOfIdentity = `-- name: ProviderOfIdentity :one
+SELECT provider FROM oauth_identities WHERE id = $1
+`
+
+func (q *Queries) ProviderOfIdentity(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, providerOfIdentity, id)
+	var provider string
+	err := row.Scan(&provider)
+	return provider, err
 }
 
 const setIdentityEmail = `-- name: SetIdentityEmail :exec

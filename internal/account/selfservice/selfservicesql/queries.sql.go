@@ -118,6 +118,15 @@ func (q *Queries) DeleteCredentials(ctx context.Context, userID int64) error {
 	return err
 }
 
+const deleteDevices = `-- name: DeleteDevices :exec
+DELETE FROM known_devices WHERE user_id = $1
+`
+
+func (q *Queries) DeleteDevices(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteDevices, userID)
+	return err
+}
+
 const deleteExpiredVerifications = `-- name: DeleteExpiredVerifications :exec
 DELETE FROM email_verifications WHERE expires_at <= $1
 `

@@ -1,0 +1,59 @@
+package tenant
+
+import (
+	"time"
+
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// maxFactorDays is how far ahead a tenant can require a second factor.
+const maxFactorDays = 90
+
+var (
+	errFactorMissing = fault.OnField("require_mfa", "validation.own_factor")
+	errFactorDay     = fault.OnField("require_mfa_from", "validation.factor_day")
+	errFactorUnset   = fault.OnField("require_mfa_from", "validation.factor_not_required")
+)
+
+// applyFactor applies the second factor that a tenant requires of its members (rules:
+// account#required-factors): whether it is required, and from which day on. hasFactor reports whether the caller has a second
+// factor. Absent fields leave the requirement unchanged.
+func (s *Service) applyFactor(isRequired shape.Opt[bool], from shape.Opt[string], hasFactor bool, t *Tenant) error {
+	if !isRequired.Set && !from.Set {
+		return nil
+	}
+	required := isRequired.OrValue(t.FactorFrom != nil)
+	if !required {
+		if from.Set && !from.Null {
+			return errFactorUnset
+		}
+		t.FactorFrom = nil
+		return nil
+	}
+	if t.FactorFrom == nil && !hasFactor {
+		return errFactorMissing
+	}
+	today := s.deps.Clock.Now().UTC().Truncate(24 * time.Hour)
+	switch {
+	case from.Set && !from.Null:
+		day, err := time.Parse(time.DateOnly, from.Value)
+		isPresent := err == nil && t.FactorFrom != nil && t.FactorFrom.Equal(day) // can be in the past
+		if err != nil || !isPresent && (day.Before(today) || day.After(today.AddDate(0, 0, maxFactorDays))) {
+			return errFactorDay
+		}
+		t.FactorFrom = &day
+	case t.FactorFrom == nil:
+		t.FactorFrom = &today
+	}
+	return nil
+}
+
+// dayText returns a day in UTC as YYYY-MM-DD, or nil.
+func dayText(day *time.Time) *string {
+	if day == nil {
+		return nil
+	}
+	text := day.UTC().Format(time.DateOnly)
+	return &text
+}
