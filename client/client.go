@@ -18,7 +18,9 @@
 // Requests are retried after temporary errors if that is safe (see [WithAttempts]). All methods are
 // safe for concurrent use.
 //
-// Package usage records usage in the background. Package webhook receives webhooks.
+// VerifyToken verifies the tokens of users in your backend without a request to the service, and
+// CachedEntitlements works during outages. Package usage records usage in the background. Package
+// webhook receives webhooks.
 //
 // # Sign-up
 //
@@ -64,6 +66,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -85,6 +88,10 @@ type Client struct {
 	locale      string
 	attempts    int
 	pause       func(attempt int) time.Duration // delay before the next attempt
+
+	issuer, audience string // of tokens
+	keys             *keySet
+	entitlements     *entitlementCache
 }
 
 // Option configures a [Client].
@@ -107,11 +114,13 @@ func New(baseURL string, options ...Option) (*Client, error) {
 	}
 	c := &Client{base: base, http: defaultHTTP(), credentials: nobody{}, userAgent: userAgent, attempts: defaultAttempts, pause: backOff}
 	c.Client = &api.Client{Send: c.send}
+	c.issuer, c.keys, c.entitlements = base.String(), &keySet{}, newEntitlementCache()
 	for _, option := range options {
 		if err := option(c); err != nil {
 			return nil, err
 		}
 	}
+	c.audience = cmp.Or(c.audience, c.issuer)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package tenantrytest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -20,7 +21,8 @@ import (
 	"github.com/tenantry/tenantry/tenantrytest"
 )
 
-// The following code is part of docs/go-client.md and docs/testing.md. TestGuides checks that.
+// The following code is part of docs/go-client.md, docs/testing.md and docs/verify-tokens.md.
+// TestGuides checks that.
 
 func listInvoices(ctx context.Context, url, key, tenant string) error {
 	c, err := client.New(url, client.WithAPIKey(key))
@@ -47,6 +49,21 @@ func explain(err error) string {
 		return "There is no such thing."
 	}
 	return err.Error()
+}
+
+func requireUser(c *client.Client, next func(http.ResponseWriter, *http.Request, *client.Claims)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		claims, err := c.VerifyToken(r.Context(), token)
+		switch {
+		case errors.Is(err, client.ErrInvalidToken):
+			http.Error(w, "Log in again.", http.StatusUnauthorized)
+		case err != nil: // the key set could not be loaded
+			http.Error(w, "Try again later.", http.StatusServiceUnavailable)
+		default:
+			next(w, r, claims)
+		}
+	}
 }
 
 func newRecorder(c *client.Client, folder string) (*usage.Recorder, error) {
@@ -108,7 +125,7 @@ func TestGuides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, least := range map[string]int{"go-client.md": 5, "testing.md": 1} {
+	for page, least := range map[string]int{"go-client.md": 5, "testing.md": 1, "verify-tokens.md": 1} {
 		text, err := os.ReadFile("../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
@@ -188,4 +205,57 @@ func used(t *testing.T, c *tenantrytest.Customer, meter string) string {
 	}
 	t.Fatalf("no meter %s", meter)
 	return ""
+}
+
+// A backend verifies the tokens of users.
+func TestTokensOfUsers(t *testing.T) {
+	t.Parallel()
+	s := tenantrytest.Start(t)
+	acme := s.Owner()
+	login, err := s.Client().Login(t.Context(), api.LoginRequest{Email: acme.Email, Password: acme.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := issueToken(t, s.URL, *login.AccessToken)
+	c, err := client.New(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(token string) (status int, tenant string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		requireUser(c, func(_ http.ResponseWriter, _ *http.Request, claims *client.Claims) { tenant = claims.TenantID })(w, r)
+		return w.Code, tenant
+	}
+	if status, tenant := call(token); status != 200 || tenant != acme.Tenant {
+		t.Errorf("%d, tenant %s", status, tenant)
+	}
+	if status, _ := call(*login.AccessToken); status != 401 {
+		t.Errorf("an access token: %d", status)
+	}
+}
+
+// issueToken returns a token for the backend, as the frontend of a user gets it.
+func issueToken(t *testing.T, url, login string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/api/v1/auth/token", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+login)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Data struct {
+			Token string `json:"token"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d: %v", resp.StatusCode, err)
+	}
+	return answer.Data.Token
 }

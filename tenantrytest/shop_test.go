@@ -74,6 +74,25 @@ func TestShop(t *testing.T) {
 	if e := hooks.Await(api.WebhookEventTypeUsageQuotaReached, tenantOf(t, s, "ada@example.com")); e.ID == "" {
 		t.Error("nobody is told that the quota is reached")
 	}
+	login, err := s.Client().Login(t.Context(), api.LoginRequest{Email: "ada@example.com", Password: "correct horse battery"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(token string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, shop+"/api/plan", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		status, text, _ := read(browser.Do(r))
+		return status, text
+	}
+	if status, text := ask(issueToken(t, s.URL, *login.AccessToken)); status != 200 || !strings.Contains(text, `has the plan "free"`) {
+		t.Errorf("the plan: %d %s", status, text)
+	}
+	if status, _ := ask(*login.AccessToken); status != 401 {
+		t.Errorf("the plan with an access token: %d", status)
+	}
 	if status, page, _ = post("/work", url.Values{"text": {"more"}}); status != 429 || !strings.Contains(page, "Your plan does not allow that much.") {
 		t.Errorf("working over the quota: %d %s", status, page)
 	}

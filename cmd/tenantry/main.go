@@ -40,6 +40,7 @@ type cli struct {
 	Catalog catalogCmd `cmd:"" help:"Export and import the catalog."`
 	Import  importCmd  `cmd:"" help:"Import users, tenants, memberships and subscriptions from CSV files. All files are checked first; if a line is invalid, nothing is imported. The import can be repeated safely."`
 	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
+	Keys    keysCmd    `cmd:"" help:"Manage the keys that sign tokens for backends."`
 	Jobs    jobsCmd    `cmd:"" help:"List, retry and delete dead background jobs."`
 	Doctor  doctorCmd  `cmd:"" help:"Check an installation and suggest fixes. Checks settings, unknown variables, the data folder, free disk space, the database schema and integrity, Redis, the mail server, identity providers, the public URL, cookies and the payment provider. Exits with 1 if there are errors. Warnings do not count as errors."`
 	Health  healthCmd  `cmd:"" help:"Check whether the service on this machine is ready. Exits with 1 if it is not."`

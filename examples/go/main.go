@@ -35,6 +35,7 @@ type shop struct {
 	tenantry, self string // base URLs
 	page           *template.Template
 	recorder       *usage.Recorder
+	platform       *client.Client
 	mu             sync.Mutex
 	customers      map[string]*customer // by session
 }
@@ -74,6 +75,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	s.platform = platform
 	s.recorder, err = usage.NewRecorder(platform, usage.Options{
 		Journal:   "usage.journal",
 		OnRefused: func(e usage.Event, err error) { log.Printf("usage of %s: %v", e.Tenant, err) },
@@ -87,6 +89,7 @@ func run() error {
 	mux.HandleFunc("POST /signup", s.handle(s.signUp))
 	mux.HandleFunc("POST /buy", s.handle(s.buy))
 	mux.HandleFunc("POST /work", s.handle(s.work))
+	mux.HandleFunc("GET /api/plan", s.plan)
 	server := &http.Server{Handler: http.NewCrossOriginProtection().Handler(mux), ReadHeaderTimeout: 10 * time.Second}
 	go func() { <-ctx.Done(); _ = server.Shutdown(context.Background()) }()
 	log.Printf("the shop is open at %s", s.self)
@@ -96,6 +99,22 @@ func run() error {
 	last, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return s.recorder.Close(last)
+}
+
+// plan responds with the plan of a user, whose frontend sends a token of POST /api/v1/auth/token. It
+// makes no request to Tenantry.
+func (s *shop) plan(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	claims, err := s.platform.VerifyToken(r.Context(), token)
+	switch {
+	case errors.Is(err, client.ErrInvalidToken):
+		http.Error(w, "Log in again.", http.StatusUnauthorized)
+	case err != nil:
+		log.Print(err)
+		http.Error(w, "Try again later.", http.StatusServiceUnavailable)
+	default:
+		fmt.Fprintf(w, "%s has the plan %q\n", claims.TenantName, claims.Plan)
+	}
 }
 
 // handle responds with the status of Tenantry's error, if f returned one.

@@ -36,6 +36,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 		if err := s.store.setExpiry(ctx, c.id, expires); err != nil {
 			return nil, err
 		}
+		c.expiresAt = expires
 	}
 	return callerOf(c, s.deps.Clock.Now())
 }
@@ -67,7 +68,7 @@ func callerOf(c credential, now time.Time) (*authz.Caller, error) {
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without permissions of a platform admin.
-		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded}
+		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded, EndsAt: c.expiresAt}
 		caller.IsPlatformAdmin = false
 	}
 	if caller.IsPlatformAdmin {

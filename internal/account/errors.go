@@ -17,6 +17,7 @@ var (
 	errRecentLogin     = fault.NewCoded(fault.Forbidden, fault.RecentLoginRequired)
 	errEmailTaken      = fault.OnField("email", "validation.taken")
 	errRefreshToken    = fault.NewCoded(fault.Unauthenticated, fault.InvalidRefreshToken)
+	errRefreshLength   = &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{Path: "refresh_token", Message: "validation.max_length", Args: map[string]any{"max": refreshLength}}}}
 	errRefreshExpired  = fault.NewCoded(fault.Unauthenticated, fault.RefreshTokenExpired)
 	errResetToken      = fault.New(fault.Malformed, "error.reset_token")
 

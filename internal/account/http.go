@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -110,17 +112,33 @@ func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
 
 type refreshInput struct {
 	Body struct {
-		RefreshToken string `json:"refresh_token" minLength:"64" maxLength:"64"`
+		RefreshToken string `json:"refresh_token" minLength:"64" doc:"Refresh token of 64 characters."`
 	}
 }
 
 // Refresh handles POST /auth/refresh.
 func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Body[Session], error) {
+	if err := checkRefreshLength(in.Body.RefreshToken); err != nil {
+		return nil, err
+	}
 	user, tokens, err := h.svc.Refresh(ctx, in.Body.RefreshToken)
 	if err != nil {
 		return nil, err
 	}
 	return h.session(ctx, user, tokens, Grant{})
+}
+
+// checkRefreshLength returns an error if a refresh token is too long. A token for backends is not
+// malformed but refused: it is a credential of another kind.
+func checkRefreshLength(token string) error {
+	switch {
+	case utf8.RuneCountInString(token) <= refreshLength:
+		return nil
+	case strings.Count(token, ".") == 2:
+		return errRefreshToken
+	default:
+		return errRefreshLength
+	}
 }
 
 // Logout handles POST /auth/logout.

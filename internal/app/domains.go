@@ -52,6 +52,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/token"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/history"
@@ -72,6 +73,8 @@ type domains struct {
 	apiKeys       *apikey.Service
 	hooks         *webhook.Service
 	self          *selfservice.Service
+	signingKeys   *token.Keys
+	tokens        *token.Service
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
@@ -124,6 +127,11 @@ func newDomains(p *platform, out environment) (*domains, error) {
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Audit: d.audit,
 	})
 	d.addSubscriptions(p, link, events)
+	d.signingKeys = token.NewKeys(token.KeysDeps{DB: p.db, Clock: p.clock, Secrets: out.secrets, Audit: d.audit})
+	d.tokens = token.NewService(token.Deps{
+		Clock: p.clock, Machine: clock.System(), Keys: d.signingKeys, Entitlements: d.entitlements,
+		Issuer: p.publicURL, Audience: cmp.Or(p.settings.TokenAudience, p.publicURL),
+	})
 	d.addUsage(p, events)
 	d.team = team.NewService(team.Deps{
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,

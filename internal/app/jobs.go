@@ -94,6 +94,7 @@ func (svc *service) registerPeriodic() {
 		{common, "account.prune-challenges", time.Hour, svc.factors.Prune},
 		{common, "account.prune-links", time.Hour, svc.self.Prune},
 		{common, "account.prune-oauth", time.Hour, svc.oauth.Prune},
+		{common, "token.rotate-keys", time.Hour, svc.signingKeys.RotateOld},
 		{common, "impersonation.sweep", time.Minute, svc.impersonation.Sweep},
 		{common, "team.prune", time.Hour, svc.team.Prune},
 		{common, "entitlement.expire", time.Minute, svc.entitlements.Expire},

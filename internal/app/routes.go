@@ -90,6 +90,13 @@ func requireProvedEmail(r rest.Route) rest.Route {
 	return r
 }
 
+// checkMembership closes a route outside of the tenant's paths to members whose tenant does not
+// accept their login.
+func checkMembership(r rest.Route) rest.Route {
+	r.Membership = true
+	return r
+}
+
 // requireFactor closes a route to callers with a second factor whose login has not passed it.
 func requireFactor(r rest.Route) rest.Route {
 	r.Factor = true

@@ -9,15 +9,19 @@ import (
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/token"
 )
 
 // accountRoutes returns the routes of accounts, including delegated login, avatars and push
 // messages.
 func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 	var (
-		oauth      = oauth.NewHTTP(svc.oauth, accounts)
-		avatars    = avatar.NewHTTP(svc.avatars)
-		pushes     = webpush.NewHTTP(svc.pushes)
+		oauth   = oauth.NewHTTP(svc.oauth, accounts)
+		avatars = avatar.NewHTTP(svc.avatars)
+		pushes  = webpush.NewHTTP(svc.pushes)
+
+		backendTokens = token.NewHTTP(svc.tokens, svc.signingKeys)
+
 		redirected = rest.Status(http.StatusFound)
 		created    = rest.Status(http.StatusCreated)
 	)
@@ -29,6 +33,8 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		allowExpiredImpersonation(route(post, "/api/v1/auth/logout", rest.User, "", "default", "Log out", rest.Handle(accounts.Logout))),
 		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Request a password reset", rest.Handle(accounts.ForgotPassword)),
 		route(post, "/api/v1/auth/reset-password", rest.Public, "", "password", "Reset a password", rest.Handle(accounts.ResetPassword, rest.Checks(accounts.CheckReset))),
+		checkMembership(route(post, "/api/v1/auth/token", rest.User, "", "default", "Create a token for a backend", rest.Handle(backendTokens.Issue))),
+		route(get, "/.well-known/jwks.json", rest.Public, "", "catalog", "List signing keys", rest.Handle(backendTokens.KeySet)),
 		route(get, "/api/v1/auth/me", rest.User, "", "default", "Retrieve the caller's profile", rest.Handle(accounts.Me)),
 		route(get, "/api/v1/auth/oauth/providers", rest.Public, "", "default", "List identity providers", rest.Handle(oauth.Providers)),
 		route(get, "/api/v1/auth/oauth/{provider}/redirect", rest.Public, "", "oauth", "Start a delegated login", rest.Handle(oauth.Redirect, redirected)),

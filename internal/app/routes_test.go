@@ -27,7 +27,7 @@ func TestRouteTable(t *testing.T) {
 		if r.Summary == "" {
 			t.Errorf("%s has no summary", name)
 		}
-		if !strings.HasPrefix(r.Path, "/api/v1/") {
+		if !strings.HasPrefix(r.Path, "/api/v1/") && !strings.HasPrefix(r.Path, "/.well-known/") {
 			t.Errorf("%s is not under /api/v1", name)
 		}
 		if inPath, scope := strings.HasPrefix(r.Path, "/api/v1/admin/"), r.Scope == rest.Admin || r.Scope == rest.Impersonating; inPath != scope {

@@ -38,6 +38,8 @@ func story(s *apptest.Server) {
 	o := apptest.Owner{Token: ada, Tenant: s.Call("GET", "/api/v1/auth/me", ada, nil).Want(200).Str("currentTenant.id")}
 	s.Call("POST", "/api/v1/auth/forgot-password", "", object{"email": "ada@example.com"}).Want(200)
 	s.Call("PATCH", "/api/v1/onboarding/complete-setup", ada, apptest.BillingDetails).Want(200)
+	s.Call("POST", "/api/v1/auth/token", ada, object{"tenant_id": o.Tenant}).Want(200)
+	get("", "/.well-known/jwks.json")
 	get(ada, "/api/v1/onboarding/status", "/api/v1/tenant", "/api/v1/user/sessions", "/api/v1/user/export", "/api/v1/push-subscriptions", "/api/v1/studio/access")
 	s.Call("PATCH", "/api/v1/user", ada, object{"name": "Ada Lovelace", "locale": "fr"}).Want(200)
 	s.Call("PATCH", "/api/v1/tenant", ada, object{"name": "Analytical Engines", "billing_email": "bills@example.com"}).Want(200)

@@ -34,6 +34,7 @@ var domains = map[string][]string{
 	"stats":             {"subscription"},
 	"webhook":           {"tenant"},
 	"timeline":          {"invoice"}, // explains decline codes
+	"token":             {},
 }
 
 // platform are the packages that domains build on. They import no domain. psp is one of them, with

@@ -6,6 +6,7 @@ package authz
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -108,6 +109,8 @@ type Impersonator struct {
 	Name   string
 	// Ended means that the impersonation has ended but was not stopped yet.
 	Ended bool
+	// EndsAt is when the impersonation ends unless it is stopped earlier or its session is used.
+	EndsAt time.Time
 }
 
 // Source is the origin of a request, as recorded in audit logs.

@@ -26,6 +26,7 @@ var order = []section{
 		{"docs/typescript.md", "TypeScript client", "Call the API from browsers and Node.js."},
 		{"docs/go-client.md", "Go client", "Call the API from Go programs."},
 		{"docs/backend.md", "Integrate your backend", "Create tenants with your own IDs, find and change them, and retry safely."},
+		{"docs/verify-tokens.md", "Verify tokens", "Know the user, role, plan and features in your backend without a request."},
 		{"docs/metering.md", "Metering", "Record usage from a backend exactly once, and check quotas before you serve a request."},
 		{"docs/roles.md", "Roles and permissions", "Permissions, custom roles and invitations."},
 		{"docs/webhooks.md", "Webhooks", "Receive events in your program and verify their signatures."},

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -51,6 +52,8 @@ func (d *Data[T]) write(w http.ResponseWriter, _ *http.Request, status int) erro
 // Body is a response without the data key (rules: http#answers).
 type Body[T any] struct {
 	Body T
+
+	maxAge time.Duration // see CacheFor
 }
 
 // NewBody returns a response with v as the whole body.
@@ -68,7 +71,16 @@ func (*Body[T]) describe(registry *shape.Registry, op *operation) {
 	op.describeJSON(bodySchema[Body[T]](registry))
 }
 
+// CacheFor lets clients and proxies cache the response, which must not depend on the caller.
+func (p *Body[T]) CacheFor(maxAge time.Duration) *Body[T] {
+	p.maxAge = maxAge
+	return p
+}
+
 func (p *Body[T]) write(w http.ResponseWriter, _ *http.Request, status int) error {
+	if p.maxAge > 0 {
+		w.Header().Set("Cache-Control", publicFor(p.maxAge))
+	}
 	return writeJSON(w, status, &p.Body)
 }
 

@@ -159,8 +159,13 @@ func NewCachedAnswer[T any](v T, maxAge time.Duration) (*CachedAnswer[T], error)
 	sum := sha256.Sum256(body)
 	return &CachedAnswer[T]{Blob{
 		ContentType: jsonType, Data: body, ETag: base64.RawURLEncoding.EncodeToString(sum[:16]),
-		CacheControl: "public, max-age=" + strconv.Itoa(int(maxAge.Seconds())),
+		CacheControl: publicFor(maxAge),
 	}}, nil
+}
+
+// publicFor returns the Cache-Control of a response that can be cached for a time.
+func publicFor(maxAge time.Duration) string {
+	return "public, max-age=" + strconv.Itoa(int(maxAge.Seconds()))
 }
 
 func (*CachedAnswer[T]) describe(registry *shape.Registry, op *operation) {

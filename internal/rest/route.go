@@ -88,6 +88,9 @@ type Route struct {
 	Proved bool
 	// Factor rejects callers with a second factor whose login has not passed it.
 	Factor bool
+	// Membership rejects members without a second factor if their tenant requires one, on a route
+	// outside of the tenant's paths.
+	Membership bool
 	// Optional identifies the caller of a public route if the request has a user's credential. An
 	// invalid credential is ignored.
 	Optional bool
@@ -117,6 +120,9 @@ func (r Route) Guards() []Guard {
 	}
 	if r.Proved && len(list) > 0 {
 		list = append(list, EmailProved)
+	}
+	if r.Membership {
+		list = append(list, FactorEnrolled)
 	}
 	if r.Factor {
 		list = append(list, FactorPassed)

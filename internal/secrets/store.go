@@ -13,6 +13,7 @@ import (
 var columns = []string{
 	"user_totp.secret",
 	"recovery_codes.code_hash",
+	"signing_keys.private_key",
 }
 
 type store struct{ db *sqldb.DB }
@@ -23,7 +24,7 @@ func (s store) keyIDs(ctx context.Context) (map[string]string, error) {
 	for _, place := range columns {
 		table, column, _ := strings.Cut(place, ".")
 		var value string
-		err := s.db.Conn(ctx).QueryRowContext(ctx, "SELECT "+column+" FROM "+table+" LIMIT 1").Scan(&value)
+		err := s.db.Conn(ctx).QueryRowContext(ctx, "SELECT "+column+" FROM "+table+" WHERE "+column+" IS NOT NULL LIMIT 1").Scan(&value)
 		if errors.Is(err, sqldb.ErrNoRows) {
 			continue
 		}

@@ -36,6 +36,7 @@ type HTTPFlags struct {
 	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Additional hosts whose pages can use cookies, with a port if it is not the default. They must use the scheme of the frontend."`
 	Console         string `env:"TENANTRY_CONSOLE" placeholder:"on|off" help:"Serve the web console at the public URL: on or off. Default: on."`
 	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain for session cookies, such as example.com: the domain of the public URL or a parent domain. Use it only if you trust all subdomains. Default: the host of the service."`
+	TokenAudience   string `env:"TENANTRY_TOKEN_AUDIENCE" placeholder:"AUDIENCE" help:"Audience (aud) of the tokens that your backend verifies. Default: the public URL."`
 	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"IP addresses or networks of proxies whose X-Forwarded-For header is trusted. Default: none."`
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute by group, such as login=5,default=1200. 0 disables the limit of a group. Default: on."`
 	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Require a verified email address for invitations, checkout and API keys: on or off. Default: off."`

@@ -37,6 +37,7 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
 	s.FrontendPaths = p.paths("TENANTRY_FRONTEND_PATHS", f.FrontendPaths)
 	s.FirstPartyHosts = p.hosts("TENANTRY_FIRST_PARTY_HOSTS", f.FirstPartyHosts)
+	s.TokenAudience = p.audience("TENANTRY_TOKEN_AUDIENCE", f.TokenAudience)
 	s.CookieDomain = p.cookieDomain("TENANTRY_COOKIE_DOMAIN", f.CookieDomain, s.PublicURL)
 	s.TrustedProxies = p.proxies("TENANTRY_TRUSTED_PROXIES", f.TrustedProxies)
 	limits, err := limit.ParseSetting(f.RateLimits)

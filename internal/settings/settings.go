@@ -42,6 +42,7 @@ type Settings struct {
 	FrontendPaths   frontend.Paths // paths of its pages that differ from the defaults
 	FirstPartyHosts []string       // additional hosts of first-party pages: host or host:port in lower case
 	NoConsole       bool           // disables the web console
+	TokenAudience   string         // the audience of tokens for backends; "" means PublicURL
 	CookieDomain    string         // the domain whose subdomains share the cookies; "" restricts them to the service's host
 
 	Brand     brand.Brand

@@ -149,6 +149,8 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_COOKIE_DOMAIN", `"127.0.0.1" is not a domain such as example.com`, settings.HTTPFlags{CookieDomain: "127.0.0.1"}, settings.StoreFlags{}},
 		{"TENANTRY_COOKIE_DOMAIN", `"a.example:80" is not a domain such as example.com`, settings.HTTPFlags{CookieDomain: "a.example:80"}, settings.StoreFlags{}},
 		{"TENANTRY_COOKIE_DOMAIN", `"ample.com" is neither the host of TENANTRY_PUBLIC_URL nor a domain above it`, settings.HTTPFlags{PublicURL: "https://api.example.com", CookieDomain: "ample.com"}, settings.StoreFlags{}},
+		{"TENANTRY_TOKEN_AUDIENCE", "must have at most 255 printable ASCII characters, without spaces", settings.HTTPFlags{TokenAudience: "my product"}, settings.StoreFlags{}},
+		{"TENANTRY_TOKEN_AUDIENCE", "must have at most 255 printable ASCII characters, without spaces", settings.HTTPFlags{TokenAudience: strings.Repeat("x", 256)}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"proxy" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.1,proxy"}, settings.StoreFlags{}},
 		{"TENANTRY_TRUSTED_PROXIES", `"10.0.0.0/33" is neither an IP address nor a network such as 10.0.0.0/8`, settings.HTTPFlags{TrustedProxies: "10.0.0.0/33"}, settings.StoreFlags{}},
 		{"TENANTRY_RATE_LIMITS", `group "login" appears twice`, settings.HTTPFlags{RateLimits: "login=1,login=1"}, settings.StoreFlags{}},

@@ -14,6 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+// maxAudience is the maximum length of the audience of tokens.
+const maxAudience = 255
+
 // Defaults of absent or empty settings.
 const (
 	defaultAddr = "127.0.0.1:8080"
@@ -153,6 +156,15 @@ func (p *parser) cookieDomain(name, value string, public *url.URL) string {
 		return ""
 	}
 	return domain
+}
+
+// audience reads the audience of tokens, which is a URI or a name.
+func (p *parser) audience(name, value string) string {
+	if len(value) > maxAudience || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		p.fail(name, "must have at most %d printable ASCII characters, without spaces", maxAudience)
+		return ""
+	}
+	return value
 }
 
 func (p *parser) proxies(name, value string) []netip.Prefix {

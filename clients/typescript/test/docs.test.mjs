@@ -14,7 +14,7 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 const read = (name) => readFileSync(path.resolve(here, '../../../docs', name), 'utf8')
 const blocks = (text, language) => [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter((found) => found[1] === language).map((found) => found[2])
 
-test('the compiler accepts what docs/typescript.md and docs/testing.md show', () => {
+test('the compiler accepts what docs/typescript.md, docs/testing.md and docs/verify-tokens.md show', () => {
   const folder = path.join(here, '.docs')
   mkdirSync(folder, { recursive: true })
   try {
@@ -27,7 +27,7 @@ test('the compiler accepts what docs/typescript.md and docs/testing.md show', ()
       declare const button: HTMLButtonElement
       declare function show(what: unknown): void
       declare function showBilling(): void`)
-    const found = [...blocks(read('typescript.md'), 'ts'), ...blocks(read('testing.md'), 'ts')]
+    const found = [...blocks(read('typescript.md'), 'ts'), ...blocks(read('testing.md'), 'ts'), ...blocks(read('verify-tokens.md'), 'ts')]
     assert.ok(found.length >= 9, `only ${found.length} blocks`)
     found.forEach((code, i) => writeFileSync(path.join(folder, `${i}.mts`), code))
     const paths = { '@tenantry/client': ['../../dist/index.d.ts'], '@tenantry/testing': ['../../../testing/dist/index.d.ts'] }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { startSandbox } from '../../testing/dist/index.js'
-import { apiKey, cookies, createClient, isTenantryError, memoryStore, readPermissions, recordUsage, TenantryError, tokens } from '../dist/index.js'
+import { apiKey, cookies, createClient, isTenantryError, memoryStore, readPermissions, recordUsage, TenantryError, tokens, verifyToken, cachedEntitlements, InvalidTokenError } from '../dist/index.js'
 import { startProxy } from './world.mjs'
 
 let sandbox
@@ -263,4 +263,19 @@ test('a path with a base, files, and answers without content', async () => {
     parseAs: 'text',
   })
   assert.match(text, /,/)
+})
+
+test('a backend verifies the token of a user, and caches entitlements', async () => {
+  const owner = await sandbox.createOwner({ plan: 'starter' })
+  const { client } = clientOf(owner)
+  const { data } = await client.POST('/api/v1/auth/token')
+  const backend = createClient({ baseUrl: proxy.url })
+  const claims = await verifyToken(backend, data.token, { issuer: sandbox.url })
+  assert.equal(claims.tid, owner.tenantId)
+  assert.equal(claims.plan, 'starter')
+  assert.deepEqual(claims.amr, ['pwd'])
+  const list = await cachedEntitlements(client, owner.tenantId)
+  assert.deepEqual(Object.keys(claims.features).sort(), list.map((feature) => feature.key).sort())
+  await assert.rejects(verifyToken(backend, data.token), InvalidTokenError) // of another issuer
+  await assert.rejects(verifyToken(backend, owner.accessToken, { issuer: sandbox.url }), InvalidTokenError)
 })

@@ -126,6 +126,7 @@ var Tables = map[string]Class{
 	"psp_catalog_operations": Local,
 	"psp_cursor":             Local,
 	"psp_price_states":       Local,
+	"signing_keys":           Local,
 	"usage_archives":         Local,
 	"usage_peaks":            Local,
 	"usage_recounts":         Local,

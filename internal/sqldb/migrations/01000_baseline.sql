@@ -24,6 +24,19 @@ CREATE TABLE platform_keys (
     created_at timestamp with time zone NOT NULL
 );
 
+-- Keys that sign tokens for backends, numbered in the order in which they sign. Of the keys that are
+-- not retired, the first one signs and the second one is next. public_key is an uncompressed point of
+-- P-256. private_key is encrypted, and null once the key is retired.
+CREATE TABLE signing_keys (
+    number bigint PRIMARY KEY,
+    key_id text NOT NULL,
+    public_key bytea NOT NULL,
+    private_key text,
+    active_at timestamp with time zone,
+    retired_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL
+);
+
 -- The outbox of internal/jobs. A job waits (lease_id is null), runs (lease_id is set) or is dead
 -- (dead_at is set); a completed job is deleted.
 CREATE TABLE jobs (

@@ -97,6 +97,24 @@ func NewService(d Deps) *Service {
 	return s
 }
 
+// PlanAndFeatures returns the slug of the plan that applies to a tenant, or nil, and the limits of the
+// features of GET /entitlements by code. A nil limit is unlimited.
+func (s *Service) PlanAndFeatures(ctx context.Context, tenantID uuid.UUID) (plan *string, limits map[string]*int64, err error) {
+	terms, _, err := s.terms.Get(ctx, tenantID)
+	if err != nil {
+		return nil, nil, err
+	}
+	limits = map[string]*int64{}
+	for _, f := range terms.granted(s.clock.Now()) {
+		limits[f.Code] = f.Quota
+	}
+	if terms.PlanID == uuid.Nil {
+		return nil, limits, nil
+	}
+	slug, err := s.store.planSlug(ctx, terms.PlanID)
+	return &slug, limits, err
+}
+
 // GrantedFeatures returns the features of a tenant, sorted by code, or ErrNone if neither a
 // subscription nor the default plan grants features. Callers share the list and must not change it.
 func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {

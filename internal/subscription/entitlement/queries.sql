@@ -23,6 +23,9 @@ WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p
             AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
     );
 
+-- name: PlanSlug :one
+SELECT slug FROM plans WHERE id = $1;
+
 -- name: InsertDigest :exec
 INSERT INTO entitlement_digests (tenant_id, digest) VALUES ($1, '') ON CONFLICT DO NOTHING;
 

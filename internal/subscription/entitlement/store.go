@@ -32,6 +32,11 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "find paid subscription")
 }
 
+func (s store) planSlug(ctx context.Context, id uuid.UUID) (string, error) {
+	slug, err := s.q(ctx).PlanSlug(ctx, id)
+	return slug, sqldb.Wrap(err, "read slug of plan")
+}
+
 // limiting is the condition of the one subscription of a tenant whose plan sets limits.
 const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
 

@@ -213,6 +213,17 @@ func (q *Queries) MarkGraceEnded(ctx context.Context, arg MarkGraceEndedParams) 
 	return err
 }
 
+const planSlug = `-- name: PlanSlug :one
+SELECT slug FROM plans WHERE id = $1
+`
+
+func (q *Queries) PlanSlug(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, planSlug, id)
+	var slug string
+	err := row.Scan(&slug)
+	return slug, err
+}
+
 const productsWithoutTrial = `-- name: ProductsWithoutTrial :many
 SELECT p.id FROM products p
 WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)

@@ -158,6 +158,7 @@ const actions: Record<string, [IconName, Words]> = {
   'impersonation.ended': ['eye', ({ who, what }) => t`${who} stopped acting as ${what}`],
   'api_key.rotated': ['key', ({ who, what }) => t`${who} replaced the API key ${what}`],
   'api_key.revoked': ['key', ({ who, what }) => t`${who} revoked the API key ${what}`],
+  'signing_key.rotated': ['key', () => t`The signing key was rotated`],
   'webhook_endpoint.secret_rotated': ['hook', ({ who, what }) => t`${who} created a new secret for the webhook to ${what}`],
   'webhook_endpoint.tested': ['hook', ({ who, what }) => t`${who} tested the webhook to ${what}`],
   'webhook_endpoint.resent': ['hook', ({ who, what }) => t`${who} resent an event to ${what}`],
