@@ -40,6 +40,8 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	if w.access.Elements {
 		w.registerElements(mux)
 	}
+	mux.HandleFunc("GET /sandbox/dns", w.DNS().show)
+	mux.HandleFunc("PUT /sandbox/dns", w.DNS().replace)
 	mux.Handle("/sandbox/mail", w.mailbox.Handler())
 	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
 	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {

@@ -88,6 +88,9 @@ func open(ctx context.Context, path string, base clock.Clock) (_ *World, err err
 	if w.mailbox, err = mailbox.New(ctx, db, w.time.clock); err != nil {
 		return nil, err
 	}
+	if _, err = db.ExecContext(ctx, dnsSchema); err != nil {
+		return nil, err
+	}
 	return w, nil
 }
 

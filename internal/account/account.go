@@ -51,6 +51,10 @@ type Grant struct {
 	Identity  *uuid.UUID
 	Provider  string
 	IsNewUser bool
+	// Connection is the single sign-on connection of a tenant that the login came through; nil for
+	// other logins. MaxLife limits the lifetime of its credentials, used or not.
+	Connection *uuid.UUID
+	MaxLife    time.Duration
 }
 
 // method returns the name of the login in the audit log: the provider, or the first method.
@@ -92,6 +96,26 @@ type tenantStore interface {
 	// user's name. The caller has locked the tenant in the transaction of ctx. A paying tenant is
 	// kept.
 	RemoveUnverifiedOwner(ctx context.Context, userID int64) error
+}
+
+// domainStore lets users join the tenant of the domain of their verified email.
+type domainStore interface {
+	// Join adds a user without a tenant to the tenant. It reports whether the user has joined.
+	Join(ctx context.Context, userID int64) (joined bool, err error)
+	// LockFor locks the tenant that new users with a verified email join, in the transaction of ctx,
+	// and returns its ID; Nil if there is none.
+	LockFor(ctx context.Context, email string) (uuid.UUID, error)
+	// AddNew adds a new user to that tenant. It reports whether the user has joined.
+	AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error)
+}
+
+// signOnStore is the single sign-on of tenants.
+type signOnStore interface {
+	// UseIdentity marks an identity of a connection as used, and returns the connection and the
+	// maximum lifetime of the login. It returns an error (401) if the identity has ended.
+	UseIdentity(ctx context.Context, identity uuid.UUID) (connection uuid.UUID, maxLife time.Duration, err error)
+	// RecordExempt records the login of an owner, in its transaction.
+	RecordExempt(ctx context.Context, tenantID uuid.UUID, user User) error
 }
 
 // Lifetimes holds the lifetimes of credentials.

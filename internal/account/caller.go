@@ -64,7 +64,8 @@ func callerOf(c credential, now time.Time) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
 		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.isVerified, TokenID: c.id, Family: c.family,
-		HasFactor: c.hasFactor, FactorPassed: c.factorPassed, Methods: strings.Fields(c.methods),
+		SSORequired: c.ssoRequired,
+		HasFactor:   c.hasFactor, FactorPassed: c.factorPassed, Methods: strings.Fields(c.methods),
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without permissions of a platform admin.

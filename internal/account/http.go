@@ -125,7 +125,11 @@ func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Body[Sessio
 	if err != nil {
 		return nil, err
 	}
-	return h.session(ctx, user, tokens, Grant{})
+	answer, err := h.sessionOf(ctx, user, tokens, Grant{})
+	if err != nil {
+		return nil, err
+	}
+	return rest.NewBody(answer), nil
 }
 
 // checkRefreshLength returns an error if a refresh token is too long. A token for backends is not

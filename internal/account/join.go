@@ -26,6 +26,30 @@ func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Gr
 		rest.RequestOf(ctx).KeepBrowserKey(grant.Browser, challengeLifetime)
 		return Session{}, tokens.Challenge.refusal()
 	}
+	if err := h.svc.joinDomain(ctx, user.ID); err != nil {
+		return Session{}, err
+	}
+	return h.sessionOf(ctx, user, tokens, grant)
+}
+
+// joinDomain adds a user without a tenant to the tenant of the domain of their email. A user who
+// cannot join now can join at the next login, so a failure does not fail the login.
+func (s *Service) joinDomain(ctx context.Context, userID int64) error {
+	if s.deps.Domains == nil {
+		return nil
+	}
+	memberships, err := s.Memberships(ctx, userID)
+	if err != nil || len(memberships) > 0 {
+		return err
+	}
+	if _, err := s.deps.Domains.Join(ctx, userID); err != nil && s.deps.Log != nil {
+		s.deps.Log.WarnContext(ctx, "failed to join the tenant of the domain", "user", userID, "error", err)
+	}
+	return nil
+}
+
+// sessionOf returns the response of a login or a refresh.
+func (h *HTTP) sessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
 	shown, err := h.svc.sessionUser(ctx, user)
 	if err != nil {
 		return Session{}, err

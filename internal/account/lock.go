@@ -175,13 +175,16 @@ func (s *Service) replacePassword(ctx context.Context, userID int64, hash string
 }
 
 // EndTenantAccess ends everything that depends on a user's membership: impersonations of the user,
-// and one-time codes. The user's logins stay valid. Call it before deleting the membership, in a
+// one-time codes, and logins through the tenant's single sign-on. The user's other logins stay valid. Call it before deleting the membership, in a
 // transaction that has locked the tenant.
 func (s *Service) EndTenantAccess(ctx context.Context, userID int64) error {
 	if _, err := s.lockTarget(ctx, userID); err != nil {
 		return err
 	}
 	if err := s.deps.Impersonations.EndForTarget(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.store.endConnectionOfUser(ctx, userID, s.deps.Clock.Now()); err != nil {
 		return err
 	}
 	return s.store.deleteCodes(ctx, userID)

@@ -19,9 +19,9 @@ func (s *Service) LockAll(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// EndTenantAccessForAll calls EndTenantAccess for several users of one tenant. To keep the lock
-// order, it first locks them together with all users who impersonate them.
-func (s *Service) EndTenantAccessForAll(ctx context.Context, ids []int64) error {
+// LockTenantAccess locks users together with all users who impersonate them, before
+// EndTenantAccessForAll.
+func (s *Service) LockTenantAccess(ctx context.Context, ids []int64) error {
 	all := slices.Clone(ids)
 	for _, id := range ids {
 		impersonators, err := s.deps.Impersonations.ImpersonatorsOf(ctx, id)
@@ -30,7 +30,13 @@ func (s *Service) EndTenantAccessForAll(ctx context.Context, ids []int64) error 
 		}
 		all = append(all, impersonators...)
 	}
-	if err := s.LockAll(ctx, all); err != nil {
+	return s.LockAll(ctx, all)
+}
+
+// EndTenantAccessForAll calls EndTenantAccess for several users of one tenant. To keep the lock
+// order, it first locks them together with all users who impersonate them.
+func (s *Service) EndTenantAccessForAll(ctx context.Context, ids []int64) error {
+	if err := s.LockTenantAccess(ctx, ids); err != nil {
 		return err
 	}
 	for _, id := range ids {

@@ -17,15 +17,15 @@ UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed, connection_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16);
 
 -- Inserts the access and refresh tokens of a login or a refresh.
 -- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed, connection_id)
 VALUES
-    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed)),
-    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed));
+    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed), sqlc.narg(connection_id)),
+    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id), sqlc.arg(methods), sqlc.arg(mfa_passed), sqlc.narg(connection_id));
 
 -- name: MarkCredentialUsed :exec
 UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2);
@@ -44,6 +44,37 @@ UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND identit
 
 -- name: LoginBegan :one
 SELECT login_at FROM credentials WHERE id = $1;
+
+-- name: RevokeConnectionLoginsOfUser :exec
+UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND connection_id IS NOT NULL AND revoked_at IS NULL;
+
+-- name: DeleteConnectionIdentitiesOfUser :exec
+DELETE FROM sso_identities WHERE user_id = $1;
+
+-- name: UsersOfConnection :many
+SELECT user_id FROM sso_identities WHERE connection_id = $1 ORDER BY user_id;
+
+-- name: RevokeConnectionLogins :exec
+UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE connection_id = $1 AND revoked_at IS NULL;
+
+-- name: DeleteConnectionCodes :exec
+DELETE FROM oauth_codes WHERE connection_id = $1;
+
+-- name: DeleteConnectionFlows :exec
+DELETE FROM oauth_flows WHERE connection_id = $1;
+
+-- The tenant of a user. is_exempt reports whether the user owns a tenant that requires single
+-- sign-on for the user's address.
+-- name: LoginTenant :one
+SELECT m.tenant_id,
+    (c.required AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner) AND EXISTS (
+        SELECT 1 FROM tenant_domains d
+        WHERE d.tenant_id = m.tenant_id AND d.status = 'verified' AND d.domain = sqlc.arg(domain)
+    ))::boolean AS is_exempt
+FROM memberships m
+JOIN roles r ON r.id = m.role_id
+JOIN sso_connections c ON c.tenant_id = m.tenant_id
+WHERE m.user_id = $1;
 
 -- name: TenantOf :one
 SELECT tenant_id FROM memberships WHERE user_id = $1;

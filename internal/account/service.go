@@ -35,7 +35,9 @@ type Deps struct {
 	// Impersonations ends impersonations together with the credentials that they depend on. It is
 	// nil if impersonation is not available.
 	Impersonations impersonationStore
-	Audit          auditTrail // nil disables auditing
+	Audit          auditTrail  // nil disables auditing
+	Domains        domainStore // nil in the CLI
+	SignOn         signOnStore // nil in the CLI
 	// WrongPasswords is the number of wrong passwords per account and 15 minutes before logins are
 	// delayed. 0 disables the limit.
 	WrongPasswords int
@@ -282,6 +284,9 @@ func (s *Service) logIn(ctx context.Context, user lockedUser, grant Grant, now t
 	if err := s.noteDevice(ctx, user.User, grant.IsNewUser, now); err != nil {
 		return Tokens{}, err
 	}
+	if err := s.recordExempt(ctx, user.User, grant); err != nil {
+		return Tokens{}, err
+	}
 	return tokens, s.Record(ctx, user.ID, "login.succeeded", nil, map[string]any{"method": grant.method()})
 }
 
@@ -298,10 +303,8 @@ func (s *Service) issue(ctx context.Context, user lockedUser, grant Grant, now t
 			return Tokens{}, err
 		}
 	}
-	if grant.Identity != nil {
-		if err := s.store.markIdentityUsed(ctx, *grant.Identity, now); err != nil {
-			return Tokens{}, err
-		}
+	if err := s.useIdentity(ctx, &grant, now); err != nil {
+		return Tokens{}, err
 	}
 	tokens, err := s.insertLogin(ctx, user.ID, grant, now)
 	if err != nil {
@@ -322,10 +325,11 @@ func (s *Service) issue(ctx context.Context, user lockedUser, grant Grant, now t
 func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	l := s.deps.Lifetimes
 	of := login{
-		userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family), identity: grant.Identity,
+		userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family), identity: grant.Identity, connection: grant.Connection,
 		methods: strings.Join(grant.Methods, " "), factorPassed: grant.FactorPassed,
 	}
 	if !grant.Session {
+		of.limit(grant.MaxLife)
 		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
 	}
@@ -337,6 +341,7 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	if grant.Remember {
 		idle, of.end = l.Remembered, now.Add(l.RememberedEnd)
 	}
+	of.limit(grant.MaxLife)
 	tokens := Tokens{Session: newAccessToken()}
 	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
 }

@@ -40,13 +40,14 @@ type credential struct {
 	isOnboarded bool
 	roleName    *string
 	permissions string // comma-separated
+	ssoRequired bool   // see authz.Caller
 	// factorFrom is the time from which the tenant requires a second factor, or nil.
 	factorFrom *time.Time
 }
 
 // credentialTables returns the tables that credentialsByHash reads.
 func credentialTables() []string {
-	return []string{"credentials", "users", "memberships", "tenants", "roles", "role_permissions"}
+	return []string{"credentials", "users", "memberships", "tenants", "roles", "role_permissions", "sso_connections", "tenant_domains"}
 }
 
 // credentialsByHash returns the unrevoked credentials for the token hashes. For an impersonating
@@ -62,13 +63,18 @@ func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[stri
     u.mfa_enabled, t.methods, t.mfa_passed,
     i.id, i.name, i.is_platform_admin, t.impersonation_ended_at IS NOT NULL,
     m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, tn.require_mfa_from, r.name,
-    COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
+    COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text,
+    CASE WHEN k.id IS NULL OR t.impersonated_user_id IS NOT NULL OR (r.tenant_id IS NULL AND r.name = 'owner') OR t.connection_id = k.id THEN false
+    ELSE EXISTS (
+        SELECT 1 FROM tenant_domains d WHERE d.tenant_id = m.tenant_id AND d.status = 'verified' AND u.email LIKE '%@' || d.domain
+    ) END
 FROM credentials t
 JOIN users u ON u.id = COALESCE(t.impersonated_user_id, t.user_id)
 LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.user_id END
 LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
+LEFT JOIN sso_connections k ON k.tenant_id = m.tenant_id AND k.required
 WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 		Args: args,
 		Row: func(scan func(...any) error) error {
@@ -79,7 +85,7 @@ WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.isVerified,
 				&c.hasFactor, &c.methods, &c.factorPassed,
 				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin, &c.impersonationEnded,
-				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.factorFrom, &c.roleName, &c.permissions,
+				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.factorFrom, &c.roleName, &c.permissions, &c.ssoRequired,
 			)
 			found[hash] = c
 			return err

@@ -27,10 +27,19 @@ type login struct {
 	end    time.Time // of the family
 	// identity is the provider identity of a delegated login; nil for other logins.
 	identity *uuid.UUID
+	// connection is the single sign-on connection of the login; nil for other logins.
+	connection *uuid.UUID
 	// methods are the methods of the login, separated by spaces. factorPassed means that it passed
 	// two factors, or one that counts as two.
 	methods      string
 	factorPassed bool
+}
+
+// limit ends the family at most life after the login. 0 sets no limit.
+func (l *login) limit(life time.Duration) {
+	if at := l.began.Add(life); life > 0 && at.Before(l.end) {
+		l.end = at
+	}
 }
 
 // expires returns the expiry of a credential issued now: after life, but not later than the end of
@@ -46,7 +55,7 @@ func (l login) expires(now time.Time, life time.Duration) time.Time {
 func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
 	source := authz.SourceOf(ctx)
 	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.WithDeferred(ctx), accountsql.InsertPairParams{
-		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now, IdentityID: of.identity,
+		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now, IdentityID: of.identity, ConnectionID: of.connection,
 		Ip: source.IP, UserAgent: source.UserAgent, Methods: of.methods, MfaPassed: of.factorPassed,
 		AccessID: sqldb.NewID(), AccessHash: hashToken(t.Access), AccessExpiresAt: of.expires(now, l.Access),
 		RefreshID: sqldb.NewID(), RefreshHash: hashToken(t.Refresh), RefreshExpiresAt: of.expires(now, l.Refresh),
@@ -59,7 +68,7 @@ func (s store) insertSession(ctx context.Context, of login, secret string, now t
 	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.WithDeferred(ctx), accountsql.InsertCredentialParams{
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kindSession, TokenHash: hashToken(secret),
 		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: of.expires(now, life), IdleSeconds: int64(life / time.Second),
-		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity,
+		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity, ConnectionID: of.connection,
 		Methods: of.methods, MfaPassed: of.factorPassed,
 	}), "insert session")
 }
@@ -136,7 +145,7 @@ FOR UPDATE`,
 		},
 	}, sqldb.Query{
 		Doing: "lock refresh token",
-		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.identity_id, c.methods, c.mfa_passed, c.revoked_at IS NOT NULL,
+		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.identity_id, c.connection_id, c.methods, c.mfa_passed, c.revoked_at IS NOT NULL,
     EXISTS (SELECT 1 FROM credentials i WHERE i.user_id = c.user_id AND i.family = c.family AND i.impersonated_user_id IS NOT NULL)
 FROM credentials c
 WHERE c.token_hash = $1::text AND c.kind = 'refresh'
@@ -144,7 +153,7 @@ FOR UPDATE`,
 		Args: hash,
 		Row: func(scan func(...any) error) error {
 			tokens++
-			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.of.identity, &t.of.methods, &t.of.factorPassed, &t.revoked, &t.impersonating)
+			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.of.identity, &t.of.connection, &t.of.methods, &t.of.factorPassed, &t.revoked, &t.impersonating)
 		},
 	})
 	if err == nil && (users == 0 || tokens == 0) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // FindOrCreateByVerifiedEmail returns the account of a person who has proved ownership of the email, and
@@ -17,15 +19,8 @@ import (
 // password, in addition to everything that claim ends.
 func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
-		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: requestedLocale(ctx)}, now)
+		userID, err = s.createByVerifiedEmail(ctx, name, email)
 		isNew = err == nil
-		if isNew {
-			if _, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name})); err != nil {
-				return err
-			}
-			return s.welcome(ctx, email, name)
-		}
 		if !errors.Is(err, errEmailTaken) {
 			return err
 		}
@@ -40,12 +35,51 @@ func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email s
 		case user.verified:
 			return nil
 		}
-		if err := s.store.removePassword(ctx, userID, now); err != nil {
-			return err
-		}
-		return s.transferToEmailOwner(ctx, userID, false, now)
+		return s.claim(ctx, userID)
 	})
 	return userID, isNew, err
+}
+
+// createByVerifiedEmail creates an account with a verified email and no password. It joins the
+// tenant of its domain, or gets a tenant of its own. It returns errEmailTaken if an account uses the
+// email.
+func (s *Service) createByVerifiedEmail(ctx context.Context, name, email string) (int64, error) {
+	joins := uuid.Nil
+	if _, _, err := s.store.userOfEmail(ctx, email); errors.Is(err, errNoUser) && s.deps.Domains != nil {
+		if joins, err = s.deps.Domains.LockFor(ctx, email); err != nil {
+			return 0, err
+		}
+	}
+	userID, err := s.insertVerified(ctx, name, email)
+	if err != nil {
+		return 0, err
+	}
+	joined := false
+	if joins != uuid.Nil {
+		if joined, err = s.deps.Domains.AddNew(ctx, joins, userID); err != nil {
+			return 0, err
+		}
+	}
+	if !joined {
+		if _, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name})); err != nil {
+			return 0, err
+		}
+	}
+	return userID, s.welcome(ctx, email, name)
+}
+
+func (s *Service) insertVerified(ctx context.Context, name, email string) (int64, error) {
+	return s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: requestedLocale(ctx)}, s.deps.Clock.Now())
+}
+
+// claim gives an account to the person who has just proved ownership of its email, which was not
+// verified before. The caller has locked the user with lockByVerifiedEmail.
+func (s *Service) claim(ctx context.Context, userID int64) error {
+	now := s.deps.Clock.Now()
+	if err := s.store.removePassword(ctx, userID, now); err != nil {
+		return err
+	}
+	return s.transferToEmailOwner(ctx, userID, false, now)
 }
 
 // lockByVerifiedEmail locks the user whose email was just proved, with everything that claim

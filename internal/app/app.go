@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant/domain"
 )
 
 // environment holds the external dependencies: the real ones in production, the sandbox in dev. The
@@ -30,6 +31,8 @@ type environment struct {
 	// reachable are the private networks that user-supplied URLs can point to: the sandbox's
 	// network in dev, none in production.
 	reachable []netip.Prefix
+	// resolver looks up the DNS records of the domains of tenants; nil is the system's resolver.
+	resolver domain.Resolver
 	// unlogged are path prefixes whose requests are not logged: the sandbox's own traffic in dev,
 	// none in production.
 	unlogged []string

@@ -175,7 +175,7 @@ func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Se
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
 		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
-		sandboxed: true, secrets: protection,
+		sandboxed: true, resolver: world.DNS(), secrets: protection,
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, nil

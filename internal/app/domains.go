@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"net"
 	netmail "net/mail"
 	"time"
 
@@ -52,6 +53,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/tenant/domain"
+	"github.com/tenantry/tenantry/internal/tenant/sso"
 	"github.com/tenantry/tenantry/internal/token"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
@@ -78,6 +81,8 @@ type domains struct {
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
+	tenantDomains *domain.Service
+	sso           *sso.Service
 	catalog       *catalog.Service
 	currencies    *currency.Service
 	packs         *pack.Service
@@ -137,6 +142,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
 		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Factors: d.factors, Events: events, ExpiryDays: p.invitationDays(),
 	})
+	d.addSignOn(p, out)
 	if err := d.addInvoices(p, out, events); err != nil {
 		return nil, err
 	}
@@ -160,7 +166,8 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		OwnerLinks:     time.Duration(p.invitationDays()) * 24 * time.Hour,
+		OwnerLinks: time.Duration(p.invitationDays()) * 24 * time.Hour,
+		Domains:    &link.tenantDomains, SignOn: &link.sso,
 		Impersonations: &link.impersonation, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
@@ -190,10 +197,30 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	})
 	d.oauth, err = oauth.NewService(oauth.Deps{
 		DB: p.db, Clock: p.clock,
-		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,
+		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars, Connections: &link.sso,
 		PublicURL: p.publicURL, CallbackPage: p.frontend.PageURL(frontend.OAuthCallback), Log: p.log,
 	})
 	return err
+}
+
+// addSignOn builds the verified domains and the single sign-on of tenants.
+func (d *domains) addSignOn(p *platform, out environment) {
+	resolver := out.resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	d.tenantDomains = domain.NewService(domain.Deps{
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Team: d.team, Accounts: d.accounts, Letters: p.letters, Audit: d.audit,
+		Resolver: resolver, Log: p.log,
+	})
+	d.sso = sso.NewService(sso.Deps{
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Team: d.team, Accounts: d.accounts, Plans: d.entitlements, Secrets: out.secrets,
+		Letters: p.letters, Audit: d.audit, PublicURL: p.publicURL, Reachable: out.reachable, Log: p.log,
+		Client: safehttp.New(safehttp.Config{
+			MaxBody: sso.MaxDocument, NoRedirects: true, HTTPS: true, Exempt: out.reachable,
+		}),
+	})
+	d.sso.Connect(d.oauth)
 }
 
 // addSubscriptions builds the catalog and the subscriptions to its plans.

@@ -110,6 +110,7 @@ func (svc *service) registerPeriodic() {
 		{common, "webhook.give-up", 10 * time.Minute, svc.hooks.DisableFailing},
 		{common, "subscription.vat", time.Hour, svc.customers.RecheckVAT},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
+		{web, "tenant.check-domains", time.Hour, svc.tenantDomains.Check},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.QueueCarried},
 		{provider, "subscription.metered", time.Hour, svc.subscriptions.SweepMetered},

@@ -16,6 +16,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/tenant/domain"
+	"github.com/tenantry/tenantry/internal/tenant/sso"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
@@ -31,6 +33,8 @@ type links struct {
 	reporter      struct{ *billing.Reporter }
 	subscriptions struct{ *subscription.Service }
 	team          struct{ *team.Service }
+	sso           struct{ *sso.Service }
+	tenantDomains struct{ *domain.Service }
 
 	customers *customer.Service
 	journal   *journal.Journal
@@ -45,6 +49,7 @@ type links struct {
 func (l *links) connect(d *domains) {
 	l.accounts.Service, l.impersonation.Service, l.reporter.Reporter = d.accounts, d.impersonation, d.reporter
 	l.subscriptions.Service, l.team.Service = d.subscriptions, d.team
+	l.sso.Service, l.tenantDomains.Service = d.sso, d.tenantDomains
 	l.customers, l.journal, l.meters, l.purchases = d.customers, d.journal, d.meters, d.purchases
 	l.retention, l.tenants, l.usage = d.retention, d.tenants, d.usage
 }
@@ -66,7 +71,11 @@ func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
 }
 
-// CloseOwnedTenant and Deleted implement selfservice.Memberships.
+// LockTenantOf, CloseOwnedTenant and Deleted implement selfservice.Memberships.
+func (l *links) LockTenantOf(ctx context.Context, userID int64) error {
+	return l.tenants.LockTenantOf(ctx, userID)
+}
+
 func (l *links) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
 	return l.tenants.CloseOwnedTenant(ctx, userID)
 }

@@ -26,6 +26,7 @@ func (svc *service) routes() []rest.Route {
 		svc.apiKeyRoutes(),
 		svc.webhookRoutes(),
 		svc.teamRoutes(members),
+		svc.signOnRoutes(accounts),
 		svc.catalogRoutes(plans),
 		svc.priceLinkRoutes(plans),
 		svc.currencyRoutes(plans),

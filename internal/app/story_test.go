@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,8 +93,31 @@ func story(s *apptest.Server) {
 	machines(s, o)
 	prices(s)
 	tenants(s, o)
+	signOn(s)
 	farewell(s, payments(s))
 	trials(s)
+}
+
+// signOn plays a tenant that verifies a domain and connects its issuer.
+func signOn(s *apptest.Server) {
+	o := s.Register("owner@lovelace.example", true)
+	call := func(method, path string, body any) apptest.Reply { return s.Call(method, o.Path(path), o.Token, body) }
+	made := call("POST", "/domains", object{"domain": "lovelace.example"}).Want(201)
+	domain, record := "/domains/"+made.Str("data.id"), made.Str("data.verification_record.value")
+	call("POST", domain+"/verify", nil).Want(422)
+	s.Call("PUT", "/sandbox/dns", "", object{"name": made.Str("data.verification_record.name"), "values": []any{record}}).Want(200)
+	call("POST", domain+"/verify", nil).Want(200)
+	call("PATCH", domain, object{"auto_join": "on"}).Want(200)
+	call("GET", "/domains", nil).Want(200)
+	call("PUT", "/sso", object{
+		"issuer": s.URL + "/sandbox/idp/lovelace", "client_id": "tenantry", "client_secret": "sandbox-secret", "provision_members": true,
+	}).Want(200)
+	call("POST", "/sso/test", nil).Want(200)
+	start := s.Call("POST", "/api/v1/auth/sso", "", object{"email": "byron@lovelace.example"}).Want(200).Str("data.url")
+	consent(s, strings.TrimPrefix(start, s.URL), "byron@lovelace.example")
+	call("GET", "/sso", nil).Want(200)
+	call("DELETE", "/sso", nil).Want(204)
+	call("DELETE", domain, nil).Want(204)
 }
 
 // trials plays a customer who tries a plan without a card.
@@ -266,7 +290,13 @@ var hiddenField = regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*
 // delegated logs a user in with the sandbox's identity provider.
 func delegated(s *apptest.Server, email string) {
 	s.T.Helper()
-	began := s.Call("GET", "/api/v1/auth/oauth/sandbox/redirect", "", nil).Want(302)
+	consent(s, "/api/v1/auth/oauth/sandbox/redirect", email)
+}
+
+// consent logs a user in with the issuer of the sandbox behind a path.
+func consent(s *apptest.Server, start, email string) {
+	s.T.Helper()
+	began := s.Call("GET", start, "", nil).Want(302)
 	at := func(address string) *http.Request {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -278,7 +308,8 @@ func delegated(s *apptest.Server, email string) {
 	for _, field := range hiddenField.FindAllStringSubmatch(s.Do(at(began.Header.Get("Location"))).Want(200).Text, -1) {
 		fields.Set(field[1], html.UnescapeString(field[2]))
 	}
-	back := at(s.Submit(s.URL+"/sandbox/idp/authorize", fields).Header.Get("Location"))
+	form, _, _ := strings.Cut(began.Header.Get("Location"), "?")
+	back := at(s.Submit(form, fields).Header.Get("Location"))
 	back.Header.Set("Cookie", began.Header.Get("Set-Cookie"))
 	to, err := url.Parse(s.Do(back).Want(302).Header.Get("Location"))
 	if err != nil {

@@ -20,8 +20,11 @@ var domains = map[string][]string{
 	"account": {},
 	"apikey":  {"tenant"},
 	"tenant":  {"account"},
-	"team":    {"account", "tenant"},
-	"catalog": {},
+	// A tenant's domains and single sign-on add members.
+	"tenant/domain": {"team"},
+	"tenant/sso":    {"account", "team"},
+	"team":          {"account", "tenant"},
+	"catalog":       {},
 	// The catalog file also contains the meters.
 	"catalog/pricelist": {"usage"},
 	"subscription":      {"tenant", "catalog"},

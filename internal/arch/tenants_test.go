@@ -23,6 +23,7 @@ var allowedWithoutTenant = map[string]string{
 	"DeleteFormerPlaces":    "of a user who deletes their account, whichever tenants they were in",
 	"DeleteInvitationsTo":   "of a user who deletes their account, whoever has invited them",
 	"ForgetMaker":           "of a user who deletes their account, whichever keys they have made",
+	"CompleteLogin":         "of a connection that has just logged a user in",
 	"MarkKeyUsed":           "of a key that has just authenticated",
 	"DeleteOldEvents":       "of all tenants, at the end of their retention",
 	"NoteDelivered":         "of a webhook endpoint that was just sent to",

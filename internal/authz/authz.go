@@ -20,6 +20,7 @@ const (
 	TeamManage    = "team.manage"
 	TeamInvite    = "team.invite"
 	RolesManage   = "roles.manage"
+	SSOManage     = "sso.manage"
 
 	WebhooksManage = "webhooks.manage" // also a platform permission
 )
@@ -40,7 +41,7 @@ const (
 
 // TenantPermissions returns all permissions of roles in a tenant, sorted.
 func TenantPermissions() []string {
-	return []string{APIKeysManage, AuditView, BillingManage, RolesManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
+	return []string{APIKeysManage, AuditView, BillingManage, RolesManage, SSOManage, TeamInvite, TeamManage, TenantUpdate, WebhooksManage}
 }
 
 // PlatformPermissions returns all permissions of platform admins, sorted (rules:
@@ -78,6 +79,9 @@ type Caller struct {
 	// EmailVerified means that the user has proved ownership of the email.
 	EmailVerified   bool
 	IsPlatformAdmin bool
+	// SSORequired means that the tenant requires single sign-on for the caller's email, and the login
+	// did not come through its connection.
+	SSORequired bool
 	// PlatformPermissions are the permissions of a platform admin; empty for other users.
 	PlatformPermissions []string
 	// TokenID is the credential that authenticated the request. Family is the login that it belongs

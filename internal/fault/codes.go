@@ -52,6 +52,21 @@ const (
 	// The account could not sign in without this identity.
 	// Do: Set a password or sign in with another provider first.
 	LastLoginMethod Code = "LAST_LOGIN_METHOD"
+	// The organization requires single sign-on for this email, and this login did not use it.
+	// Do: Start a login with POST /auth/sso.
+	SSORequired Code = "SSO_REQUIRED"
+	// No organization has verified the domain of the email and set up single sign-on.
+	// Do: Offer the other ways to sign in.
+	SSONotAvailable Code = "SSO_NOT_AVAILABLE"
+	// Another organization has verified the domain.
+	// Do: Check the domain, or contact support.
+	DomainTaken Code = "DOMAIN_TAKEN"
+	// The DNS record of the domain was not found.
+	// Do: Publish `verification_record`, wait for DNS, then verify again.
+	DomainNotVerified Code = "domain_not_verified"
+	// The plan of the organization does not include this feature.
+	// Do: Offer a plan that includes it.
+	FeatureNotInPlan Code = "FEATURE_NOT_IN_PLAN"
 	// The impersonation has ended. Only stop, status, logout and refresh work until it is stopped.
 	// Do: Stop the impersonation.
 	ImpersonationExpired Code = "IMPERSONATION_EXPIRED"
@@ -221,6 +236,7 @@ func Codes() []Code {
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
 		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, PaymentFailed,
+		SSORequired, SSONotAvailable, DomainTaken, DomainNotVerified, FeatureNotInPlan,
 		APIKeyRevoked, EmailNotVerified, InsufficientScope, StorageFull,
 		MFARequired, InvalidMFACode, MFAChallengeExpired, MFAEnrollmentRequired, MFANotEnabled, TOTPAlreadyEnabled, IdentityManaged,
 	}

@@ -41,6 +41,7 @@ var (
 	errContextRequired  = fault.NewCoded(fault.Malformed, fault.TenantContextRequired)
 	errOnboardingNeeded = fault.NewCoded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
+	errSSORequired      = fault.NewCoded(fault.Forbidden, fault.SSORequired)
 	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
 	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)

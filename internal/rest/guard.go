@@ -218,9 +218,22 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 		if refusal := refusals[guard]; refusal.applies(caller, r) {
 			return refusal.err
 		}
+		if err := checkMemberLogin(guard, caller, r); err != nil {
+			return err
+		}
 	}
 	if !op.route.permits(caller, r) {
 		return errForbidden
+	}
+	return nil
+}
+
+// checkMemberLogin runs after each guard. It rejects a member whose login the tenant does not
+// accept.
+func checkMemberLogin(guard Guard, caller *authz.Caller, r *http.Request) error {
+	isMemberRoute := guard == TenantMember || guard == MemberOrAdmin && isMember(caller, r)
+	if isMemberRoute && caller.SSORequired {
+		return errSSORequired
 	}
 	return nil
 }

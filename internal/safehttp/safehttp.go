@@ -71,6 +71,7 @@ type Config struct {
 type Client struct {
 	http    *http.Client
 	maxBody int64
+	config  Config
 }
 
 // New returns a new Client.
@@ -81,6 +82,7 @@ func New(cfg Config) *Client {
 		transport.RegisterProtocol("http", newTransport(cfg, timeout, func(netip.Addr) bool { return false }))
 	}
 	return &Client{
+		config:  cfg,
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
 		http: &http.Client{
 			Transport: transport,
@@ -166,6 +168,29 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &limitedBody{ReadCloser: resp.Body, left: c.maxBody}
 	return resp, nil
+}
+
+// Check returns ErrForbidden for a URL that the client would refuse to connect to: it also resolves
+// the host. A later request is checked again, because the addresses of a host can change.
+func (c *Client) Check(ctx context.Context, address string) error {
+	u, err := CheckURL(address)
+	if err != nil {
+		return err
+	}
+	open := isPublic
+	if c.config.HTTPS && u.Scheme == "http" {
+		open = func(netip.Addr) bool { return false }
+	}
+	addresses, err := cmp.Or(c.config.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return err
+	}
+	for _, addr := range addresses {
+		if open(addr) || isInNetworks(addr.Unmap(), c.config.Exempt) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the host has no public address, or the URL does not use https", ErrForbidden)
 }
 
 // Response is a response whose body has been read completely.

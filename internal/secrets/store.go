@@ -14,6 +14,7 @@ var columns = []string{
 	"user_totp.secret",
 	"recovery_codes.code_hash",
 	"signing_keys.private_key",
+	"sso_connections.client_secret",
 }
 
 type store struct{ db *sqldb.DB }

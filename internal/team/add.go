@@ -41,9 +41,6 @@ func (s *Service) AssignableRole(ctx context.Context, tenantID uuid.UUID, name s
 // unknown roles are a validation error on role.
 func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, name string) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
-			return err
-		}
 		role, ok, err := s.AssignableRole(ctx, tenantID, name)
 		switch {
 		case err != nil:
@@ -51,22 +48,58 @@ func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, nam
 		case !ok:
 			return errUnknownRole
 		}
-		if err := s.requireSeats(ctx, tenantID, 1); err != nil {
-			return err
-		}
-		added, err := s.store.insertMember(ctx, tenantID, userID, role.ID, s.deps.Clock.Now())
-		switch {
-		case err != nil:
-			return err
-		case !added:
-			return tenant.ErrInAnotherTenant
-		}
-		if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
-			return err
-		}
-		if err := s.PublishMemberEvent(ctx, hook.MemberJoined, tenantID, userID); err != nil {
-			return err
-		}
-		return s.record(ctx, tenantID, "member.added", "user", formatID(userID), nil, map[string]any{"role": role.Name})
+		return s.add(ctx, tenantID, userID, role, "member.added")
 	})
+}
+
+// Enrol makes a user who joins through the tenant's domain or single sign-on a member. It fails like
+// Add.
+func (s *Service) Enrol(ctx context.Context, tenantID uuid.UUID, userID, roleID int64) error {
+	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		role, err := s.store.role(ctx, tenantID, roleID)
+		if err != nil {
+			return err
+		}
+		return s.add(ctx, tenantID, userID, role, "member.joined")
+	})
+}
+
+// add makes a user a member and records it under an action. The tenant must be locked.
+func (s *Service) add(ctx context.Context, tenantID uuid.UUID, userID int64, role Role, action string) error {
+	if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.requireSeats(ctx, tenantID, 1); err != nil {
+		return err
+	}
+	added, err := s.store.insertMember(ctx, tenantID, userID, role.ID, s.deps.Clock.Now())
+	switch {
+	case err != nil:
+		return err
+	case !added:
+		return tenant.ErrInAnotherTenant
+	}
+	if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
+		return err
+	}
+	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, tenantID, userID); err != nil {
+		return err
+	}
+	return s.record(ctx, tenantID, action, "user", formatID(userID), nil, map[string]any{"role": role.Name})
+}
+
+// GrantableRole returns the role with a name, for a setting that assigns it later. The role owner
+// and unknown roles are a validation error on role. A role with a permission that the actor lacks is
+// rejected (403).
+func (s *Service) GrantableRole(ctx context.Context, by Actor, tenantID uuid.UUID, name string) (Role, error) {
+	role, ok, err := s.AssignableRole(ctx, tenantID, name)
+	switch {
+	case err != nil:
+		return Role{}, err
+	case !ok:
+		return Role{}, errUnknownRole
+	case !by.hasPermissions(role.Permissions):
+		return Role{}, errNotHeld
+	}
+	return role, nil
 }

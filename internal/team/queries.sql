@@ -96,6 +96,12 @@ UPDATE memberships SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.ar
 -- name: MoveInvitations :exec
 UPDATE invitations SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
 
+-- name: MoveDomains :exec
+UPDATE tenant_domains SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
+
+-- name: MoveConnection :exec
+UPDATE sso_connections SET role_id = sqlc.arg(new_role_id) WHERE tenant_id = sqlc.arg(tenant_id) AND role_id = sqlc.arg(role_id);
+
 -- name: Invitations :many
 SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, COALESCE(u.name, '')::text AS inviter_name
 FROM invitations

@@ -86,13 +86,20 @@ func (s store) insertPermissions(ctx context.Context, roleID int64, permissions 
 	return nil
 }
 
-// deleteRole deletes a custom role. Its members and invitations get the role heir.
+// deleteRole deletes a custom role. Its members, invitations, domains and connection get the role
+// heir.
 func (s store) deleteRole(ctx context.Context, tenantID uuid.UUID, id, heir int64) error {
 	if err := s.q(ctx).MoveMembers(ctx, teamsql.MoveMembersParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move members of role")
 	}
 	if err := s.q(ctx).MoveInvitations(ctx, teamsql.MoveInvitationsParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
 		return sqldb.Wrap(err, "move invitations of role")
+	}
+	if err := s.q(ctx).MoveDomains(ctx, teamsql.MoveDomainsParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
+		return sqldb.Wrap(err, "move domains of role")
+	}
+	if err := s.q(ctx).MoveConnection(ctx, teamsql.MoveConnectionParams{TenantID: tenantID, RoleID: id, NewRoleID: heir}); err != nil {
+		return sqldb.Wrap(err, "move connection of role")
 	}
 	return sqldb.Wrap(s.q(ctx).DeleteRole(ctx, teamsql.DeleteRoleParams{TenantID: &tenantID, ID: id}), "delete role")
 }

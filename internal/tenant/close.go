@@ -16,6 +16,8 @@ import (
 type Accounts interface {
 	VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
 	RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
+	// LockTenantAccess locks users and their impersonators, before EndTenantAccessForAll.
+	LockTenantAccess(ctx context.Context, userIDs []int64) error
 	// EndTenantAccessForAll ends the access that depends on users' membership in a tenant, which
 	// must be locked.
 	EndTenantAccessForAll(ctx context.Context, userIDs []int64) error
@@ -86,10 +88,17 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 		if err := s.RequireOwner(ctx, id, caller.UserID); err != nil {
 			return err
 		}
-		if err := s.endAllTenantAccess(ctx, id); err != nil {
+		members, err := s.memberIDs(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := s.deps.Accounts.LockTenantAccess(ctx, members); err != nil {
 			return err
 		}
 		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
+			if err := s.deps.Accounts.EndTenantAccessForAll(ctx, members); err != nil {
+				return err
+			}
 			return s.close(ctx, t)
 		})
 	})
@@ -97,15 +106,21 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 
 // endAllTenantAccess ends the access of all members of a tenant, which must be locked.
 func (s *Service) endAllTenantAccess(ctx context.Context, id uuid.UUID) error {
-	members, err := s.store.members(ctx, id)
+	ids, err := s.memberIDs(ctx, id)
 	if err != nil {
 		return err
 	}
+	return s.deps.Accounts.EndTenantAccessForAll(ctx, ids)
+}
+
+// memberIDs returns the IDs of the members of a tenant.
+func (s *Service) memberIDs(ctx context.Context, id uuid.UUID) ([]int64, error) {
+	members, err := s.store.members(ctx, id)
 	ids := make([]int64, len(members))
 	for i, m := range members {
 		ids[i] = m.UserID
 	}
-	return s.deps.Accounts.EndTenantAccessForAll(ctx, ids)
+	return ids, err
 }
 
 // close deletes a locked tenant and its memberships.

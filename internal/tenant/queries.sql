@@ -167,6 +167,12 @@ DELETE FROM api_keys WHERE tenant_id = $1;
 -- name: DeleteDigestOfTenant :exec
 DELETE FROM entitlement_digests WHERE tenant_id = $1;
 
+-- name: DeleteDomainsOfTenant :exec
+DELETE FROM tenant_domains WHERE tenant_id = $1;
+
+-- name: DeleteConnectionOfTenant :exec
+DELETE FROM sso_connections WHERE tenant_id = $1;
+
 -- name: DeleteRolesOfTenant :exec
 DELETE FROM roles WHERE tenant_id = $1;
 

@@ -58,7 +58,8 @@ func (s store) listPurgeable(ctx context.Context, before time.Time, most int32) 
 func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{
-		q.DeleteFormerMembers, q.DeleteDigestOfTenant, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant, deleteRoles(q),
+		q.DeleteFormerMembers, q.DeleteDigestOfTenant, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant,
+		q.DeleteDomainsOfTenant, q.DeleteConnectionOfTenant, deleteRoles(q),
 	} {
 		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "empty tenant")

@@ -26,7 +26,9 @@ type view struct {
 	Title, Text, Error string
 	Form               bool
 	Request            []parameter // the hidden fields of the form
-	Email, Name        string
+	Action             string      // URL of the form
+	WithSubject        bool        // whether the form has the field sub
+	Sub, Email, Name   string
 	Verified           bool
 }
 
@@ -54,7 +56,13 @@ func (r request) parameters() []parameter {
 // client reports whether the request has the configured client id and one of its redirect URIs.
 // Browsers are not redirected anywhere else.
 func (p *Provider) client(r request) bool {
-	return r.values.Get("client_id") == p.cfg.ClientID && slices.Contains(p.cfg.RedirectURIs, r.values.Get("redirect_uri"))
+	to := r.values.Get("redirect_uri")
+	accepted := slices.Contains(p.cfg.RedirectURIs, to)
+	if p.name != "" {
+		u, err := url.Parse(to)
+		accepted = err == nil && u.Host != "" && u.Path == tenantCallback
+	}
+	return accepted && r.values.Get("client_id") == p.cfg.ClientID
 }
 
 // fault returns the error code of an invalid request, or "" if the request is valid.
@@ -107,10 +115,13 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 		email: strings.TrimSpace(r.PostForm.Get("email")), name: strings.TrimSpace(r.PostForm.Get("name")),
 		emailVerified: isChecked(r.PostForm.Get("email_verified")),
 	}
+	if p.name != "" {
+		g.sub = strings.TrimSpace(r.PostForm.Get("sub"))
+	}
 	if address, err := mail.ParseAddress(g.email); err != nil || address.Address != g.email {
 		p.show(w, r, http.StatusUnprocessableEntity, view{
 			Title: "Sign in to the sandbox", Form: true, Error: "Enter a valid email address.", Request: req.parameters(),
-			Email: g.email, Name: g.name, Verified: g.emailVerified,
+			Sub: g.sub, Email: g.email, Name: g.name, Verified: g.emailVerified,
 		})
 		return
 	}
@@ -159,6 +170,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request) {
 // apply the restriction to the redirect to the client and all later redirects.
 func (p *Provider) show(w http.ResponseWriter, r *http.Request, status int, v view) {
 	v.Reader = p.cfg.Brand.NewReader(r)
+	v.Action, v.WithSubject = p.path()+"/authorize", p.name != ""
 	v.Title, v.Text, v.Error = v.T(v.Title), v.T(v.Text), v.T(v.Error)
 	w.Header().Add("Vary", "Accept-Language")
 	if err := theme.Write(w, status, p.page, "", v); err != nil {

@@ -17,13 +17,28 @@ import (
 // Handler serves everything below /sandbox/idp.
 func (p *Provider) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path, p.describe)
-	mux.HandleFunc("GET "+Path+"/.well-known/openid-configuration", p.discovery)
-	mux.HandleFunc("GET "+Path+"/jwks", p.keys)
-	mux.HandleFunc("GET "+Path+"/authorize", p.showConsent)
-	mux.HandleFunc("POST "+Path+"/authorize", p.consent)
-	mux.HandleFunc("POST "+Path+"/token", p.token)
-	mux.HandleFunc("GET "+Path+"/userinfo", p.userInfo)
+	for _, route := range []struct {
+		method, path string
+		handle       func(p *Provider, w http.ResponseWriter, r *http.Request)
+	}{
+		{"GET", "", (*Provider).describe},
+		{"GET", "/.well-known/openid-configuration", (*Provider).discovery},
+		{"GET", "/jwks", (*Provider).keys},
+		{"GET", "/authorize", (*Provider).showConsent},
+		{"POST", "/authorize", (*Provider).consent},
+		{"POST", "/token", (*Provider).token},
+		{"GET", "/userinfo", (*Provider).userInfo},
+	} {
+		mux.HandleFunc(route.method+" "+Path+route.path, func(w http.ResponseWriter, r *http.Request) { route.handle(p, w, r) })
+		mux.HandleFunc(route.method+" "+Path+"/{name}"+route.path, func(w http.ResponseWriter, r *http.Request) {
+			named, err := p.ofTenant(r.Context(), r.PathValue("name"))
+			if err != nil {
+				p.fail(w, err)
+				return
+			}
+			route.handle(named, w, r)
+		})
+	}
 	return mux
 }
 
@@ -33,17 +48,33 @@ func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	err := theme.Write(w, http.StatusOK, p.about, "'self'", struct {
 		theme.Frame
 
-		Issuer, Client, Back string
-	}{theme.Frame{Title: "Sign-in", Here: "Sign-in", Now: theme.At(now, now)}, p.Issuer(), p.cfg.ClientID, strings.Join(p.cfg.RedirectURIs, " ")})
+		Issuer, Client, Secret, Back string
+	}{theme.Frame{Title: "Sign-in", Here: "Sign-in", Now: theme.At(now, now)}, p.Issuer(), p.cfg.ClientID, p.shownSecret(), p.shownCallbacks()})
 	if err != nil {
 		p.fail(w, err)
 	}
 }
 
+// shownSecret returns the client secret of an issuer of a tenant. The other secret is configured
+// automatically.
+func (p *Provider) shownSecret() string {
+	if p.name == "" {
+		return ""
+	}
+	return p.cfg.ClientSecret
+}
+
+func (p *Provider) shownCallbacks() string {
+	if p.name == "" {
+		return strings.Join(p.cfg.RedirectURIs, " ")
+	}
+	return p.cfg.PublicURL + tenantCallback
+}
+
 // discovery returns the provider's metadata (OpenID Connect Discovery 1.0). Endpoints that browsers
 // do not visit have the URL at which the service reaches them.
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
-	back := p.cfg.BackURL + Path
+	back := p.cfg.BackURL + p.path()
 	writeJSON(w, http.StatusOK, map[string]any{
 		"issuer":                                p.Issuer(),
 		"authorization_endpoint":                p.Issuer() + "/authorize",

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"net/url"
 	"strings"
 	"time"
 
@@ -49,21 +50,51 @@ type Config struct {
 // Provider is an OpenID Connect provider with one client.
 type Provider struct {
 	cfg         Config
+	name        string // of an issuer of a tenant; empty for the provider of all tenants
 	key         jose.JSONWebKey
 	page, about *template.Template
 }
 
+// The client of the issuers of tenants.
+const (
+	tenantClient = "tenantry"
+	tenantSecret = "sandbox-secret"
+	// tenantCallback is the path of the redirect URIs that these issuers accept.
+	tenantCallback = "/api/v1/auth/sso/callback"
+)
+
+// ofTenant returns the issuer with a name, which has its own signing key.
+func (p *Provider) ofTenant(ctx context.Context, name string) (*Provider, error) {
+	named := *p
+	named.name, named.cfg.ClientID, named.cfg.ClientSecret, named.cfg.RedirectURIs = name, tenantClient, tenantSecret, nil
+	var err error
+	named.key, err = named.openKey(ctx)
+	return &named, err
+}
+
+// path returns the path of the provider below the sandbox's public URL.
+func (p *Provider) path() string {
+	if p.name == "" {
+		return Path
+	}
+	return Path + "/" + url.PathEscape(p.name)
+}
+
 const schema = `
-CREATE TABLE IF NOT EXISTS idp_keys (
-	id      TEXT PRIMARY KEY,
+CREATE TABLE IF NOT EXISTS idp_issuer_keys (
+	issuer  TEXT PRIMARY KEY, -- its name
+	id      TEXT NOT NULL,
 	private BLOB NOT NULL -- PKCS #8
 );
-CREATE TABLE IF NOT EXISTS idp_grants (
+DROP TABLE IF EXISTS idp_grants;
+CREATE TABLE IF NOT EXISTS idp_consents (
 	secret_hash    TEXT PRIMARY KEY, -- of a code or an access token
+	issuer         TEXT NOT NULL, -- its name
 	kind           TEXT NOT NULL,
 	redirect_uri   TEXT NOT NULL,
 	nonce          TEXT NOT NULL,
 	challenge      TEXT NOT NULL,
+	subject        TEXT NOT NULL, -- empty if the email identifies the person
 	email          TEXT NOT NULL,
 	name           TEXT NOT NULL,
 	email_verified INTEGER NOT NULL,
@@ -87,7 +118,7 @@ func New(ctx context.Context, cfg Config) (*Provider, error) {
 }
 
 // Issuer returns the issuer of the provider's tokens.
-func (p *Provider) Issuer() string { return p.cfg.PublicURL + Path }
+func (p *Provider) Issuer() string { return p.cfg.PublicURL + p.path() }
 
 // openKey loads the signing key, or creates it on the first start. Tokens stay valid after a
 // restart.
@@ -101,12 +132,12 @@ func (p *Provider) openKey(ctx context.Context) (jose.JSONWebKey, error) {
 		return jose.JSONWebKey{}, err
 	}
 	if _, err := p.cfg.DB.ExecContext(ctx, `
-		INSERT INTO idp_keys (id, private) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM idp_keys)`,
-		rand.Text(), encoded); err != nil {
+		INSERT INTO idp_issuer_keys (issuer, id, private) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		p.name, rand.Text(), encoded); err != nil {
 		return jose.JSONWebKey{}, err
 	}
 	key := jose.JSONWebKey{Algorithm: string(jose.ES256), Use: "sig"}
-	if err := p.cfg.DB.QueryRowContext(ctx, `SELECT id, private FROM idp_keys`).Scan(&key.KeyID, &encoded); err != nil {
+	if err := p.cfg.DB.QueryRowContext(ctx, `SELECT id, private FROM idp_issuer_keys WHERE issuer = ?`, p.name).Scan(&key.KeyID, &encoded); err != nil {
 		return jose.JSONWebKey{}, err
 	}
 	key.Key, err = x509.ParsePKCS8PrivateKey(encoded)
@@ -122,26 +153,29 @@ const (
 // grant is a person's consent.
 type grant struct {
 	redirectURI, nonce, challenge string
-	email, name                   string
+	sub, email, name              string
 	emailVerified                 bool
 }
 
-// subject identifies a person by email address.
+// subject identifies a person: by the entered subject, or else by email address.
 func (g grant) subject() string {
+	if g.sub != "" {
+		return g.sub
+	}
 	return hash("person " + strings.ToLower(g.email))[:22]
 }
 
 // store stores a grant under a new secret and returns the secret.
 func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Duration) (string, error) {
 	now := p.cfg.Clock.Now()
-	if _, err := p.cfg.DB.ExecContext(ctx, `DELETE FROM idp_grants WHERE expires_at <= ?`, now.UnixMicro()); err != nil {
+	if _, err := p.cfg.DB.ExecContext(ctx, `DELETE FROM idp_consents WHERE expires_at <= ?`, now.UnixMicro()); err != nil {
 		return "", err
 	}
 	secret := rand.Text()
 	_, err := p.cfg.DB.ExecContext(ctx, `
-		INSERT INTO idp_grants (secret_hash, kind, redirect_uri, nonce, challenge, email, name, email_verified, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		hash(secret), kind, g.redirectURI, g.nonce, g.challenge, g.email, g.name, g.emailVerified, now.Add(life).UnixMicro())
+		INSERT INTO idp_consents (secret_hash, issuer, kind, redirect_uri, nonce, challenge, subject, email, name, email_verified, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		hash(secret), p.name, kind, g.redirectURI, g.nonce, g.challenge, g.sub, g.email, g.name, g.emailVerified, now.Add(life).UnixMicro())
 	return secret, err
 }
 
@@ -152,21 +186,21 @@ var errNoGrant = errors.New("the grant does not exist")
 // is invalid.
 func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
-		DELETE FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?
-		RETURNING redirect_uri, nonce, challenge, email, name, email_verified`,
-		hash(code), kindCode, p.cfg.Clock.Now().UnixMicro()))
+		DELETE FROM idp_consents WHERE secret_hash = ? AND issuer = ? AND kind = ? AND expires_at > ?
+		RETURNING redirect_uri, nonce, challenge, subject, email, name, email_verified`,
+		hash(code), p.name, kindCode, p.cfg.Clock.Now().UnixMicro()))
 }
 
 // findByToken returns the grant of an access token. It returns errNoGrant if the token is invalid.
 func (p *Provider) findByToken(ctx context.Context, token string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
-		SELECT redirect_uri, nonce, challenge, email, name, email_verified
-		FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?`,
-		hash(token), kindToken, p.cfg.Clock.Now().UnixMicro()))
+		SELECT redirect_uri, nonce, challenge, subject, email, name, email_verified
+		FROM idp_consents WHERE secret_hash = ? AND issuer = ? AND kind = ? AND expires_at > ?`,
+		hash(token), p.name, kindToken, p.cfg.Clock.Now().UnixMicro()))
 }
 
 func scan(row *sql.Row) (g grant, err error) {
-	err = row.Scan(&g.redirectURI, &g.nonce, &g.challenge, &g.email, &g.name, &g.emailVerified)
+	err = row.Scan(&g.redirectURI, &g.nonce, &g.challenge, &g.sub, &g.email, &g.name, &g.emailVerified)
 	if errors.Is(err, sql.ErrNoRows) {
 		return grant{}, errNoGrant
 	}

@@ -98,6 +98,33 @@ func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserPa
 	return items, nil
 }
 
+const deleteConnectionCodes = `-- name: DeleteConnectionCodes :exec
+DELETE FROM oauth_codes WHERE connection_id = $1
+`
+
+func (q *Queries) DeleteConnectionCodes(ctx context.Context, connectionID *uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteConnectionCodes, connectionID)
+	return err
+}
+
+const deleteConnectionFlows = `-- name: DeleteConnectionFlows :exec
+DELETE FROM oauth_flows WHERE connection_id = $1
+`
+
+func (q *Queries) DeleteConnectionFlows(ctx context.Context, connectionID *uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteConnectionFlows, connectionID)
+	return err
+}
+
+const deleteConnectionIdentitiesOfUser = `-- name: DeleteConnectionIdentitiesOfUser :exec
+DELETE FROM sso_identities WHERE user_id = $1
+`
+
+func (q *Queries) DeleteConnectionIdentitiesOfUser(ctx context.Context, userID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteConnectionIdentitiesOfUser, userID)
+	return err
+}
+
 const deleteEmailVerifications = `-- name: DeleteEmailVerifications :exec
 DELETE FROM email_verifications WHERE user_id = $1
 `
@@ -313,8 +340,8 @@ func (q *Queries) ExtendSession(ctx context.Context, arg ExtendSessionParams) er
 }
 
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed, connection_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
 `
 
 type InsertCredentialParams struct {
@@ -333,6 +360,7 @@ type InsertCredentialParams struct {
 	IdentityID      *uuid.UUID
 	Methods         string
 	MfaPassed       bool
+	ConnectionID    *uuid.UUID
 }
 
 func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialParams) error {
@@ -352,6 +380,7 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.IdentityID,
 		arg.Methods,
 		arg.MfaPassed,
+		arg.ConnectionID,
 	)
 	return err
 }
@@ -393,10 +422,10 @@ func (q *Queries) InsertLoginChallenge(ctx context.Context, arg InsertLoginChall
 }
 
 const insertPair = `-- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id, methods, mfa_passed, connection_id)
 VALUES
-    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7, $11, $12, $13),
-    ($14, $1, 'refresh', $15, $2, $3, $16, 0, $4, $5, $6, $7, $11, $12, $13)
+    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7, $11, $12, $13, $14),
+    ($15, $1, 'refresh', $16, $2, $3, $17, 0, $4, $5, $6, $7, $11, $12, $13, $14)
 `
 
 type InsertPairParams struct {
@@ -413,6 +442,7 @@ type InsertPairParams struct {
 	IdentityID       *uuid.UUID
 	Methods          string
 	MfaPassed        bool
+	ConnectionID     *uuid.UUID
 	RefreshID        uuid.UUID
 	RefreshHash      string
 	RefreshExpiresAt time.Time
@@ -434,6 +464,7 @@ func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
 		arg.IdentityID,
 		arg.Methods,
 		arg.MfaPassed,
+		arg.ConnectionID,
 		arg.RefreshID,
 		arg.RefreshHash,
 		arg.RefreshExpiresAt,
@@ -616,6 +647,38 @@ func (q *Queries) LoginChallenge(ctx context.Context, arg LoginChallengeParams) 
 		&i.PasskeySession,
 		&i.ExpiresAt,
 	)
+	return i, err
+}
+
+const loginTenant = `-- name: LoginTenant :one
+SELECT m.tenant_id,
+    (c.required AND r.tenant_id IS NULL AND r.name = $2 AND EXISTS (
+        SELECT 1 FROM tenant_domains d
+        WHERE d.tenant_id = m.tenant_id AND d.status = 'verified' AND d.domain = $3
+    ))::boolean AS is_exempt
+FROM memberships m
+JOIN roles r ON r.id = m.role_id
+JOIN sso_connections c ON c.tenant_id = m.tenant_id
+WHERE m.user_id = $1
+`
+
+type LoginTenantParams struct {
+	UserID int64
+	Owner  string
+	Domain string
+}
+
+type LoginTenantRow struct {
+	TenantID uuid.UUID
+	IsExempt bool
+}
+
+// The tenant of a user. is_exempt reports whether the user owns a tenant that requires single
+// sign-on for the user's address.
+func (q *Queries) LoginTenant(ctx context.Context, arg LoginTenantParams) (LoginTenantRow, error) {
+	row := q.db.QueryRowContext(ctx, loginTenant, arg.UserID, arg.Owner, arg.Domain)
+	var i LoginTenantRow
+	err := row.Scan(&i.TenantID, &i.IsExempt)
 	return i, err
 }
 
@@ -902,6 +965,34 @@ func (q *Queries) ReserveAttempt(ctx context.Context, arg ReserveAttemptParams) 
 		&i.ExpiresAt,
 	)
 	return i, err
+}
+
+const revokeConnectionLogins = `-- name: RevokeConnectionLogins :exec
+UPDATE credentials SET revoked_at = $2 WHERE connection_id = $1 AND revoked_at IS NULL
+`
+
+type RevokeConnectionLoginsParams struct {
+	ConnectionID *uuid.UUID
+	Now          *time.Time
+}
+
+func (q *Queries) RevokeConnectionLogins(ctx context.Context, arg RevokeConnectionLoginsParams) error {
+	_, err := q.db.ExecContext(ctx, revokeConnectionLogins, arg.ConnectionID, arg.Now)
+	return err
+}
+
+const revokeConnectionLoginsOfUser = `-- name: RevokeConnectionLoginsOfUser :exec
+UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND connection_id IS NOT NULL AND revoked_at IS NULL
+`
+
+type RevokeConnectionLoginsOfUserParams struct {
+	UserID int64
+	Now    *time.Time
+}
+
+func (q *Queries) RevokeConnectionLoginsOfUser(ctx context.Context, arg RevokeConnectionLoginsOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, revokeConnectionLoginsOfUser, arg.UserID, arg.Now)
+	return err
 }
 
 const revokeCredential = `-- name: RevokeCredential :exec
@@ -1213,6 +1304,33 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.Locale,
 	)
 	return i, err
+}
+
+const usersOfConnection = `-- name: UsersOfConnection :many
+SELECT user_id FROM sso_identities WHERE connection_id = $1 ORDER BY user_id
+`
+
+func (q *Queries) UsersOfConnection(ctx context.Context, connectionID uuid.UUID) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, usersOfConnection, connectionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var user_id int64
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const usersWithExpiredCredentials = `-- name: UsersWithExpiredCredentials :many

@@ -81,7 +81,7 @@ func (s *Service) resolve(ctx context.Context, provider string, who identity, no
 	case !proved:
 		return codeSubject{}, errEmailUnverified
 	}
-	userID, isNew, err := s.deps.Accounts.FindOrCreateByVerifiedEmail(ctx, personName(who.name, email), email)
+	userID, isNew, err := s.deps.Accounts.FindOrCreateByVerifiedEmail(ctx, PersonName(who.name, email), email)
 	if errors.Is(err, account.ErrNeverLinked) {
 		return codeSubject{}, errLinkRefused
 	}
@@ -117,9 +117,9 @@ func (s *Service) importPicture(ctx context.Context, userID int64, picture strin
 // maxName is the maximum length of a user's name, in characters.
 const maxName = 255
 
-// personName converts the name from a provider into a valid name: trimmed, without invalid
+// PersonName converts the name from a provider into a valid name: trimmed, without invalid
 // characters, and at most maxName long. If it is empty, the name is the local part of the email.
-func personName(name, email string) string {
+func PersonName(name, email string) string {
 	name = strings.Map(func(r rune) rune {
 		if shape.NotInName(r) || r == unicode.ReplacementChar {
 			return -1

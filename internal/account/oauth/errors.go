@@ -20,29 +20,29 @@ var (
 	errIdentityTaken = errors.New("the identity was linked concurrently")
 )
 
-// loginError is the reason why a delegated login failed. The frontend receives it in the error
+// LoginError is the reason why a delegated login failed. The frontend receives it in the error
 // parameter of its callback page.
-type loginError string
+type LoginError string
 
 // Error returns the reason.
-func (e loginError) Error() string { return string(e) }
+func (e LoginError) Error() string { return string(e) }
 
 // The reasons why a delegated login fails (rules: account#delegated-login).
 const (
 	// errAccessDenied means that the user declined.
-	errAccessDenied loginError = "access_denied"
+	errAccessDenied LoginError = "access_denied"
 	// errInvalidState means that the login was started in another browser or too long ago, was
 	// never started, or is already finished.
-	errInvalidState loginError = "invalid_state"
+	errInvalidState LoginError = "invalid_state"
 	// errEmailUnverified means that the provider does not confirm the user's email, or that this
 	// service does not accept it.
-	errEmailUnverified loginError = "email_unverified"
+	errEmailUnverified LoginError = "email_unverified"
 	// errLinkRefused means that the account with the email must not be linked by email.
-	errLinkRefused loginError = "link_refused"
+	errLinkRefused LoginError = "link_refused"
 	// errProvider means that the provider is unreachable or sent an invalid response.
-	errProvider loginError = "provider_error"
+	errProvider LoginError = "provider_error"
 	// errServer means that this service failed.
-	errServer loginError = "server_error"
+	errServer LoginError = "server_error"
 )
 
 // providerError wraps an error about a provider's response in errProvider. Only the log contains
@@ -54,9 +54,9 @@ func providerError(what string, err error) error {
 // longestReason limits the length of a provider's text in the log, in bytes.
 const longestReason = 300
 
-// describe returns the text of an error for the log. If the token endpoint returned an error, the
+// Describe returns the text of an error for the log. If the token endpoint returned an error, the
 // text has only its status and error code, because the rest of the response may contain anything.
-func describe(err error) string {
+func Describe(err error) string {
 	var refusal *oauth2.RetrieveError
 	if errors.As(err, &refusal) {
 		return fmt.Sprintf("%s: the token endpoint answered %q %q", errProvider, refusal.Response.Status, shorten(refusal.ErrorCode))

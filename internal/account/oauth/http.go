@@ -41,6 +41,7 @@ func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Body[OAuthProviders]
 // another subdomain cannot plant the key of another browser.
 const (
 	cookieName = "tenantry_oauth"
+	cookiePath = "/api/v1/auth" // of delegated login and of single sign-on
 	hostPrefix = "__Host-"
 )
 
@@ -66,9 +67,7 @@ func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*rest.NoBody, e
 	if err != nil {
 		return nil, err
 	}
-	if key != "" {
-		rest.RequestOf(ctx).SetHeader("Set-Cookie", h.cookie(key))
-	}
+	h.SetKey(ctx, key)
 	rest.RequestOf(ctx).SetHeader("Location", to)
 	return &rest.NoBody{}, nil
 }
@@ -78,7 +77,7 @@ func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*rest.NoBody, e
 // of other sites.
 func (h *HTTP) cookie(key string) string {
 	cookie := http.Cookie{
-		Name: cookieName, Value: key, Path: strings.TrimSuffix(Path, "/"), MaxAge: int(flowLifetime.Seconds()),
+		Name: cookieName, Value: key, Path: cookiePath, MaxAge: int(flowLifetime.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	if h.isSecure() {

@@ -33,7 +33,7 @@ func TestPersonName(t *testing.T) {
 		"not UTF-8":    {"Ad\xffa", "Ada"},
 		"too long":     {strings.Repeat("é", 254) + " long", strings.Repeat("é", 254)},
 	} {
-		if got := personName(c.given, "ada@example.com"); got != c.want {
+		if got := PersonName(c.given, "ada@example.com"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

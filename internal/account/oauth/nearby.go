@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// matchLoopbackName replaces the host name of a loopback address with the loopback name that the
+// MatchLoopbackName replaces the host name of a loopback address with the loopback name that the
 // browser uses. Cookies of localhost and 127.0.0.1 are separate, so a login that starts under one
 // name and ends under the other would lose its cookie. Other addresses are returned unchanged.
-func matchLoopbackName(address, host string) string {
+func MatchLoopbackName(address, host string) string {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -37,7 +37,7 @@ func Callbacks(publicURL, provider string) []string {
 	own := publicURL + Path + provider + "/callback"
 	all := []string{own}
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
-		if other := matchLoopbackName(own, name); other != own {
+		if other := MatchLoopbackName(own, name); other != own {
 			all = append(all, other)
 		}
 	}

@@ -48,7 +48,7 @@ func TestOAuthRedirectBeginsAFlow(t *testing.T) {
 			t.Errorf("the request is %s", got.location)
 		}
 		cookie := got.header.Get("Set-Cookie")
-		if !regexp.MustCompile(`^tenantry_oauth=[A-Z2-7]{26}; Path=/api/v1/auth/oauth; Max-Age=600; HttpOnly; SameSite=Lax$`).MatchString(cookie) {
+		if !regexp.MustCompile(`^tenantry_oauth=[A-Z2-7]{26}; Path=/api/v1/auth; Max-Age=600; HttpOnly; SameSite=Lax$`).MatchString(cookie) {
 			t.Errorf("the cookie is %s", cookie)
 		}
 		if again := b.get(r.url + oauth.Path + "sandbox/redirect").header.Get("Set-Cookie"); again != cookie {

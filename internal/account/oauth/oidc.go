@@ -81,7 +81,7 @@ func (p *oidcProvider) fetchDiscovery(ctx context.Context) (*discovery, error) {
 		return nil, err
 	}
 	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = authStyle(metadata.AuthMethods)
+	endpoint.AuthStyle = AuthStyle(metadata.AuthMethods)
 	return &discovery{
 		provider: provider,
 		verifier: provider.Verifier(&oidc.Config{
@@ -105,10 +105,10 @@ func Discover(ctx context.Context, p Provider, c clock.Clock) error {
 	return err
 }
 
-// authStyle returns how to send the client secret. If the provider lists exactly one of the two
+// AuthStyle returns how to send the client secret. If the provider lists exactly one of the two
 // methods, it uses that method. Otherwise the library tries both, because some providers list more
 // methods than they accept.
-func authStyle(methods []string) oauth2.AuthStyle {
+func AuthStyle(methods []string) oauth2.AuthStyle {
 	basic, post := slices.Contains(methods, "client_secret_basic"), slices.Contains(methods, "client_secret_post")
 	switch {
 	case basic && !post:

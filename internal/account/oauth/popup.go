@@ -81,7 +81,7 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 		html := shown[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
 		// On a developer's machine the opener may use another loopback name.
 		origin := u.Scheme + "://" + u.Host
-		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+matchLoopbackName(origin, r.Host)+`"`))
+		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+MatchLoopbackName(origin, r.Host)+`"`))
 	}))
 	mux.Handle("GET "+path+".js", popupFile("text/javascript; charset=utf-8", policy, func(*http.Request) []byte { return popupScript }))
 	return mux, nil

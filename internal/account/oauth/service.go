@@ -67,7 +67,9 @@ type Deps struct {
 	CallbackPage string         // page of the frontend that receives the result
 	Avatars      AvatarImporter // nil disables the import of pictures
 	Client       *http.Client   // for requests to the providers; nil means NewClient
-	Log          *slog.Logger
+	// Connections completes logins through the single sign-on of tenants.
+	Connections Connections
+	Log         *slog.Logger
 }
 
 // Service implements delegated login with authorization code, PKCE, state and nonce.
@@ -77,7 +79,8 @@ type Service struct {
 	providers map[string]identityProvider
 }
 
-// NewService returns a new Service. It returns an error if two providers have the same name. It
+// NewService returns a new Service. It returns an error if two providers have the same name, or if one has a
+// reserved name. It
 // does not contact the providers.
 func NewService(d Deps) (*Service, error) {
 	if d.Client == nil {
@@ -85,6 +88,9 @@ func NewService(d Deps) (*Service, error) {
 	}
 	s := &Service{deps: d, store: store{d.DB}, providers: map[string]identityProvider{}}
 	for _, p := range d.Providers {
+		if p.Name == authz.SSO {
+			return nil, fmt.Errorf("delegated login: the name %s is reserved", p.Name)
+		}
 		if s.providers[p.Name] != nil {
 			return nil, fmt.Errorf("delegated login: duplicate provider %s", p.Name)
 		}
@@ -107,6 +113,9 @@ func (s *Service) Providers() []string {
 type flow struct {
 	state, nonce, verifier string
 	callback               string // redirect URI; not stored
+
+	connection *uuid.UUID // used instead of a provider; nil for a provider
+	isTest     bool
 }
 
 // Start starts a login. It returns the URL of the provider's consent page, or the frontend's URL
@@ -121,12 +130,18 @@ func (s *Service) Start(ctx context.Context, provider, known, host string) (url,
 	}
 	f := flow{state: rand.Text(), nonce: rand.Text(), verifier: oauth2.GenerateVerifier(), callback: s.callback(provider, host)}
 	if url, err = p.authURL(ctx, f); err != nil {
-		return s.frontend(host, s.fail(ctx, provider, err)), "", nil
+		return s.FrontendURL(host, s.fail(ctx, provider, err)), "", nil
 	}
-	if key = known; !isBrowserKey(known) {
-		key = rand.Text()
-	}
+	key = browserKey(known)
 	return url, key, s.store.insertFlow(ctx, provider, f, key, s.deps.Clock.Now())
+}
+
+// browserKey returns the existing key of a browser, or a new one.
+func browserKey(known string) string {
+	if isBrowserKey(known) {
+		return known
+	}
+	return rand.Text()
 }
 
 // isBrowserKey reports whether a cookie has the format of a key: 26 characters of base32, as
@@ -151,9 +166,9 @@ func (s *Service) Finish(ctx context.Context, provider string, reply Reply, key,
 	}
 	code, err := s.finish(ctx, provider, p, reply, key, host)
 	if err != nil {
-		return s.frontend(host, s.fail(ctx, provider, err)), nil
+		return s.FrontendURL(host, s.fail(ctx, provider, err)), nil
 	}
-	return s.frontend(host, url.Values{"code": {code}}), nil
+	return s.FrontendURL(host, url.Values{"code": {code}}), nil
 }
 
 func (s *Service) finish(ctx context.Context, provider string, p identityProvider, reply Reply, key, host string) (string, error) {
@@ -196,6 +211,9 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 				return err
 			}
 			grant.Identity, grant.Methods, grant.IsNewUser = &who.identity, []string{authz.OAuth}, who.isNew
+			if who.connection != nil {
+				return s.completeConnection(ctx, who, grant)
+			}
 			grant.Provider, err = s.store.providerOf(ctx, who.identity)
 			return err
 		})
@@ -215,14 +233,14 @@ func (s *Service) Prune(ctx context.Context) error {
 	return s.store.deleteExpired(ctx, s.deps.Clock.Now())
 }
 
-// frontend returns the URL of the frontend's callback page with the query.
-func (s *Service) frontend(host string, query url.Values) string {
-	return matchLoopbackName(s.deps.CallbackPage, host) + "?" + query.Encode()
+// FrontendURL returns the URL of the frontend's callback page with the query.
+func (s *Service) FrontendURL(host string, query url.Values) string {
+	return MatchLoopbackName(s.deps.CallbackPage, host) + "?" + query.Encode()
 }
 
 // callback returns the redirect URI of a provider.
 func (s *Service) callback(provider, host string) string {
-	return matchLoopbackName(s.deps.PublicURL+Path+provider+"/callback", host)
+	return MatchLoopbackName(s.deps.PublicURL+Path+provider+"/callback", host)
 }
 
 // fail logs why a login failed and returns the parameters for the frontend.
@@ -234,7 +252,7 @@ func (s *Service) fail(ctx context.Context, provider string, err error) url.Valu
 			level = slog.LevelWarn
 		}
 	}
-	s.deps.Log.Log(ctx, level, "delegated login failed", "provider", provider, "reason", string(reason), "error", describe(err))
+	s.deps.Log.Log(ctx, level, "delegated login failed", "provider", provider, "reason", string(reason), "error", Describe(err))
 	return url.Values{"error": {string(reason)}}
 }
 

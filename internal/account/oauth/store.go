@@ -21,6 +21,7 @@ func (s store) insertFlow(ctx context.Context, provider string, f flow, key stri
 	err := s.q(ctx).InsertOAuthFlow(ctx, oauthsql.InsertOAuthFlowParams{
 		StateHash: account.HashSecret(f.state), BrowserHash: account.HashSecret(key), Provider: provider,
 		Verifier: f.verifier, Nonce: f.nonce, ExpiresAt: now.Add(flowLifetime), CreatedAt: now,
+		ConnectionID: f.connection, IsTest: f.isTest,
 	})
 	return sqldb.Wrap(err, "insert login flow")
 }
@@ -31,7 +32,8 @@ func (s store) takeFlow(ctx context.Context, provider, state, key string, now ti
 	row, err := s.q(ctx).TakeOAuthFlow(ctx, oauthsql.TakeOAuthFlowParams{
 		StateHash: account.HashSecret(state), BrowserHash: account.HashSecret(key), Provider: provider, Now: now,
 	})
-	return flow{state: state, nonce: row.Nonce, verifier: row.Verifier}, sqldb.WrapAbsent(err, "take login flow", errInvalidState)
+	return flow{state: state, nonce: row.Nonce, verifier: row.Verifier, connection: row.ConnectionID, isTest: row.IsTest},
+		sqldb.WrapAbsent(err, "take login flow", errInvalidState)
 }
 
 // linked returns an identity and the user that it is linked to. It returns errNotLinked if the
@@ -70,14 +72,16 @@ func (s store) providerOf(ctx context.Context, id uuid.UUID) (provider string, e
 type codeSubject struct {
 	userID   int64
 	identity uuid.UUID
-	isNew    bool // this login created the account
+	// connection is the single sign-on connection that the identity belongs to; nil for others.
+	connection *uuid.UUID
+	isNew      bool // this login created the account
 	// browserHash is the hash of the key of the browser that started the login.
 	browserHash string
 }
 
 func (s store) insertCode(ctx context.Context, code string, a codeSubject, now time.Time) error {
 	err := s.q(ctx).InsertOAuthCode(ctx, oauthsql.InsertOAuthCodeParams{
-		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash, IdentityID: a.identity,
+		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash, IdentityID: a.identity, ConnectionID: a.connection,
 		ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
 	})
 	return sqldb.Wrap(err, "insert login code")
@@ -87,7 +91,7 @@ func (s store) insertCode(ctx context.Context, code string, a codeSubject, now t
 // expired.
 func (s store) code(ctx context.Context, code string, now time.Time) (codeSubject, error) {
 	row, err := s.q(ctx).OAuthCode(ctx, oauthsql.OAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
-	return codeSubject{userID: row.UserID, identity: row.IdentityID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
+	return codeSubject{userID: row.UserID, identity: row.IdentityID, connection: row.ConnectionID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
 		sqldb.WrapAbsent(err, "read login code", errCode)
 }
 

@@ -14,6 +14,8 @@ import (
 
 // Memberships manages the memberships of users in tenants.
 type Memberships interface {
+	// LockTenantOf locks the tenant of a user, if there is one, in the transaction of ctx.
+	LockTenantOf(ctx context.Context, userID int64) error
 	// CloseOwnedTenant deletes the user's tenant if the user is its owner and only member. It
 	// returns the locked tenant of the user, or Nil for a user without a tenant, and whether the
 	// user owned it.
@@ -59,19 +61,26 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, password str
 
 func (s *Service) delete(ctx context.Context, caller *authz.Caller, proof account.Proof) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		id, owned, err := s.deps.Memberships.CloseOwnedTenant(ctx, caller.UserID)
-		if err != nil {
+		if err := s.deps.Memberships.LockTenantOf(ctx, caller.UserID); err != nil {
 			return err
 		}
-		if id != uuid.Nil && !owned {
-			if err := s.deps.Memberships.Deleted(ctx, id, caller.UserID); err != nil {
+		// The login is checked first, because a login through single sign-on ends with the membership.
+		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+			if err := s.leave(ctx, self.ID); err != nil {
 				return err
 			}
-		}
-		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
 			return s.erase(ctx, self)
 		})
 	})
+}
+
+// leave ends the membership of a user, and their tenant if they own it.
+func (s *Service) leave(ctx context.Context, userID int64) error {
+	id, owned, err := s.deps.Memberships.CloseOwnedTenant(ctx, userID)
+	if err != nil || id == uuid.Nil || owned {
+		return err
+	}
+	return s.deps.Memberships.Deleted(ctx, id, userID)
 }
 
 // erase deletes the personal data of a user. The caller has locked the user.

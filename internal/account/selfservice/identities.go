@@ -34,8 +34,8 @@ func (s *Service) Identities(ctx context.Context, userID int64) ([]Identity, err
 }
 
 // RemoveIdentity removes an identity of the caller and ends the logins through it. It returns
-// LAST_LOGIN_METHOD if the account could not log in without it. A later delegated login treats the
-// identity as new.
+// LAST_LOGIN_METHOD if the account could not log in without it, and IDENTITY_MANAGED for the identity
+// of the tenant's single sign-on. A later delegated login treats the identity as new.
 //
 // Invariant: the user is locked while the identities are counted, so concurrent calls cannot remove
 // the last two.

@@ -86,10 +86,16 @@ JOIN roles r ON r.id = f.role_id
 WHERE f.user_id = $1;
 
 -- name: KeptIdentities :many
-SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject;
+SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
+UNION ALL
+SELECT 'sso' AS provider, subject, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
+ORDER BY created_at, provider, subject;
 
 -- name: Identities :many
-SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, id;
+SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
+UNION ALL
+SELECT id, 'sso' AS provider, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
+ORDER BY created_at, id;
 
 -- name: DeleteIdentity :exec
 DELETE FROM oauth_identities WHERE id = $1;

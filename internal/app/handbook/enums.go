@@ -15,6 +15,8 @@ func enums() []shape.Enum {
 	return slices.Concat(billing, domainEnums(), []shape.Enum{
 		{Name: "Locale", Text: "Language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
 		{Name: "InvitationStatus", Text: "Status of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
+		{Name: "DomainStatus", Text: "Status of a domain.", Values: []string{"pending", "verified", "lost"}},
+		{Name: "AutoJoin", Text: "Whether users join a tenant through a domain.", Values: []string{"off", "on"}},
 		{Name: "LoginKind", Text: "Type of a session: a cookie session or a token pair.", Values: []string{"session", "token"}},
 		{Name: "ImpersonationAction", Text: "Whether an impersonation started or ended.", Values: []string{"started", "ended"}},
 		{Name: "TimelineKind", Text: "Category of a timeline entry.", Values: []string{"payments", "changes", "usage", "webhooks"}},

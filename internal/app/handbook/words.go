@@ -86,6 +86,10 @@ var kinds = []reference.Kind{
 		}}},
 	},
 	{
+		Code: string(fault.DomainNotVerified), Name: "DomainNotVerifiedError", Text: "The DNS record of the domain was not found.",
+		Fields: []reference.Field{{Name: "verification_record", Type: "VerificationRecord", Text: "DNS record to publish."}},
+	},
+	{
 		Code: string(fault.PSPError), Name: "ProviderFailedError", Text: "The payment provider failed or is unreachable. Nothing was changed.",
 	},
 	{
@@ -96,19 +100,20 @@ var kinds = []reference.Kind{
 
 // refusals names the sets of codes that share a status.
 var refusals = map[string]string{
-	"IMPERSONATION_EXPIRED insufficient_scope":                                                                                           "InsufficientScope",
-	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                                     "NotConfirmed",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                  "NotEnrollable",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                                        "EmailNotVerified",
-	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED insufficient_scope":                                                                   "NotEnrolled",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED insufficient_scope":                                                "NotVerifiedOrEnrolled",
-	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope":                                             "NotReady",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope":                          "NotVerified",
-	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED INSUFFICIENT_PERMISSIONS MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE insufficient_scope": "NotInviting",
-	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                                      "NotInvitable",
-	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                                  "InvitationOver",
-	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded":                  "PlanNotChangeable",
-	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                                              "PlanNotSold",
+	"IMPERSONATION_EXPIRED insufficient_scope":                                                                                                        "InsufficientScope",
+	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                                                  "NotConfirmed",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                               "NotEnrollable",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                                                     "EmailNotVerified",
+	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED SSO_REQUIRED insufficient_scope":                                                                   "NotEnrolled",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED SSO_REQUIRED insufficient_scope":                                                "NotVerifiedOrEnrolled",
+	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope":                                             "NotReady",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope":                          "NotVerified",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED INSUFFICIENT_PERMISSIONS MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope": "NotInviting",
+	"FEATURE_NOT_IN_PLAN IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope":                         "NotInPlan",
+	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                                                   "NotInvitable",
+	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                                               "InvitationOver",
+	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded":                               "PlanNotChangeable",
+	"plan_not_available_in_currency seat_pricing_misconfigured subscription_already_exists":                                                           "PlanNotSold",
 }
 
 // names maps the names of Go types to different schema names.
@@ -128,8 +133,8 @@ var params = map[string]string{
 	"tenantId": "ID of the tenant.",
 	"tenant":   "ID of the tenant.",
 
-	"delivery": "ID of the delivery.", "endpoint": "ID of the webhook endpoint.", "entitlement": "ID of the entitlement.", "feature": "ID of the feature.",
-	"hash": "Hash of the picture.", "id": "ID of the session or identity.", "invitation": "ID of the invitation.", "invoice": "ID of the invoice.",
+	"delivery": "ID of the delivery.", "domain": "ID of the domain.", "endpoint": "ID of the webhook endpoint.", "entitlement": "ID of the entitlement.", "feature": "ID of the feature.",
+	"hash": "Hash of the picture.", "id": "ID of the session, identity or connection.", "invitation": "ID of the invitation.", "invoice": "ID of the invoice.",
 	"invoiceId": "ID of the invoice.", "key": "ID of the API key.", "member": "ID of the member's user.", "meter": "ID of the meter.", "meterCode": "Code of the meter.",
 	"plan": "ID of the plan.", "price": "ID of the plan's price.", "product": "ID of the product.", "provider": "Name of the identity provider.", "role": "ID of the role.",
 	"subscription": "ID of the subscription.", "token": "Token from the invitation link.", "user": "ID of the user.",
@@ -137,5 +142,5 @@ var params = map[string]string{
 	"meter_code": "Code of the meter.", "format": "Format of the file.", "grant": "ID of the grant.", "reservation": "ID of the reservation.", "new_plan_id": "ID of the new plan.",
 
 	"tenantry_oauth": "Cookie of the browser that started the login.", "code": "Authorization code of the identity provider.",
-	"state": "State parameter from the redirect.", "error": "Error code of the identity provider.", "iss": "Issuer of the response.",
+	"test": "Token of a test of the connection.", "state": "State parameter from the redirect.", "error": "Error code of the identity provider.", "iss": "Issuer of the response.",
 }

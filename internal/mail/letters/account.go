@@ -58,6 +58,43 @@ func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) 
 	})
 }
 
+// SSOExemptLogin is the content of the mail about a login of an owner without single sign-on.
+type SSOExemptLogin struct {
+	Name   string // of the owner
+	Tenant string // name
+	At     time.Time
+	IP     string // can be empty
+}
+
+// SSOExemptLogin notifies an owner that they have logged in without the single sign-on that their
+// organization requires, and explains what to do if they did not.
+func (l *Letters) SSOExemptLogin(ctx context.Context, locale, to string, e SSOExemptLogin) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "sso_exempt_login", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
+		ours:   map[string]string{"time": in.Instant(e.At), "ip": e.IP},
+		theirs: map[string]string{"name": e.Name, "tenant": e.Tenant},
+	})
+}
+
+// DomainLost is the content of the mail about a domain that is no longer verified.
+type DomainLost struct {
+	Tenant        string // name
+	Domain        string
+	Record, Value string // the DNS record that was not found
+}
+
+// DomainLost notifies an owner that a domain of the organization is no longer verified.
+func (l *Letters) DomainLost(ctx context.Context, locale, to string, d DomainLost) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "domain_lost", to: to, link: l.config.FrontendURL + "/",
+		ours:   map[string]string{"value": d.Value},
+		theirs: map[string]string{"tenant": d.Tenant},
+		// The tenant controlled the domain, so it is shown unchanged.
+		addresses: map[string]string{"domain": d.Domain, "record": d.Record},
+	})
+}
+
 // FactorAdded notifies a user of a new second factor. kind is totp or passkey, and passkey the name
 // of a passkey.
 func (l *Letters) FactorAdded(ctx context.Context, locale, to, name, kind, passkey string) error {

@@ -111,7 +111,7 @@ func Mails() []Mail {
 		})},
 	}
 	all = append(all, securityMails(name)...)
-	return append(all, billingMails(tenant)...)
+	return append(append(all, signOnMails(name, tenant)...), billingMails(tenant)...)
 }
 
 // securityMails returns the mails about second factors and logins.
@@ -149,6 +149,25 @@ func securityMails(name Variable) []Mail {
 				}
 				return l.NewLogin(ctx, locale, sampleTo, "Ada Lovelace", browser, "203.0.113.7")
 			},
+		},
+	}
+}
+
+// signOnMails returns the mails to owners about single sign-on.
+func signOnMails(name, tenant Variable) []Mail {
+	return []Mail{
+		{
+			"sso_exempt_login", "An owner signed in without the single sign-on that their organization requires.",
+			[]Variable{name, tenant, {"time", "Time of the login.", true}, {"ip", "IP address of the login. Can be empty.", true}},
+			sampleSSOExemptLogin,
+		},
+		{
+			"domain_lost", "A domain of an organization is no longer verified.",
+			[]Variable{
+				tenant, {"domain", "Name of the domain.", false},
+				{"record", "Name of the missing DNS record.", false}, {"value", "Value of the missing DNS record.", true},
+			},
+			sampleDomainLost,
 		},
 	}
 }
@@ -205,6 +224,20 @@ func billingMails(tenant Variable) []Mail {
 			tenant, {"url", "URL of the endpoint.", false}, {"since", "Time of the first failed delivery.", true},
 		}, sampleWebhookDisabled},
 	}
+}
+
+func sampleSSOExemptLogin(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	e := SSOExemptLogin{Name: "Ada Lovelace", Tenant: "Acme & Sons", At: sampleTime, IP: "192.0.2.7"}
+	if sparse {
+		e.IP = ""
+	}
+	return l.SSOExemptLogin(ctx, locale, sampleTo, e)
+}
+
+func sampleDomainLost(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.DomainLost(ctx, locale, sampleTo, DomainLost{
+		Tenant: "Acme & Sons", Domain: "example.com", Record: "_tenantry.example.com", Value: "tenantry-verification=mfrggzdfmztwq2lk",
+	})
 }
 
 func sampleInvitation(ctx context.Context, l *Letters, locale string, sparse bool) error {

@@ -205,6 +205,8 @@ CREATE TABLE credentials (
     idle_seconds bigint NOT NULL,
     -- The identity at a provider that was used to log in; null for other logins.
     identity_id uuid,
+    -- The single sign-on connection of a tenant that was used to log in; null for other logins.
+    connection_id uuid,
     -- How the user logged in, separated by spaces: pwd, oauth, email, sso, otp, passkey,
     -- recovery_code. A refresh keeps it.
     methods text NOT NULL DEFAULT '',
@@ -222,6 +224,7 @@ CREATE TABLE credentials (
     revoked_at timestamp with time zone
 );
 CREATE UNIQUE INDEX credentials_token_hash_key ON credentials (token_hash);
+CREATE INDEX credentials_connection_id_idx ON credentials (connection_id) WHERE connection_id IS NOT NULL;
 CREATE INDEX credentials_family_expires_at_idx ON credentials (family_expires_at);
 CREATE INDEX credentials_impersonated_tenant_id_idx ON credentials (impersonated_tenant_id) WHERE impersonated_tenant_id IS NOT NULL;
 CREATE INDEX credentials_impersonated_user_id_idx ON credentials (impersonated_user_id) WHERE impersonated_user_id IS NOT NULL;
@@ -281,11 +284,16 @@ CREATE TABLE oauth_flows (
     state_hash text PRIMARY KEY,
     browser_hash text NOT NULL,
     provider text NOT NULL,
+    -- The single sign-on connection that is used instead of a provider, and whether the login only
+    -- tests it.
+    connection_id uuid,
+    is_test boolean NOT NULL DEFAULT false,
     verifier text NOT NULL,
     nonce text NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     created_at timestamp with time zone NOT NULL
 );
+CREATE INDEX oauth_flows_connection_id_idx ON oauth_flows (connection_id) WHERE connection_id IS NOT NULL;
 CREATE INDEX oauth_flows_expires_at_idx ON oauth_flows (expires_at);
 
 -- One-time codes with which the frontend fetches the result of a delegated login.
@@ -295,11 +303,14 @@ CREATE TABLE oauth_codes (
     is_new_user boolean NOT NULL,
     -- The identity that was used to log in.
     identity_id uuid NOT NULL,
+    -- The single sign-on connection that the identity belongs to; null for other identities.
+    connection_id uuid,
     expires_at timestamp with time zone NOT NULL,
     -- The hash of the key of the browser that started the login.
     browser_hash text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL
 );
+CREATE INDEX oauth_codes_connection_id_idx ON oauth_codes (connection_id) WHERE connection_id IS NOT NULL;
 CREATE INDEX oauth_codes_expires_at_idx ON oauth_codes (expires_at);
 CREATE INDEX oauth_codes_user_id_idx ON oauth_codes (user_id);
 
@@ -430,6 +441,7 @@ SELECT roles.id, permissions.name FROM roles, (
     SELECT 'tenant.update' AS name UNION ALL SELECT 'billing.manage' UNION ALL SELECT 'team.manage'
     UNION ALL SELECT 'team.invite' UNION ALL SELECT 'roles.manage' UNION ALL SELECT 'api_keys.manage'
     UNION ALL SELECT 'webhooks.manage' UNION ALL SELECT 'audit.view'
+    UNION ALL SELECT 'sso.manage'
 ) AS permissions
 WHERE roles.name_key IN ('owner', 'admin');
 
@@ -444,6 +456,72 @@ CREATE TABLE memberships (
 CREATE UNIQUE INDEX memberships_user_id_key ON memberships (user_id);
 CREATE INDEX memberships_role_id_idx ON memberships (role_id);
 CREATE INDEX memberships_tenant_id_role_id_idx ON memberships (tenant_id, role_id);
+
+-- The domains of tenants. token is the secret part of the DNS record that proves control of a domain.
+-- At most one tenant has verified a domain (rules: tenant#domains).
+CREATE TABLE tenant_domains (
+    id uuid PRIMARY KEY,
+    tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    domain text NOT NULL,
+    status text NOT NULL,
+    token text NOT NULL,
+    auto_join boolean NOT NULL DEFAULT false,
+    -- The role of users who join through the domain.
+    role_id bigint NOT NULL REFERENCES roles (id),
+    verified_at timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    failed_checks bigint NOT NULL DEFAULT 0,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+CREATE UNIQUE INDEX tenant_domains_tenant_id_domain_key ON tenant_domains (tenant_id, domain);
+CREATE UNIQUE INDEX tenant_domains_verified_key ON tenant_domains (domain) WHERE status = 'verified';
+CREATE INDEX tenant_domains_role_id_idx ON tenant_domains (role_id);
+CREATE INDEX tenant_domains_last_checked_at_idx ON tenant_domains (last_checked_at) WHERE status = 'verified';
+
+-- The single sign-on connections of tenants. Another issuer or client_id makes another row.
+-- client_secret is encrypted (see internal/secrets). set_by is the user who set the issuer and the
+-- client_id, and set_permissions are the permissions of that user at the time, separated by commas
+-- (rules: tenant#single-sign-on).
+CREATE TABLE sso_connections (
+    id uuid PRIMARY KEY,
+    tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
+    issuer text NOT NULL,
+    client_id text NOT NULL,
+    client_secret text NOT NULL,
+    role_id bigint NOT NULL REFERENCES roles (id),
+    provision_members boolean NOT NULL,
+    required boolean NOT NULL,
+    counts_as_mfa boolean NOT NULL,
+    session_hours bigint NOT NULL,
+    set_by bigint REFERENCES users (id) ON DELETE SET NULL,
+    set_permissions text NOT NULL,
+    last_login_at timestamp with time zone,
+    last_error text,
+    last_test_at timestamp with time zone,
+    last_test_result text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+CREATE UNIQUE INDEX sso_connections_tenant_id_key ON sso_connections (tenant_id);
+CREATE INDEX sso_connections_role_id_idx ON sso_connections (role_id);
+CREATE INDEX sso_connections_set_by_idx ON sso_connections (set_by);
+
+-- The accounts at the issuer of a connection. subject identifies a person, the email never does.
+CREATE TABLE sso_identities (
+    connection_id uuid NOT NULL REFERENCES sso_connections (id) ON DELETE CASCADE,
+    subject text NOT NULL,
+    id uuid NOT NULL,
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    -- The email in the latest ID token.
+    email text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    PRIMARY KEY (connection_id, subject)
+);
+CREATE UNIQUE INDEX sso_identities_id_key ON sso_identities (id);
+CREATE UNIQUE INDEX sso_identities_connection_id_user_id_key ON sso_identities (connection_id, user_id);
+CREATE INDEX sso_identities_user_id_idx ON sso_identities (user_id);
 
 -- The members of a deleted tenant, for a restore. No other code reads them: a member of a deleted
 -- tenant can join another tenant.

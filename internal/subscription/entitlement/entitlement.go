@@ -5,6 +5,8 @@ package entitlement
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -113,6 +115,20 @@ func (s *Service) PlanAndFeatures(ctx context.Context, tenantID uuid.UUID) (plan
 	}
 	slug, err := s.store.planSlug(ctx, terms.PlanID)
 	return &slug, limits, err
+}
+
+// HasFeature reports whether a tenant has the feature with a code. Every tenant has a feature that
+// the catalog does not define.
+func (s *Service) HasFeature(ctx context.Context, tenantID uuid.UUID, code string) (bool, error) {
+	exists, err := s.store.featureExists(ctx, code)
+	if err != nil || !exists {
+		return err == nil, err
+	}
+	granted, err := s.GrantedFeatures(ctx, tenantID)
+	if errors.Is(err, ErrNone) {
+		return false, nil
+	}
+	return slices.ContainsFunc(granted, func(f Feature) bool { return f.Code == code && (f.Quota == nil || *f.Quota > 0) }), err
 }
 
 // GrantedFeatures returns the features of a tenant, sorted by code, or ErrNone if neither a

@@ -66,3 +66,6 @@ UPDATE subscriptions SET grace_ended = true WHERE tenant_id = $1 AND id = $2 AND
 
 -- name: DeleteExpired :exec
 DELETE FROM limit_overrides WHERE tenant_id = $1 AND expires_at <= $2;
+
+-- name: FeatureExists :one
+SELECT count(*) FROM features WHERE code = $1 AND deleted_at IS NULL;

@@ -16,6 +16,12 @@ func (s store) q(ctx context.Context) *entitlementsql.Queries {
 	return entitlementsql.New(s.db.Conn(ctx))
 }
 
+// featureExists reports whether the catalog has a feature.
+func (s store) featureExists(ctx context.Context, code string) (bool, error) {
+	n, err := s.q(ctx).FeatureExists(ctx, code)
+	return n > 0, sqldb.Wrap(err, "find feature")
+}
+
 func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	has, err := s.q(ctx).HasActiveSubscription(ctx, tenantID)
 	return has, sqldb.Wrap(err, "find active subscription")

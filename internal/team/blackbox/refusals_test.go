@@ -69,7 +69,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 		id := s.CreateRole(o, "Auditor", "team.invite", "billing.manage")
 		roles, role := o.Path("/roles"), fmt.Sprintf("%s/%d", o.Path("/roles"), id)
 		many := strings.Repeat("é", 256)
-		all := []string{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}
+		all := []string{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}
 
 		// The same for creating and changing a role.
 		for name, tt := range map[string]struct {
@@ -141,7 +141,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 		// At the limits, and with all permissions in any order and repeated.
 		longest := s.Call("POST", roles, o.Token, object{"name": many[:2*255], "permissions": append(all, all...)}).Want(201)
 		longest.WantAt("data.name", many[:2*255])
-		if diff := cmp.Diff([]any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}, longest.At("data.permissions")); diff != "" {
+		if diff := cmp.Diff([]any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}, longest.At("data.permissions")); diff != "" {
 			t.Errorf("all permissions: %s", diff)
 		}
 		s.Call("POST", roles, o.Token, object{"name": "x", "permissions": []string{}}).Want(201).WantAt("data.permissions", []any{})

@@ -43,7 +43,7 @@ func TestRoles(t *testing.T) {
 			t.Errorf("built-in roles: %s", list.Text)
 		}
 		all := s.Call("GET", o.Path("/roles/permissions"), o.Token, nil).Want(200).At("data")
-		if diff := cmp.Diff([]any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}, all); diff != "" {
+		if diff := cmp.Diff([]any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"}, all); diff != "" {
 			t.Errorf("permissions: %s", diff)
 		}
 	})

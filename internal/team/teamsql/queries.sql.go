@@ -578,6 +578,36 @@ func (q *Queries) Members(ctx context.Context, arg MembersParams) ([]MembersRow,
 	return items, nil
 }
 
+const moveConnection = `-- name: MoveConnection :exec
+UPDATE sso_connections SET role_id = $1 WHERE tenant_id = $2 AND role_id = $3
+`
+
+type MoveConnectionParams struct {
+	NewRoleID int64
+	TenantID  uuid.UUID
+	RoleID    int64
+}
+
+func (q *Queries) MoveConnection(ctx context.Context, arg MoveConnectionParams) error {
+	_, err := q.db.ExecContext(ctx, moveConnection, arg.NewRoleID, arg.TenantID, arg.RoleID)
+	return err
+}
+
+const moveDomains = `-- name: MoveDomains :exec
+UPDATE tenant_domains SET role_id = $1 WHERE tenant_id = $2 AND role_id = $3
+`
+
+type MoveDomainsParams struct {
+	NewRoleID int64
+	TenantID  uuid.UUID
+	RoleID    int64
+}
+
+func (q *Queries) MoveDomains(ctx context.Context, arg MoveDomainsParams) error {
+	_, err := q.db.ExecContext(ctx, moveDomains, arg.NewRoleID, arg.TenantID, arg.RoleID)
+	return err
+}
+
 const moveInvitations = `-- name: MoveInvitations :exec
 UPDATE invitations SET role_id = $1 WHERE tenant_id = $2 AND role_id = $3
 `

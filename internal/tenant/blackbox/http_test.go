@@ -37,7 +37,7 @@ func TestShowTenant(t *testing.T) {
 			"id": ada.Tenant, "name": "Ada's Organization", "slug": "adas-organization", "external_id": nil, "metadata": object{}, "settings": nil, "owner": adaShown,
 			"users":          []any{adaShown, object{"id": float64(bobID), "name": "Bob", "email": "bob@example.com"}},
 			"user_joined_at": a.At("data.user_joined_at"), "user_role": "owner",
-			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
+			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
 			"has_active_subscription": false, "has_billing_details": true, "preferred_currency": "EUR",
 			"legal_name": "Analytical Engines Ltd", "address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH",
 			"country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil, "billing_email": "billing@example.com", "require_mfa": false, "require_mfa_from": nil,
@@ -128,7 +128,7 @@ func TestCreateTenant(t *testing.T) {
 		want := object{
 			"id": a.At("data.id"), "name": "Crème & Co", "slug": "creme-co", "external_id": nil, "metadata": object{}, "settings": nil, "owner": me, "users": []any{me},
 			"user_joined_at": a.At("data.created_at"), "user_role": "owner",
-			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
+			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
 			"has_active_subscription": false, "has_billing_details": false, "preferred_currency": "EUR", "require_mfa": false, "require_mfa_from": nil,
 			"legal_name": nil, "address": nil, "city": nil, "postal_code": nil, "country": nil, "vat_number": nil, "vat_status": "none", "vat_name": nil, "billing_email": nil,
 			"onboarding_completed_at": nil, "created_at": a.At("data.created_at"), "updated_at": a.At("data.created_at"),

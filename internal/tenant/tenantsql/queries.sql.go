@@ -37,12 +37,30 @@ func (q *Queries) CountMembers(ctx context.Context, tenantID uuid.UUID) (int64, 
 	return count, err
 }
 
+const deleteConnectionOfTenant = `-- name: DeleteConnectionOfTenant :exec
+DELETE FROM sso_connections WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteConnectionOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteConnectionOfTenant, tenantID)
+	return err
+}
+
 const deleteDigestOfTenant = `-- name: DeleteDigestOfTenant :exec
 DELETE FROM entitlement_digests WHERE tenant_id = $1
 `
 
 func (q *Queries) DeleteDigestOfTenant(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteDigestOfTenant, tenantID)
+	return err
+}
+
+const deleteDomainsOfTenant = `-- name: DeleteDomainsOfTenant :exec
+DELETE FROM tenant_domains WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteDomainsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteDomainsOfTenant, tenantID)
 	return err
 }
 

@@ -43,17 +43,18 @@ func (q *Queries) DeleteOAuthCode(ctx context.Context, codeHash string) (int64, 
 }
 
 const insertOAuthCode = `-- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at, identity_id) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at, identity_id, connection_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type InsertOAuthCodeParams struct {
-	CodeHash    string
-	UserID      int64
-	IsNewUser   bool
-	BrowserHash string
-	ExpiresAt   time.Time
-	CreatedAt   time.Time
-	IdentityID  uuid.UUID
+	CodeHash     string
+	UserID       int64
+	IsNewUser    bool
+	BrowserHash  string
+	ExpiresAt    time.Time
+	CreatedAt    time.Time
+	IdentityID   uuid.UUID
+	ConnectionID *uuid.UUID
 }
 
 func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams) error {
@@ -65,23 +66,26 @@ func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams
 		arg.ExpiresAt,
 		arg.CreatedAt,
 		arg.IdentityID,
+		arg.ConnectionID,
 	)
 	return err
 }
 
 const insertOAuthFlow = `-- name: InsertOAuthFlow :exec
-INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO oauth_flows (state_hash, browser_hash, provider, verifier, nonce, expires_at, created_at, connection_id, is_test)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertOAuthFlowParams struct {
-	StateHash   string
-	BrowserHash string
-	Provider    string
-	Verifier    string
-	Nonce       string
-	ExpiresAt   time.Time
-	CreatedAt   time.Time
+	StateHash    string
+	BrowserHash  string
+	Provider     string
+	Verifier     string
+	Nonce        string
+	ExpiresAt    time.Time
+	CreatedAt    time.Time
+	ConnectionID *uuid.UUID
+	IsTest       bool
 }
 
 func (q *Queries) InsertOAuthFlow(ctx context.Context, arg InsertOAuthFlowParams) error {
@@ -93,6 +97,8 @@ func (q *Queries) InsertOAuthFlow(ctx context.Context, arg InsertOAuthFlowParams
 		arg.Nonce,
 		arg.ExpiresAt,
 		arg.CreatedAt,
+		arg.ConnectionID,
+		arg.IsTest,
 	)
 	return err
 }
@@ -128,7 +134,7 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 }
 
 const oAuthCode = `-- name: OAuthCode :one
-SELECT user_id, is_new_user, browser_hash, identity_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
+SELECT user_id, is_new_user, browser_hash, identity_id, connection_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
 `
 
 type OAuthCodeParams struct {
@@ -137,10 +143,11 @@ type OAuthCodeParams struct {
 }
 
 type OAuthCodeRow struct {
-	UserID      int64
-	IsNewUser   bool
-	BrowserHash string
-	IdentityID  uuid.UUID
+	UserID       int64
+	IsNewUser    bool
+	BrowserHash  string
+	IdentityID   uuid.UUID
+	ConnectionID *uuid.UUID
 }
 
 func (q *Queries) OAuthCode(ctx context.Context, arg OAuthCodeParams) (OAuthCodeRow, error) {
@@ -151,6 +158,7 @@ func (q *Queries) OAuthCode(ctx context.Context, arg OAuthCodeParams) (OAuthCode
 		&i.IsNewUser,
 		&i.BrowserHash,
 		&i.IdentityID,
+		&i.ConnectionID,
 	)
 	return i, err
 }
@@ -183,7 +191,7 @@ func (q *Queries) SetIdentityEmail(ctx context.Context, arg SetIdentityEmailPara
 const takeOAuthFlow = `-- name: TakeOAuthFlow :one
 DELETE FROM oauth_flows
 WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > $4
-RETURNING verifier, nonce
+RETURNING verifier, nonce, connection_id, is_test
 `
 
 type TakeOAuthFlowParams struct {
@@ -194,8 +202,10 @@ type TakeOAuthFlowParams struct {
 }
 
 type TakeOAuthFlowRow struct {
-	Verifier string
-	Nonce    string
+	Verifier     string
+	Nonce        string
+	ConnectionID *uuid.UUID
+	IsTest       bool
 }
 
 // If a state comes back twice, only one of the two finds the flow. A state from another browser or
@@ -208,7 +218,12 @@ func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (T
 		arg.Now,
 	)
 	var i TakeOAuthFlowRow
-	err := row.Scan(&i.Verifier, &i.Nonce)
+	err := row.Scan(
+		&i.Verifier,
+		&i.Nonce,
+		&i.ConnectionID,
+		&i.IsTest,
+	)
 	return i, err
 }
 

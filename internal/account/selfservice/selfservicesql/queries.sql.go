@@ -250,7 +250,10 @@ func (q *Queries) ForgetMaker(ctx context.Context, createdBy *int64) error {
 }
 
 const identities = `-- name: Identities :many
-SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, id
+SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
+UNION ALL
+SELECT id, 'sso' AS provider, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
+ORDER BY created_at, id
 `
 
 type IdentitiesRow struct {
@@ -354,7 +357,10 @@ func (q *Queries) KeptEntries(ctx context.Context, arg KeptEntriesParams) ([]Kep
 }
 
 const keptIdentities = `-- name: KeptIdentities :many
-SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject
+SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE oauth_identities.user_id = $1
+UNION ALL
+SELECT 'sso' AS provider, subject, email, created_at, last_used_at FROM sso_identities WHERE sso_identities.user_id = $1
+ORDER BY created_at, provider, subject
 `
 
 type KeptIdentitiesRow struct {

@@ -76,6 +76,17 @@ func (q *Queries) Digests(ctx context.Context, arg DigestsParams) ([]Entitlement
 	return items, nil
 }
 
+const featureExists = `-- name: FeatureExists :one
+SELECT count(*) FROM features WHERE code = $1 AND deleted_at IS NULL
+`
+
+func (q *Queries) FeatureExists(ctx context.Context, code string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, featureExists, code)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const hasActiveSubscription = `-- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'))
 `

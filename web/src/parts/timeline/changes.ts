@@ -24,7 +24,7 @@ function nameOf({ facts, type }: Change, name: NameOf, language: string): string
   const found = facts.resource_name ?? name(facts.resource, facts.resource_id)
   if (found) return found
   if (facts.resource === 'user') return of('name') ?? of('email') ?? t`a former member`
-  const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('number')
+  const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('domain') ?? of('number')
   if (then) return then
   if (facts.resource === 'webhook_endpoint') return t`an endpoint`
   return type.startsWith('currency') ? facts.resource_id : ''
@@ -121,6 +121,12 @@ const actions: Record<string, [IconName, Words]> = {
   'factor.reset': ['lock', ({ who, what }) => t`${who} removed all second factors of ${what}`],
   'recovery_codes.generated': ['lock', ({ who }) => t`${who} generated new recovery codes`],
   'recovery_code.used': ['lock', ({ who }) => t`${who} used a recovery code`],
+  'domain.verified': ['check', ({ who, what }) => t`${who} verified the domain ${what}`],
+  'domain.lost': ['alert', ({ what }) => t`The domain ${what} is no longer verified`],
+  'sso.updated': ['lock', ({ who }) => t`${who} changed the single sign-on`],
+  'sso.deleted': ['lock', ({ who }) => t`${who} removed the single sign-on`],
+  'sso.linked': ['key', ({ who }) => t`${who} signed in with single sign-on for the first time`],
+  'sso.exempt_login': ['alert', ({ who }) => t`${who} signed in without the required single sign-on`],
   'account.deleted': ['x', ({ entry, who }) => (entry.actor ? t`${who} deleted their account` : t`A user deleted their account`)],
   'user.imported': ['person', ({ who, what }) => t`${who} imported the account of ${what}`],
   'subscription.imported': ['swap', ({ who }) => t`${who} imported the subscription`],
@@ -175,7 +181,7 @@ function kindOf(resource: string): [IconName, string] {
     product: ['plan', t`the product`], plan: ['plan', t`the plan`], feature: ['check', t`the feature`], entitlement: ['check', t`the entitlement`],
     plan_price: ['card', t`the price`], currency: ['card', t`the currency`], meter: ['gauge', t`the meter`], pack: ['plan', t`the pack`], role: ['team', t`the role`],
     api_key: ['key', t`the API key`], webhook_endpoint: ['hook', t`the webhook to`], user: ['person', t`the user`], tenant: ['building', t`the organization`],
-    subscription: ['swap', t`the subscription`], invitation: ['mail', t`the invitation for`],
+    subscription: ['swap', t`the subscription`], invitation: ['mail', t`the invitation for`], domain: ['globe', t`the domain`],
   }
   return kinds[resource] ?? ['pencil', plainType(resource)]
 }

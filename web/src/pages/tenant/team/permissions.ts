@@ -17,6 +17,7 @@ export const permissions: [Permission, MessageDescriptor][] = [
   ['api_keys.manage', msg`Create API keys`],
   ['webhooks.manage', msg`Set up webhooks`],
   ['audit.view', msg`View the activity of the team`],
+  ['sso.manage', msg`Set up domains and single sign-on`],
 ]
 
 /** The same as parts of a sentence. */
@@ -29,6 +30,7 @@ const parts: Record<string, MessageDescriptor> = {
   'api_keys.manage': msg`create API keys`,
   'webhooks.manage': msg`set up webhooks`,
   'audit.view': msg`view the activity of the team`,
+  'sso.manage': msg`set up domains and single sign-on`,
 }
 
 /** Returns a function that describes the permissions of a role in a sentence. */

@@ -1,0 +1,76 @@
+// Package domain manages the domains that tenants have verified, and lets users with an address in
+// one join the tenant (rules: tenant#domains).
+package domain
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/tenantry/tenantry/internal/mail"
+)
+
+// The statuses of a domain.
+const (
+	statusPending  = "pending"
+	statusVerified = "verified"
+	statusLost     = "lost"
+)
+
+const (
+	// maxDomains is the maximum number of domains of a tenant.
+	maxDomains = 20
+	// maxFailedChecks is the number of failed daily checks in a row after which a domain is lost.
+	maxFailedChecks = 3
+)
+
+// Domain is a domain of a tenant.
+type Domain struct {
+	ID            uuid.UUID
+	TenantID      uuid.UUID
+	Name          string // normalized
+	Status        string
+	token         string
+	AutoJoin      bool
+	RoleID        int64 // of users who join through the domain
+	Role          string
+	VerifiedAt    *time.Time
+	LastCheckedAt *time.Time
+	FailedChecks  int64
+}
+
+// recordName returns the name of the TXT record that proves control of a domain.
+func recordName(domain string) string { return "_tenantry." + domain }
+
+// recordValue returns the value of the record. The token is random, so the record of one tenant
+// proves nothing for another.
+func recordValue(token string) string { return "tenantry-verification=" + token }
+
+// normalize returns the form in which a domain is stored and compared: lower case, punycode, without
+// a final dot. ok is false unless the text is a registrable domain or a subdomain of one that can
+// belong to a tenant.
+func normalize(text string) (domain string, ok bool) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return "", false
+	}
+	ascii, err := idna.Lookup.ToASCII(text)
+	if err != nil {
+		return "", false
+	}
+	// An address accepts the same host names. It is shorter than the limit of addresses.
+	address, err := mail.NormalizeAddress("a@" + ascii)
+	if err != nil {
+		return "", false
+	}
+	domain = strings.TrimPrefix(address, "a@")
+	registrable, err := publicsuffix.EffectiveTLDPlusOne(domain)
+	return domain, err == nil && !isMailProvider(registrable)
+}
+
+// Of returns the domain of a normalized email.
+func Of(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }

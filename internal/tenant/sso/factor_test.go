@@ -1,0 +1,37 @@
+package sso_test
+
+import (
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+)
+
+// A user with a second factor is asked for it after single sign-on, unless the login counts as one.
+// The methods of the login name single sign-on.
+func TestSecondFactors(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, id := corporate(s, "ada@"+corp)
+		_, bob := s.Join(ada, "Bob", "bob@"+corp, "member")
+		apptest.Exec(t, s.DB(), "UPDATE users SET mfa_enabled = true WHERE id = $1", bob)
+		apptest.Exec(t, s.DB(), `INSERT INTO passkeys (id, user_id, name, credential_id, record, created_at)
+			SELECT $1, id, 'Key', 'x', '{}', created_at FROM users WHERE id = $2`, apptest.NoSuchID, bob)
+		exchange(s, signOn(s, id, as("bob@"+corp)).Get("code")).WantRefused(403, "MFA_REQUIRED")
+		connection := s.Call("GET", ada.Path("/sso"), ada.Token, nil).Want(200)
+		if connection.At("data.last_login_at") != nil {
+			t.Error("a login that waits for a factor counts as a login")
+		}
+		connect(s, ada, object{"counts_as_mfa": true})
+		exchange(s, signOn(s, id, as("bob@"+corp)).Get("code")).Want(200)
+		if n := s.CountRows("SELECT count(*) FROM credentials WHERE user_id = $1 AND methods = 'sso' AND mfa_passed", bob); n != 2 {
+			t.Errorf("%d credentials", n)
+		}
+
+		// The login satisfies the requirement of the tenant, also without a factor.
+		s.Join(ada, "Carol", "carol@"+corp, "member")
+		apptest.Exec(t, s.DB(), "UPDATE tenants SET require_mfa_from = created_at WHERE id = $1", ada.Tenant)
+		s.Call("GET", ada.Path("/usage"), s.LogIn("carol@"+corp), nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
+		carol := enter(s, id, as("carol@"+corp)).Str("accessToken")
+		s.Call("GET", ada.Path("/usage"), carol, nil).Want(200)
+	})
+}
