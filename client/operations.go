@@ -5,6 +5,10 @@
 // Each is a method of [Client]. Show its arguments and its result with, for example,
 // go doc github.com/tenantry/tenantry/client/api Client.Register.
 //
+// .well-known:
+//
+//   - ListSigningKeys: List signing keys
+//
 // admin:
 //
 //   - AdminAddCurrencies: Add ISO 4217 currencies
@@ -92,6 +96,7 @@
 //   - RenamePlatformAPIKey: Rename a platform API key
 //   - ReplayPlatformWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the platform
 //   - ResendPlatformWebhookDelivery: Resend a delivery to a webhook endpoint of the platform
+//   - ResetFactors: Reset a member's second factors
 //   - RevokePlatformAPIKey: Revoke a platform API key
 //   - RotatePlatformAPIKey: Rotate a platform API key
 //   - RotatePlatformWebhookSecret: Rotate the secret of a webhook endpoint of the platform
@@ -107,8 +112,15 @@
 //
 // auth:
 //
+//   - CompleteLogin: Complete a login with a second factor
+//   - CreateBackendToken: Create a token for a backend
+//   - CreatePasskeyLoginOptions: Create options to log in with a passkey
+//   - CreateSecondFactorOptions: Create options to complete a login with a passkey
 //   - ExchangeLoginCode: Exchange a login code
+//   - FindSSO: Find the single sign-on of an email
+//   - FinishSSO: Finish a single sign-on
 //   - ListLoginProviders: List identity providers
+//   - LogInWithPasskey: Log in with a passkey
 //   - Login: Log in with email and password
 //   - Logout: Log out
 //   - RefreshTokens: Refresh tokens
@@ -116,6 +128,7 @@
 //   - RequestPasswordReset: Request a password reset
 //   - ResetPassword: Reset a password
 //   - ShowProfile: Retrieve the caller's profile
+//   - StartSSO: Start a single sign-on
 //   - VerifyEmail: Verify an email address
 //
 // avatars:
@@ -171,6 +184,7 @@
 //
 // tenant:
 //
+//   - AddDomain: Add a domain
 //   - CancelSubscription: Cancel the subscription
 //   - ChangeMemberRole: Change a member's role
 //   - ChangePlan: Change the plan
@@ -179,7 +193,9 @@
 //   - CreatePackCheckout: Create a checkout for a pack
 //   - CreateRole: Create a role
 //   - CreateWebhookEndpoint: Create a webhook endpoint of the tenant
+//   - DeleteDomain: Delete a domain
 //   - DeleteRole: Delete a role
+//   - DeleteSSOConnection: Delete the single sign-on connection
 //   - DeleteTenant: Delete the tenant
 //   - DeleteWebhookEndpoint: Delete a webhook endpoint of the tenant
 //   - DownloadInvoice: Download an invoice. The caller closes the body of the answer
@@ -190,6 +206,7 @@
 //   - LeaveTenant: Leave the tenant
 //   - ListAPIKeys: List the tenant's API keys
 //   - ListAssignableRoles: List assignable roles
+//   - ListDomains: List domains
 //   - ListEntitlements: List entitlements
 //   - ListGrants: List grants
 //   - ListInvitations: List invitations
@@ -207,6 +224,7 @@
 //   - PayInvoice: Pay an invoice
 //   - PreviewChange: Preview a plan change
 //   - PreviewCheckout: Preview a checkout
+//   - PutSSOConnection: Set the single sign-on connection
 //   - RecordUsage: Record a usage event
 //   - RecordUsageBatch: Record several usage events
 //   - ReleaseReservation: Release a reservation
@@ -228,6 +246,7 @@
 //   - ShowInvoice: Retrieve an invoice
 //   - ShowMeterUsage: Retrieve usage of a meter
 //   - ShowPaymentMethod: Retrieve the payment method
+//   - ShowSSOConnection: Retrieve the single sign-on connection
 //   - ShowSeats: Retrieve seat usage
 //   - ShowSubscription: Retrieve the subscription
 //   - ShowTeamStats: Retrieve team statistics
@@ -237,11 +256,14 @@
 //   - StartTrial: Start a trial without a card
 //   - SummarizeInvoices: Summarize invoices
 //   - SummarizeUsage: Summarize current usage
+//   - TestSSOConnection: Test the single sign-on connection
 //   - TestWebhookEndpoint: Test a webhook endpoint of the tenant
 //   - TransferOwnership: Transfer ownership
+//   - UpdateDomain: Update a domain
 //   - UpdateRole: Update a role
 //   - UpdateTenant: Update the caller's tenant
 //   - UpdateWebhookEndpoint: Update a webhook endpoint of the tenant
+//   - VerifyDomain: Verify a domain
 //
 // tenants:
 //
@@ -250,16 +272,26 @@
 // user:
 //
 //   - ChangePassword: Change the caller's password
+//   - ConfirmTOTP: Confirm an authenticator app
+//   - CreateAssertionOptions: Create options to confirm with a passkey
+//   - CreatePasskey: Add a passkey
+//   - CreatePasskeyOptions: Create options for a new passkey
+//   - CreateRecoveryCodes: Generate recovery codes
 //   - DeleteAccount: Delete the caller's account
 //   - DeleteAvatar: Delete the caller's picture
+//   - DeletePasskey: Remove a passkey
 //   - EndLogin: Revoke a session
 //   - EndOtherLogins: Revoke all other sessions
+//   - EnrollTOTP: Add an authenticator app
 //   - ExportAccount: Export the caller's data
 //   - ListIdentities: List linked identities
 //   - ListLogins: List the caller's sessions
 //   - RemoveIdentity: Remove a linked identity
+//   - RemoveTOTP: Remove the authenticator app
+//   - RenamePasskey: Rename a passkey
 //   - RequestEmailChange: Request an email change
 //   - RequestEmailVerification: Request email verification
+//   - ShowFactors: List second factors
 //   - UpdateProfile: Update the caller's profile
 //   - UploadAvatar: Upload the caller's picture
 package client

@@ -60,6 +60,12 @@ const (
 	AuthorTypeUser   AuthorType = "user"
 )
 
+// Defines values for AutoJoin.
+const (
+	AutoJoinOff AutoJoin = "off"
+	AutoJoinOn  AutoJoin = "on"
+)
+
 // Defines values for BatchResultLimitedBy.
 const (
 	BatchResultLimitedByCap  BatchResultLimitedBy = "cap"
@@ -96,6 +102,13 @@ const (
 	DisabledReasonGone    DisabledReason = "gone"
 )
 
+// Defines values for DomainStatus.
+const (
+	DomainStatusLost     DomainStatus = "lost"
+	DomainStatusPending  DomainStatus = "pending"
+	DomainStatusVerified DomainStatus = "verified"
+)
+
 // Defines values for EligibilityReason.
 const (
 	EligibilityReasonPlanNotSellable EligibilityReason = "plan_not_sellable"
@@ -118,11 +131,16 @@ const (
 	ErrorCodeCATALOGINUSE                 ErrorCode = "CATALOG_IN_USE"
 	ErrorCodeCURRENCYINUSE                ErrorCode = "CURRENCY_IN_USE"
 	ErrorCodeCurrencyMismatch             ErrorCode = "currency_mismatch"
+	ErrorCodeDOMAINTAKEN                  ErrorCode = "DOMAIN_TAKEN"
+	ErrorCodeDomainNotVerified            ErrorCode = "domain_not_verified"
 	ErrorCodeEMAILMISMATCH                ErrorCode = "EMAIL_MISMATCH"
 	ErrorCodeEMAILNOTVERIFIED             ErrorCode = "EMAIL_NOT_VERIFIED"
+	ErrorCodeFEATURENOTINPLAN             ErrorCode = "FEATURE_NOT_IN_PLAN"
+	ErrorCodeIDENTITYMANAGED              ErrorCode = "IDENTITY_MANAGED"
 	ErrorCodeIMPERSONATIONEXPIRED         ErrorCode = "IMPERSONATION_EXPIRED"
 	ErrorCodeINSUFFICIENTPERMISSIONS      ErrorCode = "INSUFFICIENT_PERMISSIONS"
 	ErrorCodeINVALIDCREDENTIALS           ErrorCode = "INVALID_CREDENTIALS"
+	ErrorCodeINVALIDMFACODE               ErrorCode = "INVALID_MFA_CODE"
 	ErrorCodeINVALIDREFRESHTOKEN          ErrorCode = "INVALID_REFRESH_TOKEN"
 	ErrorCodeINVITATIONALREADYACCEPTED    ErrorCode = "INVITATION_ALREADY_ACCEPTED"
 	ErrorCodeINVITATIONEXPIRED            ErrorCode = "INVITATION_EXPIRED"
@@ -133,6 +151,10 @@ const (
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
 	ErrorCodeLASTLOGINMETHOD              ErrorCode = "LAST_LOGIN_METHOD"
+	ErrorCodeMFACHALLENGEEXPIRED          ErrorCode = "MFA_CHALLENGE_EXPIRED"
+	ErrorCodeMFAENROLLMENTREQUIRED        ErrorCode = "MFA_ENROLLMENT_REQUIRED"
+	ErrorCodeMFANOTENABLED                ErrorCode = "MFA_NOT_ENABLED"
+	ErrorCodeMFAREQUIRED                  ErrorCode = "MFA_REQUIRED"
 	ErrorCodeOAUTHCODEEXPIRED             ErrorCode = "OAUTH_CODE_EXPIRED"
 	ErrorCodeONBOARDINGINCOMPLETE         ErrorCode = "ONBOARDING_INCOMPLETE"
 	ErrorCodeOWNSTENANT                   ErrorCode = "OWNS_TENANT"
@@ -152,6 +174,8 @@ const (
 	ErrorCodeREFRESHTOKENEXPIRED          ErrorCode = "REFRESH_TOKEN_EXPIRED"
 	ErrorCodeReservationSettled           ErrorCode = "reservation_settled"
 	ErrorCodeSEATLIMITREACHED             ErrorCode = "SEAT_LIMIT_REACHED"
+	ErrorCodeSSONOTAVAILABLE              ErrorCode = "SSO_NOT_AVAILABLE"
+	ErrorCodeSSOREQUIRED                  ErrorCode = "SSO_REQUIRED"
 	ErrorCodeSUBSCRIPTIONCANNOTBECANCELED ErrorCode = "SUBSCRIPTION_CANNOT_BE_CANCELED"
 	ErrorCodeSeatPricingMisconfigured     ErrorCode = "seat_pricing_misconfigured"
 	ErrorCodeStorageFull                  ErrorCode = "storage_full"
@@ -163,6 +187,7 @@ const (
 	ErrorCodeSubscriptionRunning          ErrorCode = "subscription_running"
 	ErrorCodeTENANTCONTEXTREQUIRED        ErrorCode = "TENANT_CONTEXT_REQUIRED"
 	ErrorCodeTENANTNOTEMPTY               ErrorCode = "TENANT_NOT_EMPTY"
+	ErrorCodeTOTPALREADYENABLED           ErrorCode = "TOTP_ALREADY_ENABLED"
 	ErrorCodeTenantNotDeleted             ErrorCode = "tenant_not_deleted"
 	ErrorCodeTooManyReservations          ErrorCode = "too_many_reservations"
 	ErrorCodeTrialNotAvailable            ErrorCode = "trial_not_available"
@@ -350,6 +375,7 @@ const (
 	TenantPermissionAuditView      TenantPermission = "audit.view"
 	TenantPermissionBillingManage  TenantPermission = "billing.manage"
 	TenantPermissionRolesManage    TenantPermission = "roles.manage"
+	TenantPermissionSsoManage      TenantPermission = "sso.manage"
 	TenantPermissionTeamInvite     TenantPermission = "team.invite"
 	TenantPermissionTeamManage     TenantPermission = "team.manage"
 	TenantPermissionTenantUpdate   TenantPermission = "tenant.update"
@@ -612,6 +638,14 @@ type AcceptedInvitationAnswer struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// AddDomainRequest defines model for AddDomainRequest.
+type AddDomainRequest struct {
+	// Domain Registrable domain or a subdomain of one.
+	//
+	// Examples: example.com
+	Domain string `json:"domain"`
 }
 
 // AddedCurrencies defines model for AddedCurrencies.
@@ -1731,6 +1765,15 @@ type AuditEntryPage struct {
 	Meta  PageMeta     `json:"meta"`
 }
 
+// AuthenticatorApp defines model for AuthenticatorApp.
+type AuthenticatorApp struct {
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// LastUsedAt Time of the last use, in UTC. Null before the first use.
+	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
+}
+
 // Author defines model for Author.
 type Author struct {
 	// ID The integer of a user, or the UUID of an API key.
@@ -1756,6 +1799,26 @@ type Author_ID struct {
 
 // AuthorType Type.
 type AuthorType string
+
+// AutoJoin Whether users join a tenant through a domain.
+type AutoJoin string
+
+// BackendToken defines model for BackendToken.
+type BackendToken struct {
+	// ExpiresAt Time at which the token expires, in UTC. The claim exp.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Token Signed JWT.
+	Token string `json:"token"`
+}
+
+// BackendTokenAnswer defines model for BackendTokenAnswer.
+type BackendTokenAnswer struct {
+	Data BackendToken `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
 
 // BatchResult defines model for BatchResult.
 type BatchResult struct {
@@ -1916,6 +1979,24 @@ type CheckoutAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// CompleteLoginRequest defines model for CompleteLoginRequest.
+type CompleteLoginRequest struct {
+	// Challenge The challenge of the login.
+	Challenge string `json:"challenge"`
+
+	// Code Code of the authenticator app. Exactly one of code, recovery_code and credential is required.
+	Code nullable.Nullable[string] `json:"code,omitempty"`
+
+	// Credential The public key credential of the browser, as JSON.
+	Credential nullable.Nullable[map[string]interface{}] `json:"credential,omitempty"`
+
+	// RecoveryCode A recovery code.
+	RecoveryCode nullable.Nullable[string] `json:"recovery_code,omitempty"`
+
+	// Remember Whether to keep the cookie session for 30 days without use. Default: the value of the login.
+	Remember *bool `json:"remember,omitempty"`
+}
+
 // CompleteOnboardingRequest defines model for CompleteOnboardingRequest.
 type CompleteOnboardingRequest struct {
 	// Address Postal address. Can have several lines.
@@ -1938,6 +2019,12 @@ type CompleteOnboardingRequest struct {
 
 	// VatNumber VAT number. Null if not set.
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
+}
+
+// ConfirmTOTPRequest defines model for ConfirmTOTPRequest.
+type ConfirmTOTPRequest struct {
+	// Code Code of the authenticator app.
+	Code string `json:"code"`
 }
 
 // CostEstimate defines model for CostEstimate.
@@ -2014,6 +2101,12 @@ type CreateAPIKeyRequest struct {
 	Scopes []APIKeyScope `json:"scopes"`
 }
 
+// CreateBackendTokenRequest defines model for CreateBackendTokenRequest.
+type CreateBackendTokenRequest struct {
+	// TenantID ID of the caller's tenant. Every other value is invalid. Default: the caller's tenant.
+	TenantID nullable.Nullable[string] `json:"tenant_id,omitempty"`
+}
+
 // CreateCheckoutRequest defines model for CreateCheckoutRequest.
 type CreateCheckoutRequest struct {
 	// CancelURL URL to redirect to if the customer leaves the checkout. Must be absolute, with http or https.
@@ -2045,6 +2138,32 @@ type CreatePackCheckoutRequest struct {
 
 	// SuccessURL URL to redirect to after payment. Must be absolute, with http or https.
 	SuccessURL string `json:"success_url"`
+}
+
+// CreatePasskeyOptionsRequest defines model for CreatePasskeyOptionsRequest.
+type CreatePasskeyOptionsRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
+	// CurrentPassword Current password. Required if the account has a password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+}
+
+// CreatePasskeyRequest defines model for CreatePasskeyRequest.
+type CreatePasskeyRequest struct {
+	// ChallengeID ID of the challenge in the options.
+	ChallengeID string `json:"challenge_id"`
+
+	// Credential The public key credential of the browser, as JSON.
+	Credential map[string]interface{} `json:"credential"`
+
+	// Name Display name.
+	//
+	// Examples: MacBook
+	Name string `json:"name"`
 }
 
 // CreatePlatformAPIKeyRequest defines model for CreatePlatformAPIKeyRequest.
@@ -2088,6 +2207,18 @@ type CreatePushSubscriptionRequest struct {
 	Keys     PushKeys `json:"keys"`
 }
 
+// CreateRecoveryCodesRequest defines model for CreateRecoveryCodesRequest.
+type CreateRecoveryCodesRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
+	// CurrentPassword Current password. Required if the account has a password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+}
+
 // CreateRoleRequest defines model for CreateRoleRequest.
 type CreateRoleRequest struct {
 	// Name Name of the role. Unique in the tenant, not case-sensitive. Names of built-in roles are not allowed.
@@ -2095,6 +2226,12 @@ type CreateRoleRequest struct {
 
 	// Permissions Names of the permissions.
 	Permissions []string `json:"permissions"`
+}
+
+// CreateSecondFactorOptionsRequest defines model for CreateSecondFactorOptionsRequest.
+type CreateSecondFactorOptionsRequest struct {
+	// Challenge The challenge of the login.
+	Challenge string `json:"challenge"`
 }
 
 // CreateTenantRequest defines model for CreateTenantRequest.
@@ -2249,6 +2386,18 @@ type DeleteAccountRequest struct {
 	CurrentPassword *string `json:"current_password,omitempty"`
 }
 
+// DeletePasskeyRequest defines model for DeletePasskeyRequest.
+type DeletePasskeyRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
+	// CurrentPassword Current password. Required if the account has a password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+}
+
 // DeletePushSubscriptionRequest defines model for DeletePushSubscriptionRequest.
 type DeletePushSubscriptionRequest struct {
 	// Endpoint URL of the browser's push endpoint.
@@ -2270,6 +2419,9 @@ type DeliveryStatus string
 // DisabledReason Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).
 type DisabledReason string
 
+// DomainStatus Status of a domain.
+type DomainStatus string
+
 // Eligibility defines model for Eligibility.
 type Eligibility struct {
 	// MeterCode Code of the meter whose price makes the plan unavailable. Absent for the price of the plan.
@@ -2290,6 +2442,18 @@ type Eligibility struct {
 
 // EligibilityReason Reason why the plan is currently not available in this currency.
 type EligibilityReason string
+
+// EnrollTOTPRequest defines model for EnrollTOTPRequest.
+type EnrollTOTPRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
+	// CurrentPassword Current password. Required if the account has a password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+}
 
 // Entitlement defines model for Entitlement.
 type Entitlement struct {
@@ -2349,6 +2513,32 @@ type ErrorCode string
 type ExchangeLoginCodeRequest struct {
 	// Code One-time code (UUID) that the frontend's callback page received.
 	Code string `json:"code"`
+}
+
+// Factors defines model for Factors.
+type Factors struct {
+	// HasPassword Whether the account has a password, which confirms requests.
+	HasPassword bool `json:"has_password"`
+
+	// MfaEnabled Whether the user has a second factor: an authenticator app or a passkey.
+	MfaEnabled bool `json:"mfa_enabled"`
+
+	// Passkeys Passkeys, oldest first.
+	Passkeys []PasskeyView `json:"passkeys"`
+
+	// RecoveryCodes The recovery codes. Null without a second factor.
+	RecoveryCodes nullable.Nullable[RecoveryCodesLeft] `json:"recovery_codes"`
+
+	// Totp The authenticator app. Null without a confirmed app.
+	Totp nullable.Nullable[AuthenticatorApp] `json:"totp"`
+}
+
+// FactorsAnswer defines model for FactorsAnswer.
+type FactorsAnswer struct {
+	Data Factors `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // FailedPayment defines model for FailedPayment.
@@ -2436,6 +2626,12 @@ type FeatureName struct {
 
 	// Name Display name.
 	Name string `json:"name"`
+}
+
+// FindSSORequest defines model for FindSSORequest.
+type FindSSORequest struct {
+	// Email Email address.
+	Email string `json:"email"`
 }
 
 // Grant defines model for Grant.
@@ -2842,6 +3038,12 @@ type JobHealth struct {
 	Waiting int64 `json:"waiting"`
 }
 
+// KeySet defines model for KeySet.
+type KeySet struct {
+	// Keys Public keys, in the order in which they sign.
+	Keys []PublicKey `json:"keys"`
+}
+
 // LimitOverride defines model for LimitOverride.
 type LimitOverride struct {
 	By Author `json:"by"`
@@ -2876,6 +3078,15 @@ type LimitValue struct {
 
 // Locale Language.
 type Locale string
+
+// LogInWithPasskeyRequest defines model for LogInWithPasskeyRequest.
+type LogInWithPasskeyRequest struct {
+	// ChallengeID ID of the challenge in the options.
+	ChallengeID string `json:"challenge_id"`
+
+	// Credential The public key credential of the browser, as JSON.
+	Credential map[string]interface{} `json:"credential"`
+}
 
 // Login defines model for Login.
 type Login struct {
@@ -2951,6 +3162,20 @@ type LoginTenant struct {
 
 	// Slug URL-safe name: letters, digits, dashes and underscores.
 	Slug string `json:"slug"`
+}
+
+// LoginURL defines model for LoginURL.
+type LoginURL struct {
+	// URL URL to open in the browser.
+	URL string `json:"url"`
+}
+
+// LoginURLAnswer defines model for LoginURLAnswer.
+type LoginURLAnswer struct {
+	Data LoginURL `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // LoginUser defines model for LoginUser.
@@ -3307,6 +3532,15 @@ type OAuthProviders struct {
 	Providers []string `json:"providers"`
 }
 
+// ObjectAnswer defines model for ObjectAnswer.
+type ObjectAnswer struct {
+	// Data The requested object or list of objects.
+	Data map[string]interface{} `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // OfferedPlan defines model for OfferedPlan.
 type OfferedPlan struct {
 	// BillingCycle Legacy name of a billing interval.
@@ -3529,6 +3763,57 @@ type PageMeta struct {
 
 	// Total Total number of items.
 	Total int64 `json:"total"`
+}
+
+// PasskeyAdded defines model for PasskeyAdded.
+type PasskeyAdded struct {
+	Data PasskeyView `json:"data"`
+
+	// RecoveryCodes Recovery codes, shown once. Absent if the user already has codes.
+	RecoveryCodes *[]string `json:"recovery_codes,omitempty"`
+}
+
+// PasskeyOptions defines model for PasskeyOptions.
+type PasskeyOptions struct {
+	// ChallengeID ID of the challenge, valid for 5 minutes. Send it with the credential.
+	ChallengeID string `json:"challenge_id"`
+
+	// Options Options for the browser's WebAuthn API, in JSON with base64url.
+	Options map[string]interface{} `json:"options"`
+}
+
+// PasskeyOptionsAnswer defines model for PasskeyOptionsAnswer.
+type PasskeyOptionsAnswer struct {
+	Data PasskeyOptions `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// PasskeyView defines model for PasskeyView.
+type PasskeyView struct {
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// LastUsedAt Time of the last use, in UTC. Null before the first use.
+	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// Synced Whether the passkey was backed up at its last use, for example in the account of a platform.
+	Synced bool `json:"synced"`
+}
+
+// PasskeyViewAnswer defines model for PasskeyViewAnswer.
+type PasskeyViewAnswer struct {
+	Data PasskeyView `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // PaymentAction defines model for PaymentAction.
@@ -4068,6 +4353,30 @@ type ProviderPriceInput struct {
 	PspPriceID string `json:"psp_price_id"`
 }
 
+// PublicKey defines model for PublicKey.
+type PublicKey struct {
+	// Alg Algorithm of the signatures: ES256.
+	Alg string `json:"alg"`
+
+	// Crv Curve: P-256.
+	Crv string `json:"crv"`
+
+	// Kid ID of the key, which the header of a token contains.
+	Kid string `json:"kid"`
+
+	// Kty Type of the key: EC.
+	Kty string `json:"kty"`
+
+	// Use Use of the key: sig, for signatures.
+	Use string `json:"use"`
+
+	// X X coordinate, in base64url.
+	X string `json:"x"`
+
+	// Y Y coordinate, in base64url.
+	Y string `json:"y"`
+}
+
 // PublicMeter defines model for PublicMeter.
 type PublicMeter struct {
 	// Code Stable identifier for use in code.
@@ -4190,6 +4499,37 @@ type PushSubscriptionList struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// PutSSOConnectionRequest defines model for PutSSOConnectionRequest.
+type PutSSOConnectionRequest struct {
+	// ClientID Client ID at the issuer.
+	//
+	// Examples: tenantry
+	ClientID string `json:"client_id"`
+
+	// ClientSecret Client secret. Required unless issuer and client_id stay the same. No response contains it.
+	ClientSecret *string `json:"client_secret,omitempty"`
+
+	// CountsAsMfa Whether the login counts as a second factor. Default: false.
+	CountsAsMfa *bool `json:"counts_as_mfa,omitempty"`
+
+	// Issuer Issuer of OpenID Connect: an HTTPS URL.
+	//
+	// Examples: https://login.example.com
+	Issuer string `json:"issuer"`
+
+	// ProvisionMembers Whether unknown users of the verified domains become members. Default: false.
+	ProvisionMembers *bool `json:"provision_members,omitempty"`
+
+	// Required Whether members with an email in a verified domain have to use single sign-on. Requires an earlier login through the connection. Default: false.
+	Required *bool `json:"required,omitempty"`
+
+	// Role Name of an assignable role. Default: member.
+	Role *string `json:"role,omitempty"`
+
+	// SessionHours Number of hours after which a login ends, used or not. Default: 24.
+	SessionHours *int64 `json:"session_hours,omitempty"`
+}
+
 // QuotaAlert defines model for QuotaAlert.
 type QuotaAlert struct {
 	// Percent The percentage of the limit: 80 or 100.
@@ -4238,9 +4578,29 @@ type RecordUsageBatchRequest struct {
 	Events []UsageEventInput `json:"events"`
 }
 
+// RecoveryCodes defines model for RecoveryCodes.
+type RecoveryCodes struct {
+	// RecoveryCodes Recovery codes, shown once. Null if the user already has codes.
+	RecoveryCodes nullable.Nullable[[]string] `json:"recovery_codes"`
+}
+
+// RecoveryCodesAnswer defines model for RecoveryCodesAnswer.
+type RecoveryCodesAnswer struct {
+	Data RecoveryCodes `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// RecoveryCodesLeft defines model for RecoveryCodesLeft.
+type RecoveryCodesLeft struct {
+	// Remaining Number of unused recovery codes.
+	Remaining int64 `json:"remaining"`
+}
+
 // RefreshTokensRequest defines model for RefreshTokensRequest.
 type RefreshTokensRequest struct {
-	// RefreshToken Token to exchange for a new token pair. Can be used once.
+	// RefreshToken Refresh token of 64 characters.
 	RefreshToken string `json:"refresh_token"`
 }
 
@@ -4282,6 +4642,24 @@ type RegisterWithInvitationRequest struct {
 
 // RemoveIdentityRequest defines model for RemoveIdentityRequest.
 type RemoveIdentityRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
+	// CurrentPassword Current password. Required if the account has a password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+}
+
+// RemoveTOTPRequest defines model for RemoveTOTPRequest.
+type RemoveTOTPRequest struct {
+	// Assertion Assertion of a passkey, instead of a code: the challenge_id of the assertion options, and the credential of the browser.
+	Assertion *map[string]interface{} `json:"assertion,omitempty"`
+
+	// Code Code of the authenticator app, or a recovery code. Required if the account has a second factor, unless the request has an assertion.
+	Code *string `json:"code,omitempty"`
+
 	// CurrentPassword Current password. Required if the account has a password.
 	CurrentPassword *string `json:"current_password,omitempty"`
 }
@@ -4292,6 +4670,14 @@ type RenameAPIKeyRequest struct {
 	//
 	// Examples: Metering
 	Name *string `json:"name,omitempty"`
+}
+
+// RenamePasskeyRequest defines model for RenamePasskeyRequest.
+type RenamePasskeyRequest struct {
+	// Name Display name.
+	//
+	// Examples: MacBook
+	Name string `json:"name"`
 }
 
 // RenamePlatformAPIKeyRequest defines model for RenamePlatformAPIKeyRequest.
@@ -4402,6 +4788,74 @@ type RotatePlatformAPIKeyRequest struct {
 	//
 	// Examples: 60
 	OverlapMinutes *int64 `json:"overlap_minutes,omitempty"`
+}
+
+// SSOConnection defines model for SSOConnection.
+type SSOConnection struct {
+	// ClientID Client ID at the issuer.
+	//
+	// Examples: tenantry
+	ClientID string `json:"client_id"`
+
+	// CountsAsMfa Whether the login counts as a second factor.
+	CountsAsMfa bool `json:"counts_as_mfa"`
+
+	// Domains Verified domains of the tenant.
+	Domains []string `json:"domains"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Issuer Issuer of OpenID Connect.
+	//
+	// Examples: https://login.example.com
+	Issuer string `json:"issuer"`
+
+	// LastError Error of the last failed login. Null after a successful login.
+	LastError nullable.Nullable[string] `json:"last_error"`
+
+	// LastLoginAt Time of the last login through the connection, in UTC.
+	LastLoginAt nullable.Nullable[time.Time] `json:"last_login_at"`
+
+	// LastTest Result of the last test. Null if the connection was not tested.
+	LastTest nullable.Nullable[TestResult] `json:"last_test"`
+
+	// ProvisionMembers Whether unknown users of the verified domains become members.
+	ProvisionMembers bool `json:"provision_members"`
+
+	// RedirectURI Redirect URI to register at the issuer.
+	RedirectURI string `json:"redirect_uri"`
+
+	// Required Whether members with an email in a verified domain have to use single sign-on.
+	Required bool `json:"required"`
+
+	// Role Role of new members.
+	Role string `json:"role"`
+
+	// SessionHours Number of hours after which a login ends, used or not.
+	SessionHours int64 `json:"session_hours"`
+}
+
+// SSOConnectionAnswer defines model for SSOConnectionAnswer.
+type SSOConnectionAnswer struct {
+	// Data The requested object or list of objects.
+	Data nullable.Nullable[SSOConnection] `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// SecondFactorSession defines model for SecondFactorSession.
+type SecondFactorSession struct {
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
+	AccessToken *string `json:"accessToken,omitempty"`
+
+	// IsNewUser Only after a delegated login: whether the login created the account.
+	IsNewUser *bool `json:"isNewUser,omitempty"`
+
+	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
+	RefreshToken *string   `json:"refreshToken,omitempty"`
+	User         LoginUser `json:"user"`
 }
 
 // SeriesInterval Length of a data point.
@@ -4805,6 +5259,26 @@ type SubscriptionSeatsAnswer struct {
 // SubscriptionStatus Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
 type SubscriptionStatus string
 
+// TOTPEnrollment defines model for TOTPEnrollment.
+type TOTPEnrollment struct {
+	// OtpauthURL The content of the QR code.
+	OtpauthURL string `json:"otpauth_url"`
+
+	// QrSvg The QR code as an SVG document.
+	QrSvg string `json:"qr_svg"`
+
+	// Secret Secret of the authenticator app, in base32. It is shown once.
+	Secret string `json:"secret"`
+}
+
+// TOTPEnrollmentAnswer defines model for TOTPEnrollmentAnswer.
+type TOTPEnrollmentAnswer struct {
+	Data TOTPEnrollment `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // TeamInvitation defines model for TeamInvitation.
 type TeamInvitation struct {
 	// CreatedAt Time of creation, in UTC.
@@ -4868,6 +5342,9 @@ type TeamMember struct {
 
 	// JoinedAt Time at which the user joined the tenant, in UTC. Null if unknown.
 	JoinedAt nullable.Nullable[time.Time] `json:"joined_at"`
+
+	// MfaEnabled Whether the member has a second factor. Null for callers without the permission team.manage, and for API keys of the tenant.
+	MfaEnabled nullable.Nullable[bool] `json:"mfa_enabled"`
 
 	// Name Display name.
 	Name string   `json:"name"`
@@ -4984,6 +5461,12 @@ type Tenant struct {
 	// PreferredCurrency Currency of the prices shown to the tenant, as an ISO 4217 code.
 	PreferredCurrency string `json:"preferred_currency"`
 
+	// RequireMfa Whether members need a second factor.
+	RequireMfa bool `json:"require_mfa"`
+
+	// RequireMfaFrom First day, in UTC, on which members need a second factor. Null if none is required.
+	RequireMfaFrom nullable.Nullable[Date] `json:"require_mfa_from"`
+
 	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings"`
 
@@ -5047,6 +5530,53 @@ type TenantBilling struct {
 // TenantBillingAnswer defines model for TenantBillingAnswer.
 type TenantBillingAnswer struct {
 	Data TenantBilling `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantDomain defines model for TenantDomain.
+type TenantDomain struct {
+	// AutoJoin Whether users join a tenant through a domain.
+	AutoJoin AutoJoin `json:"auto_join"`
+
+	// Domain Name in lower case, as punycode.
+	//
+	// Examples: example.com
+	Domain string `json:"domain"`
+
+	// FailedChecks Number of failed daily checks in a row. After three, the domain is lost.
+	FailedChecks int64 `json:"failed_checks"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// LastCheckedAt Time of the last lookup of the record, in UTC.
+	LastCheckedAt nullable.Nullable[time.Time] `json:"last_checked_at"`
+
+	// Role Role of users who join through the domain.
+	Role string `json:"role"`
+
+	// Status Status of a domain.
+	Status             DomainStatus       `json:"status"`
+	VerificationRecord VerificationRecord `json:"verification_record"`
+
+	// VerifiedAt Time at which the domain was verified, in UTC.
+	VerifiedAt nullable.Nullable[time.Time] `json:"verified_at"`
+}
+
+// TenantDomainAnswer defines model for TenantDomainAnswer.
+type TenantDomainAnswer struct {
+	Data TenantDomain `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// TenantDomainList defines model for TenantDomainList.
+type TenantDomainList struct {
+	// Data The requested object or list of objects.
+	Data []TenantDomain `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
@@ -5193,6 +5723,15 @@ type TenantsBySubscription struct {
 	Trialing int64 `json:"trialing"`
 }
 
+// TestResult defines model for TestResult.
+type TestResult struct {
+	// At Time of the test, in UTC.
+	At time.Time `json:"at"`
+
+	// Result The value ok, or the error of the test.
+	Result string `json:"result"`
+}
+
 // TimelineEntry defines model for TimelineEntry.
 type TimelineEntry struct {
 	// ActingAs User impersonated by the actor. Null if the actor was not impersonating.
@@ -5322,6 +5861,15 @@ type Translation struct {
 	Name nullable.Nullable[string] `json:"name"`
 }
 
+// UpdateDomainRequest defines model for UpdateDomainRequest.
+type UpdateDomainRequest struct {
+	// AutoJoin Whether users join a tenant through a domain.
+	AutoJoin *AutoJoin `json:"auto_join,omitempty"`
+
+	// Role Name of an assignable role.
+	Role *string `json:"role,omitempty"`
+}
+
 // UpdatePlatformWebhookEndpointRequest defines model for UpdatePlatformWebhookEndpointRequest.
 type UpdatePlatformWebhookEndpointRequest struct {
 	// Description Note about the endpoint, at most 255 characters. Null removes it.
@@ -5379,6 +5927,12 @@ type UpdateTenantRequest struct {
 
 	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
+	// RequireMfa Whether members need a second factor. To turn it on, the caller must have one.
+	RequireMfa *bool `json:"require_mfa,omitempty"`
+
+	// RequireMfaFrom First day, in UTC, on which members need a second factor: from today to 90 days ahead. Default: today.
+	RequireMfaFrom nullable.Nullable[Date] `json:"require_mfa_from,omitempty"`
 
 	// Settings Key-value pairs for your frontend, at most 16 KiB.
 	Settings nullable.Nullable[map[string]interface{}] `json:"settings,omitempty"`
@@ -5596,6 +6150,24 @@ type UserIdentityList struct {
 
 // VATStatus Result of the VAT number check.
 type VATStatus string
+
+// VerificationRecord defines model for VerificationRecord.
+type VerificationRecord struct {
+	// Name Name of the record.
+	//
+	// Examples: _tenantry.example.com
+	Name string `json:"name"`
+
+	// Type Type of the record. Always TXT.
+	//
+	// Examples: TXT
+	Type string `json:"type"`
+
+	// Value Value of the record. Different for each tenant.
+	//
+	// Examples: tenantry-verification=mfrggzdfmztwq2lknnwg23tpob
+	Value string `json:"value"`
+}
 
 // VerifyEmailRequest defines model for VerifyEmailRequest.
 type VerifyEmailRequest struct {
@@ -6197,6 +6769,39 @@ type ExchangeLoginCodeParams struct {
 	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
 }
 
+// FinishSSOParams defines parameters for FinishSSO.
+type FinishSSOParams struct {
+	// Code Authorization code of the identity provider.
+	Code *string `form:"code,omitempty" json:"code,omitempty"`
+
+	// State State parameter from the redirect.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Error Error code of the identity provider.
+	Error *string `form:"error,omitempty" json:"error,omitempty"`
+
+	// Iss Issuer of the response.
+	Iss *string `form:"iss,omitempty" json:"iss,omitempty"`
+
+	// TenantryOauth Cookie of the browser that started the login, with http.
+	TenantryOauth *string `form:"tenantry_oauth,omitempty" json:"tenantry_oauth,omitempty"`
+
+	// UnderscoreUnderscoreHostTenantryOauth Cookie of the browser that started the login, with https.
+	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
+}
+
+// StartSSOParams defines parameters for StartSSO.
+type StartSSOParams struct {
+	// Test Token of a test of the connection.
+	Test *string `form:"test,omitempty" json:"test,omitempty"`
+
+	// TenantryOauth Cookie of the browser that started the login, with http.
+	TenantryOauth *string `form:"tenantry_oauth,omitempty" json:"tenantry_oauth,omitempty"`
+
+	// UnderscoreUnderscoreHostTenantryOauth Cookie of the browser that started the login, with https.
+	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
+}
+
 // ListFeaturesParams defines parameters for ListFeatures.
 type ListFeaturesParams struct {
 	// IfNoneMatch ETag of the cached response.
@@ -6523,8 +7128,17 @@ type RequestPasswordResetJSONRequestBody = RequestPasswordResetRequest
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
 type LoginJSONRequestBody = LoginRequest
 
+// CompleteLoginJSONRequestBody defines body for CompleteLogin for application/json ContentType.
+type CompleteLoginJSONRequestBody = CompleteLoginRequest
+
+// CreateSecondFactorOptionsJSONRequestBody defines body for CreateSecondFactorOptions for application/json ContentType.
+type CreateSecondFactorOptionsJSONRequestBody = CreateSecondFactorOptionsRequest
+
 // ExchangeLoginCodeJSONRequestBody defines body for ExchangeLoginCode for application/json ContentType.
 type ExchangeLoginCodeJSONRequestBody = ExchangeLoginCodeRequest
+
+// LogInWithPasskeyJSONRequestBody defines body for LogInWithPasskey for application/json ContentType.
+type LogInWithPasskeyJSONRequestBody = LogInWithPasskeyRequest
 
 // RefreshTokensJSONRequestBody defines body for RefreshTokens for application/json ContentType.
 type RefreshTokensJSONRequestBody = RefreshTokensRequest
@@ -6534,6 +7148,12 @@ type RegisterJSONRequestBody = RegisterRequest
 
 // ResetPasswordJSONRequestBody defines body for ResetPassword for application/json ContentType.
 type ResetPasswordJSONRequestBody = ResetPasswordRequest
+
+// FindSSOJSONRequestBody defines body for FindSSO for application/json ContentType.
+type FindSSOJSONRequestBody = FindSSORequest
+
+// CreateBackendTokenJSONRequestBody defines body for CreateBackendToken for application/json ContentType.
+type CreateBackendTokenJSONRequestBody = CreateBackendTokenRequest
 
 // VerifyEmailJSONRequestBody defines body for VerifyEmail for application/json ContentType.
 type VerifyEmailJSONRequestBody = VerifyEmailRequest
@@ -6583,6 +7203,12 @@ type PreviewCheckoutJSONRequestBody = PreviewCheckoutRequest
 // OpenBillingPortalJSONRequestBody defines body for OpenBillingPortal for application/json ContentType.
 type OpenBillingPortalJSONRequestBody = OpenBillingPortalRequest
 
+// AddDomainJSONRequestBody defines body for AddDomain for application/json ContentType.
+type AddDomainJSONRequestBody = AddDomainRequest
+
+// UpdateDomainJSONRequestBody defines body for UpdateDomain for application/json ContentType.
+type UpdateDomainJSONRequestBody = UpdateDomainRequest
+
 // CreatePackCheckoutJSONRequestBody defines body for CreatePackCheckout for application/json ContentType.
 type CreatePackCheckoutJSONRequestBody = CreatePackCheckoutRequest
 
@@ -6591,6 +7217,9 @@ type CreateRoleJSONRequestBody = CreateRoleRequest
 
 // UpdateRoleJSONRequestBody defines body for UpdateRole for application/json ContentType.
 type UpdateRoleJSONRequestBody = UpdateRoleRequest
+
+// PutSSOConnectionJSONRequestBody defines body for PutSSOConnection for application/json ContentType.
+type PutSSOConnectionJSONRequestBody = PutSSOConnectionRequest
 
 // CancelSubscriptionJSONRequestBody defines body for CancelSubscription for application/json ContentType.
 type CancelSubscriptionJSONRequestBody = CancelSubscriptionRequest
@@ -6649,11 +7278,35 @@ type UploadAvatarMultipartRequestBody UploadAvatarMultipartBody
 // RequestEmailChangeJSONRequestBody defines body for RequestEmailChange for application/json ContentType.
 type RequestEmailChangeJSONRequestBody = RequestEmailChangeRequest
 
+// RemoveTOTPJSONRequestBody defines body for RemoveTOTP for application/json ContentType.
+type RemoveTOTPJSONRequestBody = RemoveTOTPRequest
+
+// EnrollTOTPJSONRequestBody defines body for EnrollTOTP for application/json ContentType.
+type EnrollTOTPJSONRequestBody = EnrollTOTPRequest
+
+// ConfirmTOTPJSONRequestBody defines body for ConfirmTOTP for application/json ContentType.
+type ConfirmTOTPJSONRequestBody = ConfirmTOTPRequest
+
 // RemoveIdentityJSONRequestBody defines body for RemoveIdentity for application/json ContentType.
 type RemoveIdentityJSONRequestBody = RemoveIdentityRequest
 
+// CreatePasskeyJSONRequestBody defines body for CreatePasskey for application/json ContentType.
+type CreatePasskeyJSONRequestBody = CreatePasskeyRequest
+
+// CreatePasskeyOptionsJSONRequestBody defines body for CreatePasskeyOptions for application/json ContentType.
+type CreatePasskeyOptionsJSONRequestBody = CreatePasskeyOptionsRequest
+
+// DeletePasskeyJSONRequestBody defines body for DeletePasskey for application/json ContentType.
+type DeletePasskeyJSONRequestBody = DeletePasskeyRequest
+
+// RenamePasskeyJSONRequestBody defines body for RenamePasskey for application/json ContentType.
+type RenamePasskeyJSONRequestBody = RenamePasskeyRequest
+
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
+
+// CreateRecoveryCodesJSONRequestBody defines body for CreateRecoveryCodes for application/json ContentType.
+type CreateRecoveryCodesJSONRequestBody = CreateRecoveryCodesRequest
 
 // AsAuthorID0 reads the value as a AuthorID0.
 func (t Author_ID) AsAuthorID0() (value AuthorID0, err error) {
@@ -6702,6 +7355,12 @@ func (t TimelineEntry_Facts) MarshalJSON() ([]byte, error) { return t.union.Mars
 
 // UnmarshalJSON keeps the value, for the methods that read it.
 func (t *TimelineEntry_Facts) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
+
+// ListSigningKeys is GET /.well-known/jwks.json: List signing keys.
+func (c *Client) ListSigningKeys(ctx context.Context) (*KeySet, error) {
+	r := call{method: http.MethodGet, path: "/.well-known/jwks.json"}
+	return decode[KeySet](c.send(ctx, r))
+}
 
 // ListActivity is GET /api/v1/admin/activity: List activity on the platform.
 func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (*TimelinePage, error) {
@@ -7473,6 +8132,12 @@ func (c *Client) AdminUpdateMember(ctx context.Context, tenant string, user stri
 	return decode[TeamMemberAnswer](c.send(ctx, r))
 }
 
+// ResetFactors is DELETE /api/v1/admin/tenants/{tenant}/members/{user}/factors: Reset a member's second factors.
+func (c *Client) ResetFactors(ctx context.Context, tenant string, user string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/members/%s/factors", segment(tenant), segment(user))}
+	return done(c.send(ctx, r))
+}
+
 // AdminChangeMemberRole is PATCH /api/v1/admin/tenants/{tenant}/members/{user}/role: Change a member's role.
 func (c *Client) AdminChangeMemberRole(ctx context.Context, tenant string, user string, body MemberRoleInput) (*Note, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s/members/%s/role", segment(tenant), segment(user)), body: body}
@@ -7657,6 +8322,18 @@ func (c *Client) ShowProfile(ctx context.Context) (*Profile, error) {
 	return decode[Profile](c.send(ctx, r))
 }
 
+// CompleteLogin is POST /api/v1/auth/mfa: Complete a login with a second factor.
+func (c *Client) CompleteLogin(ctx context.Context, body CompleteLoginRequest) (*SecondFactorSession, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/mfa", body: body}
+	return decode[SecondFactorSession](c.send(ctx, r))
+}
+
+// CreateSecondFactorOptions is POST /api/v1/auth/mfa/passkey-options: Create options to complete a login with a passkey.
+func (c *Client) CreateSecondFactorOptions(ctx context.Context, body CreateSecondFactorOptionsRequest) (*ObjectAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/mfa/passkey-options", body: body}
+	return decode[ObjectAnswer](c.send(ctx, r))
+}
+
 // ExchangeLoginCode is POST /api/v1/auth/oauth/exchange: Exchange a login code.
 func (c *Client) ExchangeLoginCode(ctx context.Context, body ExchangeLoginCodeRequest) (*DelegatedLogin, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/oauth/exchange", body: body}
@@ -7667,6 +8344,18 @@ func (c *Client) ExchangeLoginCode(ctx context.Context, body ExchangeLoginCodeRe
 func (c *Client) ListLoginProviders(ctx context.Context) (*OAuthProviders, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/auth/oauth/providers"}
 	return decode[OAuthProviders](c.send(ctx, r))
+}
+
+// LogInWithPasskey is POST /api/v1/auth/passkey: Log in with a passkey.
+func (c *Client) LogInWithPasskey(ctx context.Context, body LogInWithPasskeyRequest) (*Login, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/passkey", body: body}
+	return decode[Login](c.send(ctx, r))
+}
+
+// CreatePasskeyLoginOptions is POST /api/v1/auth/passkey/options: Create options to log in with a passkey.
+func (c *Client) CreatePasskeyLoginOptions(ctx context.Context) (*PasskeyOptionsAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/passkey/options"}
+	return decode[PasskeyOptionsAnswer](c.send(ctx, r))
 }
 
 // RefreshTokens is POST /api/v1/auth/refresh: Refresh tokens.
@@ -7685,6 +8374,51 @@ func (c *Client) Register(ctx context.Context, body RegisterRequest) (*Login, er
 func (c *Client) ResetPassword(ctx context.Context, body ResetPasswordRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/reset-password", body: body}
 	return decode[Note](c.send(ctx, r))
+}
+
+// FindSSO is POST /api/v1/auth/sso: Find the single sign-on of an email.
+func (c *Client) FindSSO(ctx context.Context, body FindSSORequest) (*LoginURLAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/sso", body: body}
+	return decode[LoginURLAnswer](c.send(ctx, r))
+}
+
+// FinishSSO is GET /api/v1/auth/sso/callback: Finish a single sign-on.
+func (c *Client) FinishSSO(ctx context.Context, params *FinishSSOParams) error {
+	query := url.Values{}
+	if params != nil {
+		if params.Code != nil {
+			query.Set("code", text(*params.Code))
+		}
+		if params.State != nil {
+			query.Set("state", text(*params.State))
+		}
+		if params.Error != nil {
+			query.Set("error", text(*params.Error))
+		}
+		if params.Iss != nil {
+			query.Set("iss", text(*params.Iss))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/auth/sso/callback", query: query}
+	return done(c.send(ctx, r))
+}
+
+// StartSSO is GET /api/v1/auth/sso/{id}/redirect: Start a single sign-on.
+func (c *Client) StartSSO(ctx context.Context, id string, params *StartSSOParams) error {
+	query := url.Values{}
+	if params != nil {
+		if params.Test != nil {
+			query.Set("test", text(*params.Test))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/auth/sso/%s/redirect", segment(id)), query: query}
+	return done(c.send(ctx, r))
+}
+
+// CreateBackendToken is POST /api/v1/auth/token: Create a token for a backend.
+func (c *Client) CreateBackendToken(ctx context.Context, body CreateBackendTokenRequest) (*BackendTokenAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/token", body: body}
+	return decode[BackendTokenAnswer](c.send(ctx, r))
 }
 
 // VerifyEmail is POST /api/v1/auth/verify-email: Verify an email address.
@@ -7940,6 +8674,36 @@ func (c *Client) OpenBillingPortal(ctx context.Context, tenantID string, body Op
 	return decode[BillingPortalAnswer](c.send(ctx, r))
 }
 
+// ListDomains is GET /api/v1/tenant/{tenantId}/domains: List domains.
+func (c *Client) ListDomains(ctx context.Context, tenantID string) (*TenantDomainList, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/domains", segment(tenantID))}
+	return decode[TenantDomainList](c.send(ctx, r))
+}
+
+// AddDomain is POST /api/v1/tenant/{tenantId}/domains: Add a domain.
+func (c *Client) AddDomain(ctx context.Context, tenantID string, body AddDomainRequest) (*TenantDomainAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/domains", segment(tenantID)), body: body}
+	return decode[TenantDomainAnswer](c.send(ctx, r))
+}
+
+// DeleteDomain is DELETE /api/v1/tenant/{tenantId}/domains/{domain}: Delete a domain.
+func (c *Client) DeleteDomain(ctx context.Context, tenantID string, domain string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/domains/%s", segment(tenantID), segment(domain))}
+	return done(c.send(ctx, r))
+}
+
+// UpdateDomain is PATCH /api/v1/tenant/{tenantId}/domains/{domain}: Update a domain.
+func (c *Client) UpdateDomain(ctx context.Context, tenantID string, domain string, body UpdateDomainRequest) (*TenantDomainAnswer, error) {
+	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/tenant/%s/domains/%s", segment(tenantID), segment(domain)), body: body}
+	return decode[TenantDomainAnswer](c.send(ctx, r))
+}
+
+// VerifyDomain is POST /api/v1/tenant/{tenantId}/domains/{domain}/verify: Verify a domain.
+func (c *Client) VerifyDomain(ctx context.Context, tenantID string, domain string) (*TenantDomainAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/domains/%s/verify", segment(tenantID), segment(domain))}
+	return decode[TenantDomainAnswer](c.send(ctx, r))
+}
+
 // ListEntitlements is GET /api/v1/tenant/{tenantId}/entitlements: List entitlements.
 func (c *Client) ListEntitlements(ctx context.Context, tenantID string) (*EntitlementList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/entitlements", segment(tenantID))}
@@ -8056,6 +8820,30 @@ func (c *Client) DeleteRole(ctx context.Context, tenantID string, role string) (
 func (c *Client) UpdateRole(ctx context.Context, tenantID string, role string, body UpdateRoleRequest) (*TenantRoleAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/tenant/%s/roles/%s", segment(tenantID), segment(role)), body: body}
 	return decode[TenantRoleAnswer](c.send(ctx, r))
+}
+
+// DeleteSSOConnection is DELETE /api/v1/tenant/{tenantId}/sso: Delete the single sign-on connection.
+func (c *Client) DeleteSSOConnection(ctx context.Context, tenantID string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/sso", segment(tenantID))}
+	return done(c.send(ctx, r))
+}
+
+// ShowSSOConnection is GET /api/v1/tenant/{tenantId}/sso: Retrieve the single sign-on connection.
+func (c *Client) ShowSSOConnection(ctx context.Context, tenantID string) (*SSOConnectionAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/sso", segment(tenantID))}
+	return decode[SSOConnectionAnswer](c.send(ctx, r))
+}
+
+// PutSSOConnection is PUT /api/v1/tenant/{tenantId}/sso: Set the single sign-on connection.
+func (c *Client) PutSSOConnection(ctx context.Context, tenantID string, body PutSSOConnectionRequest) (*SSOConnectionAnswer, error) {
+	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/tenant/%s/sso", segment(tenantID)), body: body}
+	return decode[SSOConnectionAnswer](c.send(ctx, r))
+}
+
+// TestSSOConnection is POST /api/v1/tenant/{tenantId}/sso/test: Test the single sign-on connection.
+func (c *Client) TestSSOConnection(ctx context.Context, tenantID string) (*LoginURLAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/sso/test", segment(tenantID))}
+	return decode[LoginURLAnswer](c.send(ctx, r))
 }
 
 // ShowSubscription is GET /api/v1/tenant/{tenantId}/subscription: Retrieve the subscription.
@@ -8440,6 +9228,30 @@ func (c *Client) ExportAccount(ctx context.Context) (*map[string]interface{}, er
 	return decode[map[string]interface{}](c.send(ctx, r))
 }
 
+// ShowFactors is GET /api/v1/user/factors: List second factors.
+func (c *Client) ShowFactors(ctx context.Context) (*FactorsAnswer, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/user/factors"}
+	return decode[FactorsAnswer](c.send(ctx, r))
+}
+
+// RemoveTOTP is DELETE /api/v1/user/factors/totp: Remove the authenticator app.
+func (c *Client) RemoveTOTP(ctx context.Context, body RemoveTOTPRequest) error {
+	r := call{method: http.MethodDelete, path: "/api/v1/user/factors/totp", body: body}
+	return done(c.send(ctx, r))
+}
+
+// EnrollTOTP is POST /api/v1/user/factors/totp: Add an authenticator app.
+func (c *Client) EnrollTOTP(ctx context.Context, body EnrollTOTPRequest) (*TOTPEnrollmentAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/factors/totp", body: body}
+	return decode[TOTPEnrollmentAnswer](c.send(ctx, r))
+}
+
+// ConfirmTOTP is POST /api/v1/user/factors/totp/confirm: Confirm an authenticator app.
+func (c *Client) ConfirmTOTP(ctx context.Context, body ConfirmTOTPRequest) (*RecoveryCodesAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/factors/totp/confirm", body: body}
+	return decode[RecoveryCodesAnswer](c.send(ctx, r))
+}
+
 // ListIdentities is GET /api/v1/user/identities: List linked identities.
 func (c *Client) ListIdentities(ctx context.Context) (*UserIdentityList, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/user/identities"}
@@ -8452,10 +9264,46 @@ func (c *Client) RemoveIdentity(ctx context.Context, id string, body RemoveIdent
 	return done(c.send(ctx, r))
 }
 
+// CreatePasskey is POST /api/v1/user/passkeys: Add a passkey.
+func (c *Client) CreatePasskey(ctx context.Context, body CreatePasskeyRequest) (*PasskeyAdded, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/passkeys", body: body}
+	return decode[PasskeyAdded](c.send(ctx, r))
+}
+
+// CreateAssertionOptions is POST /api/v1/user/passkeys/assertion-options: Create options to confirm with a passkey.
+func (c *Client) CreateAssertionOptions(ctx context.Context) (*PasskeyOptionsAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/passkeys/assertion-options"}
+	return decode[PasskeyOptionsAnswer](c.send(ctx, r))
+}
+
+// CreatePasskeyOptions is POST /api/v1/user/passkeys/options: Create options for a new passkey.
+func (c *Client) CreatePasskeyOptions(ctx context.Context, body CreatePasskeyOptionsRequest) (*PasskeyOptionsAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/passkeys/options", body: body}
+	return decode[PasskeyOptionsAnswer](c.send(ctx, r))
+}
+
+// DeletePasskey is DELETE /api/v1/user/passkeys/{id}: Remove a passkey.
+func (c *Client) DeletePasskey(ctx context.Context, id string, body DeletePasskeyRequest) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/user/passkeys/%s", segment(id)), body: body}
+	return done(c.send(ctx, r))
+}
+
+// RenamePasskey is PATCH /api/v1/user/passkeys/{id}: Rename a passkey.
+func (c *Client) RenamePasskey(ctx context.Context, id string, body RenamePasskeyRequest) (*PasskeyViewAnswer, error) {
+	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/user/passkeys/%s", segment(id)), body: body}
+	return decode[PasskeyViewAnswer](c.send(ctx, r))
+}
+
 // ChangePassword is PUT /api/v1/user/password: Change the caller's password.
 func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordRequest) error {
 	r := call{method: http.MethodPut, path: "/api/v1/user/password", body: body}
 	return done(c.send(ctx, r))
+}
+
+// CreateRecoveryCodes is POST /api/v1/user/recovery-codes: Generate recovery codes.
+func (c *Client) CreateRecoveryCodes(ctx context.Context, body CreateRecoveryCodesRequest) (*RecoveryCodesAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/user/recovery-codes", body: body}
+	return decode[RecoveryCodesAnswer](c.send(ctx, r))
 }
 
 // EndOtherLogins is DELETE /api/v1/user/sessions: Revoke all other sessions.

@@ -91,8 +91,8 @@ func requireProvedEmail(r rest.Route) rest.Route {
 	return r
 }
 
-// checkMembership closes a route outside of the tenant's paths to members whose tenant does not
-// accept their login.
+// checkMembership closes a route outside of the tenant's paths to members whose tenant requires
+// single sign-on or a second factor that their login lacks.
 func checkMembership(r rest.Route) rest.Route {
 	r.Membership = true
 	return r

@@ -218,22 +218,9 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 		if refusal := refusals[guard]; refusal.applies(caller, r) {
 			return refusal.err
 		}
-		if err := checkMemberLogin(guard, caller, r); err != nil {
-			return err
-		}
 	}
 	if !op.route.permits(caller, r) {
 		return errForbidden
-	}
-	return nil
-}
-
-// checkMemberLogin runs after each guard. It rejects a member whose login the tenant does not
-// accept.
-func checkMemberLogin(guard Guard, caller *authz.Caller, r *http.Request) error {
-	isMemberRoute := guard == TenantMember || guard == MemberOrAdmin && isMember(caller, r)
-	if isMemberRoute && caller.SSORequired {
-		return errSSORequired
 	}
 	return nil
 }
@@ -279,6 +266,7 @@ var refusals = map[Guard]struct {
 	TenantMember:       {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) }},
 	MemberOrAdmin:      {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) && !c.IsPlatformAdmin }},
 	OnboardingComplete: {errOnboardingNeeded, func(c *authz.Caller, _ *http.Request) bool { return !c.Tenant.OnboardingComplete }},
+	SSOLogin:           {errSSORequired, func(c *authz.Caller, r *http.Request) bool { return isMember(c, r) && c.SSORequired }},
 	FactorEnrolled: {errFactorMissing, func(c *authz.Caller, r *http.Request) bool {
 		return isMember(c, r) && c.Key == nil && c.Impersonator == nil && c.Tenant.FactorMissing
 	}},

@@ -29,6 +29,8 @@ const (
 	EmailVerified Guard = "email.verified"
 	// EmailProved guards routes that always require a verified email.
 	EmailProved Guard = "email.verified:always"
+	// SSOLogin guards the routes of a tenant that requires single sign-on of its members.
+	SSOLogin Guard = "sso.login"
 	// FactorEnrolled guards the routes of a tenant that requires a second factor of its members.
 	// AdminFactor guards the routes of platform admins, if the settings require a second factor.
 	FactorEnrolled Guard = "mfa.enrolled"
@@ -61,9 +63,9 @@ const (
 
 // guards maps scopes to their guards.
 var guards = map[Scope][]Guard{
-	User: {AuthToken}, Member: {AuthToken, TenantResolve, TenantMember, FactorEnrolled},
-	Tenant: {AuthToken, TenantResolve, TenantMember, FactorEnrolled, OnboardingComplete},
-	Admin:  {AuthToken, ImpersonationPrevent, PlatformAdmin, AdminFactor}, Billing: {AuthToken, MemberOrAdmin, FactorEnrolled, AdminFactor}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
+	User: {AuthToken}, Member: {AuthToken, TenantResolve, TenantMember, SSOLogin, FactorEnrolled},
+	Tenant: {AuthToken, TenantResolve, TenantMember, SSOLogin, FactorEnrolled, OnboardingComplete},
+	Admin:  {AuthToken, ImpersonationPrevent, PlatformAdmin, AdminFactor}, Billing: {AuthToken, MemberOrAdmin, SSOLogin, FactorEnrolled, AdminFactor}, Impersonating: {AuthToken, ImpersonationActive}, Public: nil,
 }
 
 // Guards returns the guards of a scope.
@@ -122,7 +124,7 @@ func (r Route) Guards() []Guard {
 		list = append(list, EmailProved)
 	}
 	if r.Membership {
-		list = append(list, FactorEnrolled)
+		list = append(list, SSOLogin, FactorEnrolled)
 	}
 	if r.Factor {
 		list = append(list, FactorPassed)

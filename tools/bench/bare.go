@@ -109,10 +109,7 @@ func serveBare(address string) error {
 
 // hashOfPassword hashes the password as the service does.
 func hashOfPassword() (string, error) {
-	cost := account.DefaultHashCost()
-	return argon2id.CreateHash(password, &argon2id.Params{
-		Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32,
-	})
+	return account.NewPasswords(account.HashCost{}).Hash(context.Background(), password)
 }
 
 // hashRate verifies passwords on all cores for d. It returns the verifications per second.

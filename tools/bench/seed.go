@@ -88,7 +88,7 @@ type seeder struct {
 
 func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
-	passwords := account.NewPasswords(account.DefaultHashCost())
+	passwords := account.NewPasswords(account.HashCost{})
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
 	subscribers := entitlement.NewRegister(db, clock.System(), 0)
 	s := &seeder{db: db, auditLog: trail}

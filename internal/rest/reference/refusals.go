@@ -42,7 +42,7 @@ func (op *Operation) refusals() map[int]codes {
 	add(op.isSecured(), http.StatusUnauthorized, "")
 	add(op.isSecured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
 	add(guarded("tenant.member", "platform.admin", "tenant.member|platform.admin"), http.StatusForbidden, "")
-	add(guarded("tenant.member", "tenant.member|platform.admin"), http.StatusForbidden, string(fault.SSORequired))
+	add(guarded("sso.login"), http.StatusForbidden, string(fault.SSORequired))
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))
 	add(guarded("mfa.passed"), http.StatusForbidden, string(fault.MFARequired))
 	add(guarded("mfa.enrolled", "admin.mfa_enrolled"), http.StatusForbidden, string(fault.MFAEnrollmentRequired))
