@@ -31,7 +31,7 @@ func dnsName(text string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.TrimSpace(text), "."))
 }
 
-// LookupTXT returns the TXT records of a name, or a net.DNSError if there is none.
+// LookupTXT returns the TXT records of a name, or a net.DNSError for a name without records.
 func (d *DNS) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	all, err := d.list(ctx)
 	if err != nil {

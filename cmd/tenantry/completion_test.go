@@ -37,7 +37,7 @@ func TestCompletion(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string][]string{
 		"ba":                             {"backup"},
-		"admin ":                         {"create", "list", "grant", "revoke"},
+		"admin ":                         {"create", "list", "grant", "revoke", "reset-factors"},
 		"admin cr":                       {"create"},
 		"admin create --em":              {"--email"},
 		"admin create --email ":          nil,

@@ -44,7 +44,7 @@ type Grant struct {
 	RevokePrevious bool
 	// Methods are the methods of the login so far (authz.Password and others).
 	Methods []string
-	// FactorPassed means that the login has passed two factors, or one that counts as two.
+	// FactorPassed means that the login has passed two factors, or a passkey with user verification.
 	FactorPassed bool
 	// Identity and Provider describe the provider identity of a delegated login, and IsNewUser
 	// whether the login created the account. They are nil, "" and false for other logins.
@@ -103,7 +103,7 @@ type domainStore interface {
 	// Join adds a user without a tenant to the tenant. It reports whether the user has joined.
 	Join(ctx context.Context, userID int64) (joined bool, err error)
 	// LockFor locks the tenant that new users with a verified email join, in the transaction of ctx,
-	// and returns its ID; Nil if there is none.
+	// and returns its ID; Nil without a domain.
 	LockFor(ctx context.Context, email string) (uuid.UUID, error)
 	// AddNew adds a new user to that tenant. It reports whether the user has joined.
 	AddNew(ctx context.Context, tenantID uuid.UUID, userID int64) (bool, error)

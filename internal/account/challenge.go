@@ -51,7 +51,7 @@ func (c *Challenge) refusal() error {
 }
 
 // challenge stores a challenge for the login, and returns it. It returns errCredentials if the user
-// has no other factor than the passkey that the login has used.
+// only has the passkey that the login has used.
 func (s *Service) challenge(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	c := &Challenge{Secret: rand.Text(), ExpiresAt: now.Add(challengeLifetime), UserID: userID, grant: grant}
 	var err error
@@ -207,7 +207,7 @@ func (s *Service) countCode(ctx context.Context, userID int64) (countedGuess, er
 // codeGuesses is the key of the count of a user's wrong codes. It is not an email.
 func codeGuesses(userID int64) string { return "codes of user " + strconv.FormatInt(userID, 10) }
 
-// RecordFactor marks the login of the caller as one that has passed its second factor, because it
+// RecordFactor marks the login of the caller as past the second factor, because it
 // has enrolled one. The caller has locked the user.
 func (s *Service) RecordFactor(ctx context.Context, userID int64, family uuid.UUID) error {
 	return s.store.markFactorPassed(ctx, userID, family)

@@ -36,8 +36,7 @@ func (s *Service) CreateForLogin(ctx context.Context, name, email string) (int64
 func (s *Service) Claim(ctx context.Context, userID int64) error { return s.claim(ctx, userID) }
 
 // EndConnection ends the logins, the one-time codes and the open redirects of a single sign-on
-// connection, in a transaction that has locked its tenant. Without that lock, nobody is linked to
-// the connection.
+// connection, in a transaction that has locked its tenant. Without that lock, the connection links no user.
 func (s *Service) EndConnection(ctx context.Context, connection uuid.UUID) error {
 	users, err := s.store.usersOfConnection(ctx, connection)
 	if err != nil {

@@ -2,19 +2,7 @@ package account
 
 import (
 	"context"
-	"time"
-
-	"github.com/google/uuid"
 )
-
-// activeCredential is an active credential of a user.
-type activeCredential struct {
-	ID        uuid.UUID
-	Kind      string    // access, refresh or session
-	Family    uuid.UUID // shared by all credentials of one login
-	CreatedAt time.Time
-	ExpiresAt time.Time
-}
 
 // RevokeCredentials revokes all credentials of a user, and ends the impersonations that depend on
 // them.

@@ -47,7 +47,7 @@ func networkOf(ip string) string {
 }
 
 // browserMarks are the parts of a User-Agent by which browsers are recognized. Most browsers also
-// name those that they are compatible with, so the order matters.
+// name the browsers they are compatible with, so the order matters.
 var browserMarks = []struct{ mark, name string }{
 	{"Edg", "Microsoft Edge"},
 	{"OPR/", "Opera"},

@@ -33,7 +33,7 @@ var (
 	ErrNeverLinked = errors.New("a platform admin account is never linked by email")
 
 	errNoUser          = errors.New("the user does not exist")
-	errNoSignOn        = errors.New("the user's tenant has no single sign-on")
+	errNoSignOn        = errors.New("the user's tenant lacks single sign-on")
 	errNoSession       = errors.New("the credential is not a session")
 	errNoCredential    = errors.New("the credential does not exist")
 	errPasswordChanged = errors.New("the password was changed concurrently")

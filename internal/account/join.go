@@ -26,26 +26,25 @@ func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Gr
 		rest.RequestOf(ctx).KeepBrowserKey(grant.Browser, challengeLifetime)
 		return Session{}, tokens.Challenge.refusal()
 	}
-	if err := h.svc.joinDomain(ctx, user.ID); err != nil {
-		return Session{}, err
+	session, err := h.sessionOf(ctx, user, tokens, grant)
+	if err == nil && len(session.User.Tenants) == 0 && h.svc.joinDomain(ctx, user.ID) {
+		session.User, err = h.svc.sessionUser(ctx, user)
 	}
-	return h.sessionOf(ctx, user, tokens, grant)
+	return session, err
 }
 
-// joinDomain adds a user without a tenant to the tenant of the domain of their email. A user who
-// cannot join now can join at the next login, so a failure does not fail the login.
-func (s *Service) joinDomain(ctx context.Context, userID int64) error {
+// joinDomain adds a user without a tenant to the tenant of the domain of their email, and reports
+// whether the user has joined. A user who cannot join now can join at the next login, so a failure
+// does not fail the login.
+func (s *Service) joinDomain(ctx context.Context, userID int64) (joined bool) {
 	if s.deps.Domains == nil {
-		return nil
+		return false
 	}
-	memberships, err := s.Memberships(ctx, userID)
-	if err != nil || len(memberships) > 0 {
-		return err
-	}
-	if _, err := s.deps.Domains.Join(ctx, userID); err != nil && s.deps.Log != nil {
+	joined, err := s.deps.Domains.Join(ctx, userID)
+	if err != nil && s.deps.Log != nil {
 		s.deps.Log.WarnContext(ctx, "failed to join the tenant of the domain", "user", userID, "error", err)
 	}
-	return nil
+	return joined
 }
 
 // sessionOf returns the response of a login or a refresh.

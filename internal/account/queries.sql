@@ -112,12 +112,6 @@ UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND
 -- name: RevokeSession :exec
 UPDATE credentials SET revoked_at = $2 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL;
 
--- name: CredentialsOfUser :many
-SELECT id, kind, family, expires_at, created_at
-FROM credentials
-WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > sqlc.arg(now)
-ORDER BY created_at DESC, id DESC;
-
 -- name: RevokeCredentialsOfUser :exec
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL;
 

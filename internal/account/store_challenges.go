@@ -44,8 +44,8 @@ func (s store) insertChallenge(ctx context.Context, c *Challenge, now time.Time)
 	}), "insert login challenge")
 }
 
-// loginChallenge returns an open challenge for the browser of grant. It returns errChallenge if
-// there is none.
+// loginChallenge returns an open challenge for the browser of grant. It returns errChallenge for
+// other challenges.
 func (s store) loginChallenge(ctx context.Context, secret string, grant Grant, now time.Time) (Challenge, error) {
 	row, err := s.q(ctx).LoginChallenge(ctx, accountsql.LoginChallengeParams{
 		ChallengeHash: hashToken(secret), BrowserHash: browserHash(grant), Most: maxAttempts, Now: now,

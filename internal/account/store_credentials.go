@@ -30,7 +30,7 @@ type login struct {
 	// connection is the single sign-on connection of the login; nil for other logins.
 	connection *uuid.UUID
 	// methods are the methods of the login, separated by spaces. factorPassed means that it passed
-	// two factors, or one that counts as two.
+	// two factors, or a passkey with user verification.
 	methods      string
 	factorPassed bool
 }
@@ -71,16 +71,6 @@ func (s store) insertSession(ctx context.Context, of login, secret string, now t
 		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity, ConnectionID: of.connection,
 		Methods: of.methods, MfaPassed: of.factorPassed,
 	}), "insert session")
-}
-
-// credentials returns the active credentials of a user, newest first.
-func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]activeCredential, error) {
-	rows, err := s.q(ctx).CredentialsOfUser(ctx, accountsql.CredentialsOfUserParams{UserID: userID, Now: now})
-	credentials := make([]activeCredential, len(rows))
-	for i, row := range rows {
-		credentials[i] = activeCredential{ID: row.ID, Kind: row.Kind, Family: row.Family, CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt}
-	}
-	return credentials, sqldb.Wrap(err, "list credentials")
 }
 
 func (s store) setExpiry(ctx context.Context, id uuid.UUID, expires time.Time) error {

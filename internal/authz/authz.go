@@ -89,7 +89,7 @@ type Caller struct {
 	TokenID uuid.UUID
 	Family  uuid.UUID
 	// HasFactor means that the user has a second factor. FactorPassed means that the login passed
-	// two factors, one that counts as two, or enrolled a factor. Methods are the methods of the
+	// two factors, used a passkey with user verification, or enrolled a factor. Methods are the methods of the
 	// login (Password and others).
 	HasFactor    bool
 	FactorPassed bool
@@ -130,7 +130,7 @@ type Membership struct {
 	Role               string
 	Permissions        []string
 	OnboardingComplete bool
-	// FactorMissing means that the tenant requires a second factor, and the user has none.
+	// FactorMissing means that the tenant requires a second factor, and the user lacks one.
 	FactorMissing bool
 }
 

@@ -36,11 +36,10 @@ const (
 	// browser.
 	// Do: Sign in again.
 	MFAChallengeExpired Code = "MFA_CHALLENGE_EXPIRED"
-	// The organization, or the platform for its admins, requires a second factor, and the user has
-	// none.
+	// The organization, or the platform for its admins, requires a second factor, and the user lacks one.
 	// Do: Ask the user to add an authenticator app or a passkey.
 	MFAEnrollmentRequired Code = "MFA_ENROLLMENT_REQUIRED"
-	// The user has no second factor, so there are no recovery codes.
+	// Recovery codes need a second factor, and the user lacks one.
 	// Do: Add an authenticator app or a passkey first.
 	MFANotEnabled Code = "MFA_NOT_ENABLED"
 	// The user has an authenticator app already.

@@ -58,7 +58,7 @@ func TestImpersonation(t *testing.T) {
 		}
 		me := s.Call("GET", "/api/v1/auth/me", token, nil).Want(200)
 		if me.At("user.id") != adaID || me.At("user.is_platform_admin") != false || me.At("user.roles.0") != "owner" ||
-			me.At("user.tenants.0.id") != ada.Tenant || me.At("currentTenant.id") != ada.Tenant || len(me.At("user.permissions").([]any)) != 8 {
+			me.At("user.tenants.0.id") != ada.Tenant || me.At("currentTenant.id") != ada.Tenant || len(me.At("user.permissions").([]any)) != 9 {
 			t.Errorf("me is not the target: %s", me.Text)
 		}
 		want := map[string]any{"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin"}

@@ -48,7 +48,7 @@ var (
 )
 
 // errFactorMissing means that the tenant, or the platform for its admins, requires a second factor,
-// and the caller has none (403).
+// and the caller lacks one (403).
 var errFactorMissing = fault.NewCoded(fault.Forbidden, fault.MFAEnrollmentRequired)
 
 // NotFound returns the error for a record that does not exist or belongs to another tenant.

@@ -190,7 +190,7 @@ func (c *Client) Check(ctx context.Context, address string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: the host has no public address, or the URL does not use https", ErrForbidden)
+	return fmt.Errorf("%w: the URL must use https and the host must have a public address", ErrForbidden)
 }
 
 // Response is a response whose body has been read completely.

@@ -62,7 +62,7 @@ func Read(ctx context.Context, db *sqldb.DB, path string) (*Key, error) {
 	return key, nil
 }
 
-// IsMissing reports whether Read failed because there is no key file, or an empty one.
+// IsMissing reports whether Read failed because the key file is missing or empty.
 func IsMissing(err error) bool { return errors.Is(err, errNoKey) }
 
 // InUse reports whether the database contains a secret.

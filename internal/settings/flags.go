@@ -22,7 +22,7 @@ type StoreFlags struct {
 	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database URL: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
 	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
 	DatabaseConns   string `env:"TENANTRY_DATABASE_CONNS" placeholder:"N" help:"Maximum number of PostgreSQL connections per process, from 4 to 500. Default: 16."`
-	SecretsKeyFile  string `env:"TENANTRY_SECRETS_KEY_FILE" placeholder:"FILE" help:"File with the key that protects secrets in the database, such as those of authenticator apps. All instances need the same file. The first start creates it. Default: secrets.key in the data folder."`
+	SecretsKeyFile  string `env:"TENANTRY_SECRETS_KEY_FILE" placeholder:"FILE" help:"File with the key that protects secrets in the database, for example of authenticator apps. All instances need the same file. The first start creates it. Default: secrets.key in the data folder."`
 	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error. Default: info."`
 	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Log format: text or json. Default: json for serve, text for other commands."`
 }

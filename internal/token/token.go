@@ -110,8 +110,7 @@ func (s *Service) claims(ctx context.Context, caller *authz.Caller) (claims, err
 	return c, err
 }
 
-// methods returns the methods of the caller's login. It adds mfa if the login passed two factors, or
-// one that counts as two. A login that only enrolled a factor did not pass it.
+// methods returns the methods of the caller's login. It adds mfa if the login passed two factors, or a single factor that counts as two. A login that only enrolled a factor did not pass it.
 func methods(caller *authz.Caller) []string {
 	list := append([]string{}, caller.Methods...)
 	countsAsTwo := slices.Contains(list, authz.Passkey) || slices.Contains(list, authz.SSO)

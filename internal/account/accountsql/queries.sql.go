@@ -49,55 +49,6 @@ func (q *Queries) CredentialLives(ctx context.Context, arg CredentialLivesParams
 	return count, err
 }
 
-const credentialsOfUser = `-- name: CredentialsOfUser :many
-SELECT id, kind, family, expires_at, created_at
-FROM credentials
-WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
-ORDER BY created_at DESC, id DESC
-`
-
-type CredentialsOfUserParams struct {
-	UserID int64
-	Now    time.Time
-}
-
-type CredentialsOfUserRow struct {
-	ID        uuid.UUID
-	Kind      string
-	Family    uuid.UUID
-	ExpiresAt time.Time
-	CreatedAt time.Time
-}
-
-func (q *Queries) CredentialsOfUser(ctx context.Context, arg CredentialsOfUserParams) ([]CredentialsOfUserRow, error) {
-	rows, err := q.db.QueryContext(ctx, credentialsOfUser, arg.UserID, arg.Now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []CredentialsOfUserRow{}
-	for rows.Next() {
-		var i CredentialsOfUserRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Kind,
-			&i.Family,
-			&i.ExpiresAt,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deleteConnectionCodes = `-- name: DeleteConnectionCodes :exec
 DELETE FROM oauth_codes WHERE connection_id = $1
 `

@@ -98,7 +98,7 @@ func (s *Service) useTOTP(ctx context.Context, userID int64, code string) error 
 	return s.store.useTOTP(ctx, userID, step, now)
 }
 
-// checkTOTP returns an error (404) if the user has no confirmed authenticator app.
+// checkTOTP returns an error (404) if the user lacks a confirmed authenticator app.
 func (s *Service) checkTOTP(ctx context.Context, userID int64) error {
 	totp, found, err := s.store.totp(ctx, userID)
 	if err == nil && (!found || !totp.isConfirmed) {

@@ -21,7 +21,7 @@ var (
 	errTooManyPasskeys = fault.OnField("name", "validation.passkey_limit")
 	errNoPasskey       = fault.OnField("challenge", "validation.no_passkey")
 
-	errAbsent     = errors.New("there is no such factor")
+	errAbsent     = errors.New("factor not found")
 	errNoAccount  = errors.New("no account has this email")
 	errUnverified = errors.New("the passkey does not verify")
 )

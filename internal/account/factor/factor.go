@@ -64,8 +64,7 @@ func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} 
 type Overview struct {
 	TOTP     *TOTP // confirmed; nil without one
 	Passkeys []Passkey
-	// HasRecoveryCodes means that the user has a set of recovery codes, of which Remaining are
-	// unused.
+	// HasRecoveryCodes means that the user has a set of recovery codes, and Remaining is the number of unused codes.
 	HasRecoveryCodes bool
 	Remaining        int64
 }
@@ -98,7 +97,7 @@ func (s *Service) Overview(ctx context.Context, userID int64) (Overview, error) 
 }
 
 // added completes the addition of a factor by the caller's login: it brings the recovery codes if
-// the user has none, records the factor, and notifies the user. The caller has locked the user.
+// the user lacks them, records the factor, and notifies the user. The caller has locked the user.
 func (s *Service) added(ctx context.Context, self account.Self, family uuid.UUID, n notice, after map[string]any) (codes []string, err error) {
 	now := s.deps.Clock.Now()
 	existing, _, err := s.store.countRecoveryCodes(ctx, self.ID)

@@ -136,7 +136,7 @@ func (h *HTTP) RemoveTOTP(ctx context.Context, in *confirmedInput) (*rest.NoBody
 	return &rest.NoBody{}, h.svc.RemoveTOTP(ctx, authz.FromContext(ctx), in.Body.Confirmation)
 }
 
-// TOTPExists returns an error (404) if the caller has no authenticator app. See rest.Exists.
+// TOTPExists returns an error (404) if the caller lacks an authenticator app. See rest.Exists.
 func (h *HTTP) TOTPExists(ctx context.Context, _ func(string) string) error {
 	return h.svc.checkTOTP(ctx, authz.FromContext(ctx).UserID)
 }

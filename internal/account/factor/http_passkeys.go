@@ -51,7 +51,7 @@ func (h *HTTP) AddPasskey(ctx context.Context, in *passkeyInput) (*rest.Body[Pas
 	return rest.NewBody(PasskeyAdded{passkeyView(p), codes}), nil
 }
 
-// PasskeyExists returns an error (404) if the caller has no passkey with the ID of the path. See
+// PasskeyExists returns an error (404) if the caller lacks the passkey of the path. See
 // rest.Exists.
 func (h *HTTP) PasskeyExists(ctx context.Context, param func(string) string) error {
 	id, err := shape.ParseID(param("id"))

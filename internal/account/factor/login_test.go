@@ -104,7 +104,7 @@ func TestSecondFactorInCookieMode(t *testing.T) {
 		s.Call("POST", "/api/v1/auth/mfa", "", body).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 		other.Send("POST", "/api/v1/auth/mfa/passkey-options", object{"challenge": challenge}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 		began.Send("POST", "/api/v1/auth/mfa/passkey-options", object{"challenge": challenge}).Want(200)
-		ada.call("GET", "/auth/me", nil).Want(200) // revoke_previous has no effect yet
+		ada.call("GET", "/auth/me", nil).Want(200) // revoke_previous takes effect when the login is complete
 		a := began.Send("POST", "/api/v1/auth/mfa", body).Want(200)
 		if a.At("accessToken") != nil || began.Cookie("tenantry_session") == session || began.Cookies["tenantry_session"].MaxAge <= 0 {
 			t.Errorf("the answer is %s with %v", a.Text, began.Cookies["tenantry_session"])

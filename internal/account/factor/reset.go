@@ -8,7 +8,7 @@ import (
 )
 
 // JobReset is the kind of job that mails a user that an administrator removed their factors (see
-// Service.HandleReset). The mail is sent by a job, because the command has no mail settings.
+// Service.HandleReset). The mail is sent by a job, because the command does not read the mail settings.
 const JobReset = "account.factors-reset"
 
 type resetNotice struct {

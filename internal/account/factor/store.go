@@ -128,7 +128,7 @@ func (s store) passkeys(ctx context.Context, userID int64) ([]Passkey, error) {
 	return list, nil
 }
 
-// ownerOfPasskey returns the user with a passkey. It returns errAbsent if there is no such passkey.
+// ownerOfPasskey returns the user with a passkey. It returns errAbsent for an unknown passkey.
 func (s store) ownerOfPasskey(ctx context.Context, credentialID string) (int64, error) {
 	id, err := s.q(ctx).OwnerOfPasskey(ctx, credentialID)
 	return id, sqldb.WrapAbsent(err, "find passkey", errAbsent)

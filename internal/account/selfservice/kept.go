@@ -68,7 +68,7 @@ type ExportFactors struct {
 	RecoveryCodes int64          `json:"recovery_codes_remaining"`
 }
 
-// ExportFactor is an authenticator app or a passkey. An authenticator app has no name.
+// ExportFactor is an authenticator app or a passkey. Only passkeys have names.
 type ExportFactor struct {
 	Name       string      `json:"name,omitempty"`
 	CreatedAt  shape.Time  `json:"created_at"`

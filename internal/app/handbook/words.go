@@ -104,6 +104,7 @@ var refusals = map[string]string{
 	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                                                  "NotConfirmed",
 	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                               "NotEnrollable",
 	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                                                     "EmailNotVerified",
+	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED insufficient_scope":                                                                                "AdminNotEnrolled",
 	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED SSO_REQUIRED insufficient_scope":                                                                   "NotEnrolled",
 	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED SSO_REQUIRED insufficient_scope":                                                "NotVerifiedOrEnrolled",
 	"IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope":                                             "NotReady",

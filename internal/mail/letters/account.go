@@ -77,14 +77,14 @@ func (l *Letters) SSOExemptLogin(ctx context.Context, locale, to string, e SSOEx
 	})
 }
 
-// DomainLost is the content of the mail about a domain that is no longer verified.
+// DomainLost is the content of the mail about a lost domain.
 type DomainLost struct {
 	Tenant        string // name
 	Domain        string
 	Record, Value string // the DNS record that was not found
 }
 
-// DomainLost notifies an owner that a domain of the organization is no longer verified.
+// DomainLost notifies an owner that the organization lost a verified domain.
 func (l *Letters) DomainLost(ctx context.Context, locale, to string, d DomainLost) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "domain_lost", to: to, link: l.config.FrontendURL + "/",

@@ -162,7 +162,7 @@ func signOnMails(name, tenant Variable) []Mail {
 			sampleSSOExemptLogin,
 		},
 		{
-			"domain_lost", "A domain of an organization is no longer verified.",
+			"domain_lost", "An organization lost a verified domain.",
 			[]Variable{
 				tenant, {"domain", "Name of the domain.", false},
 				{"record", "Name of the missing DNS record.", false}, {"value", "Value of the missing DNS record.", true},

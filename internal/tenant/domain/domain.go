@@ -51,8 +51,8 @@ func recordName(domain string) string { return "_tenantry." + domain }
 func recordValue(token string) string { return "tenantry-verification=" + token }
 
 // normalize returns the form in which a domain is stored and compared: lower case, punycode, without
-// a final dot. ok is false unless the text is a registrable domain or a subdomain of one that can
-// belong to a tenant.
+// a final dot. ok is false unless the text is a domain that can belong to a tenant:
+// registrable, or below such a domain.
 func normalize(text string) (domain string, ok bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {

@@ -49,7 +49,7 @@ func (s *Service) joinableBy(ctx context.Context, userID int64) (uuid.UUID, int6
 }
 
 // LockFor locks the tenant that new users with a verified email join, in the transaction of ctx, and
-// returns its ID. It returns Nil if there is none.
+// returns its ID. It returns Nil for other addresses.
 func (s *Service) LockFor(ctx context.Context, email string) (uuid.UUID, error) {
 	tenantID, _, err := s.store.joinable(ctx, Of(email))
 	if err != nil || tenantID == uuid.Nil {

@@ -29,7 +29,9 @@ WHERE d.domain = $1 AND d.status = 'verified' AND d.tenant_id <> $2 AND t.delete
 -- A deleted tenant does not keep other tenants from verifying its domains.
 -- name: ReleaseDomain :exec
 UPDATE tenant_domains SET status = 'lost', updated_at = $2
-WHERE domain = $1 AND status = 'verified' AND tenant_id IN (SELECT t.id FROM tenants t WHERE t.deleted_at IS NOT NULL);
+WHERE domain = $1 AND status = 'verified' AND EXISTS (
+    SELECT 1 FROM tenants t WHERE t.id = tenant_domains.tenant_id AND t.deleted_at IS NOT NULL
+);
 
 -- name: DueDomains :many
 SELECT d.tenant_id, d.id, d.domain, d.token FROM tenant_domains d

@@ -57,7 +57,7 @@ type Audit interface {
 
 // Resolver looks up TXT records. *net.Resolver implements it.
 type Resolver interface {
-	// LookupTXT returns the TXT records of a name. If the name has no record, it returns a
+	// LookupTXT returns the TXT records of a name. For a name without records it returns a
 	// *net.DNSError with IsNotFound.
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }

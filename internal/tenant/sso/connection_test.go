@@ -148,7 +148,7 @@ func TestFeatureOfThePlan(t *testing.T) {
 	})
 }
 
-// A test runs in any browser, shows what a login would, and changes nothing else.
+// A test runs in any browser, shows the result of a login, and changes nothing else.
 func TestTestingAConnection(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

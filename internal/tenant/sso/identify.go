@@ -34,7 +34,7 @@ func providerError(what string, err error) error {
 	return fmt.Errorf("%w: %s: %w", errProvider, what, err)
 }
 
-// client returns the OAuth client of a connection. It has no secret.
+// client returns the OAuth client of a connection. The client lacks the secret.
 func client(c Connection, d *document, redirectURI string) oauth2.Config {
 	return oauth2.Config{
 		ClientID: c.ClientID, RedirectURL: redirectURI, Scopes: []string{oidc.ScopeOpenID, "email", "profile"},

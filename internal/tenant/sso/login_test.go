@@ -10,7 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// A person whom nobody knows becomes a member with a new account, once, whatever happens to the
+// An unknown person becomes a member with a new account, once, whatever happens to the
 // email at the issuer.
 func TestProvisioning(t *testing.T) {
 	t.Parallel()

@@ -209,7 +209,9 @@ func (q *Queries) JoinableDomain(ctx context.Context, domain string) (JoinableDo
 
 const releaseDomain = `-- name: ReleaseDomain :exec
 UPDATE tenant_domains SET status = 'lost', updated_at = $2
-WHERE domain = $1 AND status = 'verified' AND tenant_id IN (SELECT t.id FROM tenants t WHERE t.deleted_at IS NOT NULL)
+WHERE domain = $1 AND status = 'verified' AND EXISTS (
+    SELECT 1 FROM tenants t WHERE t.id = tenant_domains.tenant_id AND t.deleted_at IS NOT NULL
+)
 `
 
 type ReleaseDomainParams struct {
