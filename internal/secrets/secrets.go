@@ -63,7 +63,7 @@ func New(secret []byte) (*Key, error) {
 // Seal encrypts a secret with AES-256-GCM. place names the row and the column that store the value:
 // a value that is copied to another place cannot be opened there.
 func (k *Key) Seal(place, secret string) string {
-	sealed := k.aead.Seal(nil, nil, []byte(secret), []byte(place))
+	sealed := k.aead.Seal(nil, nil, []byte(secret), []byte(place)) //nolint:gosec // the cipher generates the nonce
 	return k.id + "." + base64.RawURLEncoding.EncodeToString(sealed)
 }
 

@@ -52,7 +52,7 @@ func TestHashDependsOnKeyPlaceAndCode(t *testing.T) {
 		}
 		seen[hash] = true
 	}
-	if key.Hash("a", "bc") != key.Hash("a", "bc") || !strings.HasPrefix(key.Hash("a", "bc"), key.id+".") {
+	if hash := key.Hash("a", "bc"); hash != newKey(t, 1).Hash("a", "bc") || !strings.HasPrefix(hash, key.id+".") {
 		t.Error("the hash is not constant, or does not begin with the key ID")
 	}
 }

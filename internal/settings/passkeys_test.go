@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"net/url"
 	"testing"
 
@@ -48,7 +49,7 @@ func containsName(err error, name string) bool {
 		return false
 	}
 	for _, one := range joined.Unwrap() {
-		if wrong, ok := one.(*settings.Error); ok && wrong.Name == name {
+		if wrong := (*settings.Error)(nil); errors.As(one, &wrong) && wrong.Name == name {
 			return true
 		}
 	}

@@ -185,7 +185,7 @@ func (s *Service) verifyAssertion(ctx context.Context, user passkeyUser, session
 	if len(data.UserID) > 0 {
 		record, err = party.ValidateLogin(user, data, parsed)
 	} else {
-		record, err = party.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) { return user, nil }, data, parsed)
+		record, err = party.ValidateDiscoverableLogin(func(_, _ []byte) (webauthn.User, error) { return user, nil }, data, parsed)
 	}
 	if err != nil {
 		return Passkey{}, false, fmt.Errorf("%w: %w", errUnverified, err)

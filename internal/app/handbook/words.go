@@ -36,7 +36,8 @@ var kinds = []reference.Kind{
 	{
 		Code: string(fault.ReservationSettled), Name: "ReservationSettledError", Text: "The reservation is settled.",
 		Fields: []reference.Field{{Name: "event_id", Type: "string", Text: "ID of the usage event that settled it."}},
-	}, {
+	},
+	{
 		Code: string(fault.MFARequired), Name: "MFARequiredError", Text: "The login needs a second factor.",
 		Fields: []reference.Field{
 			{Name: "challenge", Type: "string", Optional: true, Text: "Challenge to complete the login with. Absent at the start of an impersonation."},

@@ -164,8 +164,10 @@ func signOnMails(name, tenant Variable) []Mail {
 		{
 			"domain_lost", "An organization lost a verified domain.",
 			[]Variable{
-				tenant, {"domain", "Name of the domain.", false},
-				{"record", "Name of the missing DNS record.", false}, {"value", "Value of the missing DNS record.", true},
+				tenant,
+				{"domain", "Name of the domain.", false},
+				{"record", "Name of the missing DNS record.", false},
+				{"value", "Value of the missing DNS record.", true},
 			},
 			sampleDomainLost,
 		},

@@ -149,7 +149,7 @@ type keySet struct {
 
 // VerifySignature returns the payload of a token if one of the keys has signed it.
 func (k keySet) VerifySignature(ctx context.Context, raw string) ([]byte, error) {
-	token, err := jose.ParseSigned(raw, algorithms)
+	token, err := jose.ParseSignedCompact(raw, algorithms)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package factortest
 
 import (
 	"crypto/hmac"
-	"crypto/sha1" //nolint:gosec // RFC 6238 and all authenticator apps use SHA-1
+	"crypto/sha1"
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
