@@ -37,6 +37,8 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	mux.HandleFunc("GET /sandbox/clock", clocks.show)
 	mux.HandleFunc("POST /sandbox/clock", clocks.move)
 	mux.HandleFunc("GET /sandbox/bar", w.showBar)
+	authenticator := theme.Shell(authenticatorPage, nil)
+	mux.HandleFunc("GET /sandbox/authenticator", func(rw http.ResponseWriter, r *http.Request) { w.showAuthenticator(rw, r, authenticator) })
 	if w.access.Elements {
 		w.registerElements(mux)
 	}

@@ -56,6 +56,9 @@ type Access struct {
 	Coming func(ctx context.Context, limit int) ([]theme.Upcoming, error)
 	// LastEvents returns the provider's latest events, newest first.
 	LastEvents func(ctx context.Context, limit int) ([]theme.Event, error)
+	// Codes returns the present codes of the accounts' authenticator apps, by email. It can be
+	// nil.
+	Codes func(ctx context.Context) ([]TOTPCode, error)
 	// BeforeMove is called before a request moves the clock by d. It can be nil.
 	BeforeMove func(r *http.Request, d time.Duration) error
 	Elements   bool // whether the service has the web components

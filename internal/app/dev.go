@@ -109,7 +109,7 @@ func newSandboxed(
 	}
 	world.Show(sandbox.Access{
 		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret, Brand: sandboxBrand(s),
-		Coming: provider.ListUpcoming, LastEvents: provider.LastEvents,
+		Coming: provider.ListUpcoming, LastEvents: provider.LastEvents, Codes: svc.presentCodes,
 		BeforeMove: func(r *http.Request, d time.Duration) error {
 			svc.drainUsage(r.Context(), d, log)
 			// Otherwise the move would expire the session, and concurrent requests would end it.
@@ -138,6 +138,16 @@ func newSandboxed(
 		svc.api.Mount("/", http.RedirectHandler("/sandbox", http.StatusFound))
 	}
 	return svc, provider, nil
+}
+
+// presentCodes returns the codes for the sandbox's authenticator page.
+func (svc *service) presentCodes(ctx context.Context) ([]sandbox.TOTPCode, error) {
+	present, err := svc.factors.PresentCodes(ctx)
+	codes := make([]sandbox.TOTPCode, len(present))
+	for i, c := range present {
+		codes[i] = sandbox.TOTPCode{Email: c.Email, Code: c.Code, EndsAt: c.EndsAt, Used: c.IsUsed, Confirmed: c.IsConfirmed}
+	}
+	return codes, err
 }
 
 // sandboxBrand returns the look of the sandbox's customer-facing pages: the operator's brand, as on

@@ -12,7 +12,9 @@ import (
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/importer"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // ImportParams configures an import.
@@ -45,6 +47,11 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 		return err
 	}
 	defer commands.CloseJoining(db, &err)
+	key, keyErr := secrets.Read(ctx, db, s.SecretsKey())
+	if sqldb.IsUnavailable(keyErr) {
+		return keyErr
+	}
+	provider.secrets = key // only needed for TOTP secrets
 	// An import sends no mail and creates no link, so the URLs do not matter. The running service
 	// executes the jobs.
 	s.PublicURL = &url.URL{Scheme: "http", Host: "localhost"}
@@ -59,7 +66,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	}
 	return importer.New(importer.Deps{
 		DB: db, Clock: provider.clock, Accounts: d.accounts, Tenants: d.tenants, Team: d.team, Subscriptions: d.subscriptions,
-		Catalog: d.catalog, Provider: platform.provider, Audit: d.audit,
+		Catalog: d.catalog, Provider: platform.provider, Audit: d.audit, Factors: d.factors, SecretsKeyErr: keyErr,
 	}).Import(ctx, importer.Run{Files: files, DryRun: p.DryRun, Out: p.Out, Notes: p.Notes})
 }
 

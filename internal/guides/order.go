@@ -44,6 +44,7 @@ var order = []section{
 	}},
 	{"Run", []entry{
 		{"docs/going-live.md", "Going live", "A checklist before your first customer."},
+		{"docs/second-factors.md", "Second factors", "Authenticator apps, passkeys and recovery codes, and how to require them."},
 		{"docs/single-sign-on.md", "Single sign-on", "Let organizations verify their domains and connect their own issuer."},
 		{"docs/identity-providers.md", "Identity providers", "Log in with Google, Microsoft, GitHub or your own issuer."},
 		{"docs/mail.md", "Email and branding", "Your product name, logo and email texts."},

@@ -37,6 +37,11 @@ type Provider interface {
 	GetSubscription(ctx context.Context, id string) (psp.Subscription, error)
 }
 
+// Factors is the part of second factors that the importer uses. *factor.Service implements it.
+type Factors interface {
+	ImportTOTP(ctx context.Context, userID int64, secret string) error
+}
+
 // Audit records changes in the audit log. *audit.Log implements it.
 type Audit interface {
 	Record(ctx context.Context, e audit.Entry) error
@@ -53,6 +58,10 @@ type Deps struct {
 	Catalog       Catalog
 	Provider      Provider
 	Audit         Audit
+	Factors       Factors
+	// SecretsKeyErr says why secrets cannot be encrypted, or is nil. Then lines with a TOTP secret are
+	// invalid.
+	SecretsKeyErr error
 }
 
 // Service imports CSV files.

@@ -34,7 +34,7 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 	if role == "" {
 		role = team.MemberRole
 	}
-	now := importedLine{kind: kindMembership, key: id, digest: lineHash(r, membershipColumns, ""), made: true}
+	now := importedLine{kind: kindMembership, key: id, digest: lineHash(r, membershipColumns), made: true}
 	if again && user != 0 && before.digest == now.digest {
 		return decision{}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -23,11 +24,11 @@ func hashOf(parts ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// lineHash returns the hash of all columns of a line except one.
-func lineHash(r row, columns []column, except string) string {
+// lineHash returns the hash of all columns of a line except some.
+func lineHash(r row, columns []column, except ...string) string {
 	var parts []string
 	for _, c := range columns {
-		if c.name != except {
+		if !slices.Contains(except, c.name) {
 			parts = append(parts, r.get(c.name))
 		}
 	}

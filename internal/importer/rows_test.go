@@ -66,10 +66,14 @@ func TestUserOf(t *testing.T) {
 		{"a region", []string{"locale", "fr-FR"}, []string{"locale: must be one of"}},
 		{"another word for yes", []string{"verified", "1"}, []string{"verified: must be true or false"}},
 		{"a password in place of its hash", []string{"password_hash", "secret"}, []string{"password_hash: must be a bcrypt hash"}},
+		{"a secret of an authenticator app", []string{"verified", "true", "totp_secret", "gezd gnbv gy3t qojq"}, nil},
+		{"no base32", []string{"verified", "true", "totp_secret", "0189"}, []string{"totp_secret: must be the secret"}},
+		{"a secret that is too short", []string{"verified", "true", "totp_secret", "GEZDGNBVGY3TQ"}, []string{"totp_secret: must be the secret"}},
+		{"a secret without a verified address", []string{"totp_secret", "GEZDGNBVGY3TQOJQ"}, []string{"totp_secret: needs a verified address"}},
 		{
 			"all at once",
-			[]string{"email", "x", "name", "\x00", "locale", "xx", "verified", "yes", "password_hash", "x"},
-			[]string{"email:", "name:", "locale:", "verified:", "password_hash:"},
+			[]string{"email", "x", "name", "\x00", "locale", "xx", "verified", "yes", "password_hash", "x", "totp_secret", "x"},
+			[]string{"email:", "name:", "locale:", "verified:", "password_hash:", "totp_secret:"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -29,7 +29,7 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	if err != nil {
 		return decision{}, err
 	}
-	now := importedLine{kind: kindSubscription, key: pspID, digest: lineHash(r, subscriptionColumns, ""), made: true}
+	now := importedLine{kind: kindSubscription, key: pspID, digest: lineHash(r, subscriptionColumns), made: true}
 	if again && before.digest == now.digest {
 		return decision{}, nil
 	}

@@ -45,7 +45,7 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	if err != nil {
 		return decision{}, err
 	}
-	now := importedLine{kind: kindTenant, key: r.get("id"), digest: lineHash(r, tenantColumns, ""), made: true}
+	now := importedLine{kind: kindTenant, key: r.get("id"), digest: lineHash(r, tenantColumns), made: true}
 	switch {
 	case again && before.digest == now.digest:
 		return decision{}, nil

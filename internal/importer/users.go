@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -19,12 +20,22 @@ import (
 const kindUser, kindEmail, kindGone = "user", "email", "gone"
 
 var userColumns = []column{
-	{"id", true}, {"email", true}, {"name", true}, {"locale", false}, {"verified", false}, {"password_hash", false},
+	{"id", true}, {"email", true}, {"name", true}, {"locale", false}, {"verified", false}, {"password_hash", false}, {"totp_secret", false},
+}
+
+// importedUser is a line of the users file.
+type importedUser struct {
+	account.ImportedUser
+
+	totpSecret string // "" for a user without an authenticator app
 }
 
 // user decides how to import a line of the users file.
 func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	u, err := userOf(r)
+	if err == nil && u.totpSecret != "" && s.deps.SecretsKeyErr != nil {
+		err = newProblem("totp_secret", "needs the service's secrets key (TENANTRY_SECRETS_KEY_FILE): %v", s.deps.SecretsKeyErr)
+	}
 	if err != nil {
 		return decision{}, err
 	}
@@ -39,9 +50,9 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	// Leave the password hash out of the digest: it is only used for new accounts, because users
-	// change their passwords.
-	now := importedLine{kind: kindUser, key: r.get("id"), digest: lineHash(r, userColumns, "password_hash"), made: true}
+	// Leave the password hash and the TOTP secret out of the digest: they are only used for new
+	// accounts, because users change them.
+	now := importedLine{kind: kindUser, key: r.get("id"), digest: lineHash(r, userColumns, "password_hash", "totp_secret"), made: true}
 	id := strconv.FormatInt(known.ID, 10)
 	switch {
 	case again && before.digest == now.digest:
@@ -54,7 +65,7 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	case again && !before.made:
 		return s.keepUnchanged(now, id, "there was an account with this address before; it stays as it is"), nil
 	case again:
-		return s.updateUser(now, known, u), nil
+		return s.updateUser(now, known, u.ImportedUser), nil
 	case found && !known.Verified:
 		return decision{}, newProblem("email", "an account with this address exists, but the address is not verified, so it can belong to a different person")
 	case found:
@@ -63,14 +74,17 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	}
 	return decision{action: create, do: func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-			made, err := s.deps.Accounts.Import(ctx, u)
+			made, err := s.deps.Accounts.Import(ctx, u.ImportedUser)
+			if err == nil && u.totpSecret != "" {
+				err = s.deps.Factors.ImportTOTP(ctx, made, u.totpSecret)
+			}
 			if err != nil {
 				return err
 			}
 			now.resourceID = strconv.FormatInt(made, 10)
 			return s.finish(ctx, now, &audit.Entry{
 				Action: "user.imported", Resource: "user", ResourceID: now.resourceID,
-				After: map[string]any{"email_verified": u.Verified, "has_password": u.PasswordHash != nil},
+				After: map[string]any{"email_verified": u.Verified, "has_password": u.PasswordHash != nil, "mfa_enabled": u.totpSecret != ""},
 			})
 		})
 	}}, nil
@@ -121,7 +135,7 @@ func (s *Service) finish(ctx context.Context, now importedLine, e *audit.Entry) 
 }
 
 // userOf parses a line of the users file.
-func userOf(r row) (u account.ImportedUser, err error) {
+func userOf(r row) (u importedUser, err error) {
 	var problems []error
 	if u.Email, err = mail.NormalizeAddress(r.get("email")); err != nil {
 		problems = append(problems, newProblem("email", "is not an email address: %q", r.get("email")))
@@ -141,6 +155,13 @@ func userOf(r row) (u account.ImportedUser, err error) {
 	if u.PasswordHash = r.optional("password_hash"); u.PasswordHash != nil {
 		if err := account.CheckHash(*u.PasswordHash); err != nil {
 			problems = append(problems, newProblem("password_hash", "%v", err)) // the message never contains the hash
+		}
+	}
+	if secret := r.get("totp_secret"); secret != "" {
+		if u.totpSecret, err = factor.ParseSecret(secret); err != nil {
+			problems = append(problems, newProblem("totp_secret", "%v", err)) // the message never contains the secret
+		} else if !u.Verified {
+			problems = append(problems, newProblem("totp_secret", "needs a verified address"))
 		}
 	}
 	return u, errors.Join(problems...)

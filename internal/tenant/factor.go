@@ -1,8 +1,12 @@
 package tenant
 
 import (
+	"context"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -16,9 +20,32 @@ var (
 	errFactorUnset   = fault.OnField("require_mfa_from", "validation.factor_not_required")
 )
 
+// updateFactor is Update for a change that contains the second factor that a tenant requires of its
+// members.
+//
+// Invariant: it locks the tenant and then the caller before it reads the caller again, and a removal
+// of factors locks the caller too. So a caller whose last factor is removed at the same time cannot
+// turn the requirement on afterwards.
+func (s *Service) updateFactor(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (t Tenant, err error) {
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.Lock(ctx, id); err != nil {
+			return err
+		}
+		if err := s.deps.Accounts.LockExisting(ctx, authz.FromContext(ctx).UserID); err != nil {
+			return err
+		}
+		if err := authz.Recheck(ctx); err != nil {
+			return err
+		}
+		t, err = s.Update(ctx, id, change)
+		return err
+	})
+	return t, err
+}
+
 // applyFactor applies the second factor that a tenant requires of its members (rules:
-// account#required-factors): whether it is required, and from which day on. hasFactor reports whether the caller has a second
-// factor. Absent fields leave the requirement unchanged.
+// account#required-factors): whether it is required, and from which day on. hasFactor reports
+// whether the caller has a second factor. Absent fields leave the requirement unchanged.
 func (s *Service) applyFactor(isRequired shape.Opt[bool], from shape.Opt[string], hasFactor bool, t *Tenant) error {
 	if !isRequired.Set && !from.Set {
 		return nil

@@ -82,7 +82,7 @@ func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	return f
 }
 
-// change returns the change of a tenant by a caller.
+// change returns the change of a tenant by a caller, whose factor it reads when it is called.
 func (in *updateInput) change(s *Service, caller *authz.Caller) func(*Tenant) error {
 	return func(t *Tenant) error {
 		t.Slug = in.Body.Slug.OrValue(t.Slug)
@@ -92,7 +92,11 @@ func (in *updateInput) change(s *Service, caller *authz.Caller) func(*Tenant) er
 
 // Update handles PATCH /tenant.
 func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Body[TenantUpdated], error) {
-	t, err := h.svc.Update(ctx, authz.TenantID(ctx), in.change(h.svc, authz.FromContext(ctx)))
+	update := h.svc.Update
+	if in.Body.RequireMFA.Set || in.Body.RequireMFAFrom.Set {
+		update = h.svc.updateFactor
+	}
+	t, err := update(ctx, authz.TenantID(ctx), in.change(h.svc, authz.FromContext(ctx)))
 	if err != nil {
 		return nil, err
 	}

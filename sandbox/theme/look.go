@@ -151,6 +151,7 @@ func (f Frame) Nav() []Group {
 		clock,
 		{"Webhooks", "/sandbox/hooks", "hook", "Webhooks", true},
 		{"Sign-in", "/sandbox/idp", "key", "Sign-in", false},
+		{"Authenticator", "/sandbox/authenticator", "lock", "Authenticator", false},
 		chaos,
 	}}, payments}
 }

@@ -24,4 +24,7 @@ var (
 	errAbsent     = errors.New("factor not found")
 	errNoAccount  = errors.New("no account has this email")
 	errUnverified = errors.New("the passkey does not verify")
+
+	errSecret        = errors.New("must be the secret of an authenticator app in base32, with 10 to 64 bytes, for SHA-1, 6 digits and 30 seconds")
+	errNoTransaction = errors.New("the import of an authenticator app needs a transaction")
 )

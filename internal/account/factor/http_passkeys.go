@@ -28,7 +28,7 @@ func (h *HTTP) ConfirmationOptions(ctx context.Context, _ *struct{}) (*rest.Data
 
 type passkeyInput struct {
 	Body struct {
-		ChallengeID string       `json:"challenge_id" maxLength:"255" doc:"ID of the challenge in the options."`
+		ChallengeID string       `json:"challenge_id" doc:"ID of the challenge in the options."`
 		Name        string       `json:"name" format:"name" minLength:"1" maxLength:"255" example:"MacBook"`
 		Credential  shape.Object `json:"credential" maxBytes:"65536" doc:"The public key credential of the browser, as JSON."`
 	}
@@ -98,13 +98,26 @@ func (h *HTTP) RemovePasskey(ctx context.Context, in *removeInput) (*rest.NoBody
 	return &rest.NoBody{}, h.svc.RemovePasskey(ctx, authz.FromContext(ctx), id, in.Body.Confirmation)
 }
 
+// optionalCredential is a credential that is absent, null or an empty string if the request has
+// another factor.
+type optionalCredential struct{ shape.Object }
+
+// Schema returns the schema of the type.
+func (optionalCredential) Schema(r *shape.Registry) *shape.Schema {
+	s := shape.Object{}.Schema(r)
+	s.TakesEmpty = true
+	return s
+}
+
+// The texts have no maximum length: a long one is a wrong code or an unknown challenge, like every
+// other text of the wrong form.
 type secondFactorInput struct {
 	Body struct {
-		Challenge    string            `json:"challenge" format:"password" minLength:"1" maxLength:"255" doc:"The challenge of the login."`
-		Code         shape.Opt[string] `json:"code,omitzero" nullable:"true" format:"password" maxLength:"1024" doc:"Code of the authenticator app. Exactly one of code, recovery_code and credential is required."`
-		RecoveryCode shape.Opt[string] `json:"recovery_code,omitzero" nullable:"true" format:"password" maxLength:"1024" doc:"A recovery code."`
-		Credential   shape.Object      `json:"credential,omitempty" nullable:"true" maxBytes:"65536" doc:"The public key credential of the browser, as JSON."`
-		Remember     shape.Opt[bool]   `json:"remember,omitzero" doc:"Whether to keep the cookie session for 30 days without use. Default: the value of the login."`
+		Challenge    string             `json:"challenge" format:"password" minLength:"1" doc:"The challenge of the login."`
+		Code         shape.Opt[string]  `json:"code,omitzero" nullable:"true" format:"password" doc:"Code of the authenticator app. Exactly one of code, recovery_code and credential is required."`
+		RecoveryCode shape.Opt[string]  `json:"recovery_code,omitzero" nullable:"true" format:"password" doc:"A recovery code."`
+		Credential   optionalCredential `json:"credential,omitzero" nullable:"true" maxBytes:"65536" doc:"The public key credential of the browser, as JSON."`
+		Remember     shape.Opt[bool]    `json:"remember,omitzero" doc:"Whether to keep the cookie session for 30 days without use. Default: the value of the login."`
 	}
 }
 
@@ -113,7 +126,7 @@ func (h *HTTP) CheckSecondFactor(ctx context.Context, in *secondFactorInput) err
 	given := 0
 	for _, isGiven := range []bool{
 		in.Body.Code.Value != "" || rest.IsBroken(ctx, "code"), in.Body.RecoveryCode.Value != "" || rest.IsBroken(ctx, "recovery_code"),
-		len(in.Body.Credential) > 0 || rest.IsBroken(ctx, "credential"),
+		len(in.Body.Credential.Object) > 0 || rest.IsBroken(ctx, "credential"),
 	} {
 		if isGiven {
 			given++
@@ -140,7 +153,7 @@ func (h *HTTP) CompleteLogin(ctx context.Context, in *secondFactorInput) (*rest.
 		return nil, err
 	}
 	a := Attempt{
-		Challenge: in.Body.Challenge, Code: in.Body.Code.Value, RecoveryCode: in.Body.RecoveryCode.Value, Credential: in.Body.Credential,
+		Challenge: in.Body.Challenge, Code: in.Body.Code.Value, RecoveryCode: in.Body.RecoveryCode.Value, Credential: in.Body.Credential.Object,
 		Remember: in.Body.Remember.Or(nil),
 	}
 	grant := account.GrantOf(ctx)
@@ -162,7 +175,7 @@ func (h *HTTP) CompleteLogin(ctx context.Context, in *secondFactorInput) (*rest.
 
 type challengeInput struct {
 	Body struct {
-		Challenge string `json:"challenge" format:"password" minLength:"1" maxLength:"255" doc:"The challenge of the login."`
+		Challenge string `json:"challenge" format:"password" minLength:"1" doc:"The challenge of the login."`
 	}
 }
 
@@ -182,7 +195,7 @@ func (h *HTTP) LoginOptions(ctx context.Context, _ *struct{}) (*rest.Data[Passke
 
 type passkeyLoginInput struct {
 	Body struct {
-		ChallengeID string       `json:"challenge_id" maxLength:"255" doc:"ID of the challenge in the options."`
+		ChallengeID string       `json:"challenge_id" doc:"ID of the challenge in the options."`
 		Credential  shape.Object `json:"credential" maxBytes:"65536" doc:"The public key credential of the browser, as JSON."`
 	}
 }

@@ -18,6 +18,9 @@ UPDATE users SET mfa_enabled = $2 WHERE id = $1;
 -- name: TOTP :one
 SELECT secret, last_step, created_at, confirmed_at, last_used_at FROM user_totp WHERE user_id = $1;
 
+-- name: AllTOTP :many
+SELECT t.user_id, u.email, t.secret, t.last_step, t.confirmed_at FROM user_totp t JOIN users u ON u.id = t.user_id ORDER BY u.email;
+
 -- name: PutTOTP :exec
 INSERT INTO user_totp (user_id, secret, last_step, created_at) VALUES ($1, $2, 0, $3)
 ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, last_step = 0, created_at = excluded.created_at, confirmed_at = NULL, last_used_at = NULL;

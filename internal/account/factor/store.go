@@ -72,6 +72,12 @@ func (s store) updateEnabled(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(err, "store second factor of user")
 }
 
+// allTOTP returns the authenticator apps of all users, by email.
+func (s store) allTOTP(ctx context.Context) ([]factorsql.AllTOTPRow, error) {
+	rows, err := s.q(ctx).AllTOTP(ctx)
+	return rows, sqldb.Wrap(err, "list authenticator apps")
+}
+
 // countRecoveryCodes returns the number of recovery codes of a user, and how many are unused.
 func (s store) countRecoveryCodes(ctx context.Context, userID int64) (codes, remaining int64, err error) {
 	row, err := s.q(ctx).CountRecoveryCodes(ctx, userID)

@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -20,11 +22,30 @@ const (
 	tolerance    = 1  // steps before and after the current one
 )
 
+// secretEncoding is the encoding of secrets, also in the database before encryption.
+var secretEncoding = base32.StdEncoding.WithPadding(base32.NoPadding)
+
 // newTOTPSecret returns a random secret in base32 without padding.
 func newTOTPSecret() string {
 	secret := make([]byte, secretLength)
 	_, _ = rand.Read(secret) // crypto/rand never fails: it crashes the program instead
-	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
+	return secretEncoding.EncodeToString(secret)
+}
+
+// Limits of a secret from another system, in bytes. Many systems use 10, less than RFC 4226
+// requires of new secrets.
+const minSecret, maxSecret = 10, 64
+
+// ParseSecret returns the secret of an authenticator app of another system in the form in which it
+// is stored. It ignores case, spaces, hyphens and padding. The error does not contain the secret.
+func ParseSecret(text string) (string, error) {
+	text = strings.TrimRight(strings.NewReplacer(" ", "", "-", "").Replace(strings.ToUpper(text)), "=")
+	key, err := secretEncoding.DecodeString(text)
+	isCut := slices.Contains([]int{1, 3, 6}, len(text)%8) // the decoder drops the last character
+	if err != nil || isCut || len(key) < minSecret || len(key) > maxSecret {
+		return "", errSecret
+	}
+	return secretEncoding.EncodeToString(key), nil
 }
 
 // totpCode returns the code of a time step (RFC 6238 with SHA-1 and six digits).
@@ -40,7 +61,7 @@ func totpCode(secret []byte, step int64) string {
 // matchTOTP returns the time step for which a code is valid. It reports false for a wrong code, and
 // for a code of a step at or before last: each step is accepted once (RFC 6238, section 5.2).
 func matchTOTP(secret, code string, last int64, now time.Time) (step int64, ok bool) {
-	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret)
+	key, err := secretEncoding.DecodeString(secret)
 	if err != nil || len(code) != codeDigits {
 		return 0, false
 	}

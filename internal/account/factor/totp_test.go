@@ -20,6 +20,24 @@ func TestCodesOfTheStandard(t *testing.T) {
 	}
 }
 
+// A secret of another system is read without regard to case, spaces, hyphens and padding.
+func TestParseSecret(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "gezd gnbv gy3t qojq": "GEZDGNBVGY3TQOJQ",
+		"GEZD-GNBV-GY3T-QOJQ-GE======": "GEZDGNBVGY3TQOJQGE", strings.Repeat("A", 102) + "A": strings.Repeat("A", 103),
+		"": "", "GEZDGNBVGY3TQOI": "", "GEZDGNBVGY3TQOJ1": "", "GEZDGNBVGY3TQOJQG": "", "no secret at all": "", strings.Repeat("A", 104): "",
+	} {
+		got, err := ParseSecret(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+		if err != nil && text != "" && strings.Contains(err.Error(), text) {
+			t.Errorf("the error contains the secret: %v", err)
+		}
+	}
+}
+
 // A code is accepted one step before and after its own, and no step twice or backwards.
 func TestStepsAreAcceptedOnce(t *testing.T) {
 	t.Parallel()

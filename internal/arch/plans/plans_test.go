@@ -80,6 +80,7 @@ var whole = map[string]string{
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",
 	"statssql.WaitingJobs":                   "an admin's home, up to its limit",
 	"webhooksql.AllEndpoints":                "the sandbox alone",
+	"factorsql.AllTOTP":                      "the sandbox alone",
 	"webhooksql.EndLeases":                   "a start on SQLite",
 	"webhooksql.Backlog":                     "the figure of a metric, up to its limit, of indexes of what waits",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",

@@ -35,6 +35,7 @@ type Schema struct {
 	Values        *Schema        `json:"-"` // values of an object with arbitrary keys
 	IsFreeForm    bool           `json:"-"` // object with arbitrary keys and values
 	IsClosed      bool           `json:"-"` // object that rejects unknown keys
+	TakesEmpty    bool           `json:"-"` // nullable object for which an empty string counts as null
 	Description   string         `json:"description,omitempty"`
 	Format        string         `json:"format,omitempty"`
 	Pattern       *regexp.Regexp `json:"pattern,omitzero"`

@@ -211,7 +211,7 @@ func (p *Property) present(value jsontext.Value) jsontext.Value {
 // isEmptyString reports whether a value is an empty string. Spaces count in a password, which is
 // not trimmed.
 func (s *Schema) isEmptyString(value jsontext.Value) bool {
-	if s.Type != TypeString || value.Kind() != '"' {
+	if s.Type != TypeString && !s.TakesEmpty || value.Kind() != '"' {
 		return false
 	}
 	return len(value) == len(`""`) || s.Format != "password" && len(bytes.TrimSpace(unquote(value))) == 0

@@ -61,7 +61,9 @@ func (s *Service) identify(ctx context.Context, c Connection, reply oauth.Reply,
 	if config.ClientSecret, err = s.deps.Secrets.Open(secretPlace(c.ID), c.Secret); err != nil {
 		return person{}, err
 	}
-	ctx = oidc.ClientContext(ctx, &http.Client{Transport: transport{s.deps.Client}})
+	// A redirect would send the client secret to another server.
+	noRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	ctx = oidc.ClientContext(ctx, &http.Client{Transport: transport{s.deps.Client}, CheckRedirect: noRedirects})
 	token, err := config.Exchange(ctx, reply.Code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		return person{}, providerError("token", err)
@@ -110,7 +112,7 @@ func readClaims(c Connection, t *oidc.IDToken, accessToken, nonce string) (perso
 		err = errors.New("the subject is missing")
 	case len(t.Subject) > maxSubject:
 		err = errors.New("the subject is too long")
-	case len(t.Audience) > 1 && read.AuthorizedParty != c.ClientID:
+	case read.AuthorizedParty != c.ClientID && (len(t.Audience) > 1 || read.AuthorizedParty != ""):
 		err = errors.New("unexpected audience")
 	case t.AccessTokenHash != "":
 		err = t.VerifyAccessToken(accessToken)

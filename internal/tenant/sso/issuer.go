@@ -2,6 +2,9 @@ package sso
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,10 +28,23 @@ const (
 	documentLifetime = time.Hour
 	// keyPause is the minimum time between two requests for the keys because of unknown key IDs.
 	keyPause = time.Minute
+	// minRSABits is the minimum size of an RSA key (RFC 7518, section 3.3).
+	minRSABits = 2048
 )
 
 // algorithms are the accepted algorithms of ID tokens.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.ES256}
+
+// isAccepted reports whether a key is a public key for one of the algorithms.
+func isAccepted(key jose.JSONWebKey) bool {
+	switch k := key.Key.(type) {
+	case *rsa.PublicKey:
+		return k.N.BitLen() >= minRSABits
+	case *ecdsa.PublicKey:
+		return k.Curve == elliptic.P256()
+	}
+	return false
+}
 
 // issuers reads and caches the documents of issuers.
 type issuers struct {
@@ -191,7 +207,7 @@ func (k keySet) loadKeys(ctx context.Context, kid string) ([]jose.JSONWebKey, er
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		if json.Unmarshal(raw, &key) == nil && key.Valid() { // skip keys of unknown kinds
+		if json.Unmarshal(raw, &key) == nil && key.Valid() && isAccepted(key) { // skip other keys
 			keys = append(keys, key)
 		}
 	}
@@ -203,6 +219,6 @@ func (k keySet) loadKeys(ctx context.Context, kid string) ([]jose.JSONWebKey, er
 
 func matchingKeys(keys []jose.JSONWebKey, kid string) []jose.JSONWebKey {
 	return slices.DeleteFunc(slices.Clone(keys), func(key jose.JSONWebKey) bool {
-		return key.Use == "enc" || !key.IsPublic() || kid != "" && key.KeyID != kid
+		return key.Use == "enc" || kid != "" && key.KeyID != kid
 	})
 }

@@ -13,6 +13,47 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const allTOTP = `-- name: AllTOTP :many
+SELECT t.user_id, u.email, t.secret, t.last_step, t.confirmed_at FROM user_totp t JOIN users u ON u.id = t.user_id ORDER BY u.email
+`
+
+type AllTOTPRow struct {
+	UserID      int64
+	Email       string
+	Secret      string
+	LastStep    int64
+	ConfirmedAt *time.Time
+}
+
+func (q *Queries) AllTOTP(ctx context.Context) ([]AllTOTPRow, error) {
+	rows, err := q.db.QueryContext(ctx, allTOTP)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AllTOTPRow{}
+	for rows.Next() {
+		var i AllTOTPRow
+		if err := rows.Scan(
+			&i.UserID,
+			&i.Email,
+			&i.Secret,
+			&i.LastStep,
+			&i.ConfirmedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const clearPasskeyHandle = `-- name: ClearPasskeyHandle :exec
 UPDATE users SET passkey_handle = NULL WHERE id = $1
 `

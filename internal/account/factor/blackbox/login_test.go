@@ -1,6 +1,10 @@
-package factor_test
+package blackbox_test
 
 import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,8 +36,6 @@ func TestLoginWithASecondFactor(t *testing.T) {
 		mfa(object{"challenge": challenge}).WantInvalid("code")
 		mfa(object{"challenge": challenge, "code": "", "recovery_code": nil}).WantInvalid("code")
 		mfa(object{"challenge": challenge, "code": "1", "recovery_code": "2"}).WantInvalid("code")
-		mfa(object{"challenge": challenge, "code": 123456}).WantInvalid("code")
-		mfa(object{"challenge": challenge, "credential": "x"}).WantInvalid("credential")
 		mfa(object{"challenge": "unknown", "code": "123456"}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 		s.Call("POST", "/api/v1/auth/mfa/passkey-options", "", object{}).WantInvalid("challenge")
 		s.Call("POST", "/api/v1/auth/mfa/passkey-options", "", object{"challenge": "unknown"}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
@@ -55,6 +57,98 @@ func TestLoginWithASecondFactor(t *testing.T) {
 		s.Advance(5*time.Minute + time.Second)
 		complete(s, challenge, "recovery_code", ada.codes[0]).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 	})
+}
+
+// The rules for the fields of /auth/mfa: null and an empty string count as absent, another type is
+// 422 on its field, and a text of the wrong form is a wrong factor. 422 is not an attempt.
+func TestFieldsOfASecondFactor(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := register(s, "ada@example.com").enroll()
+		key := ada.addPasskey("key")
+		fields := []string{"code", "recovery_code", "credential"}
+		challenge := ada.challenge()
+		send := func(more object) apptest.Reply {
+			return s.Call("POST", "/api/v1/auth/mfa", "", apptest.WithChanges(object{"challenge": challenge}, more))
+		}
+		for _, missing := range []any{apptest.Absent, nil, ""} {
+			send(object{"challenge": missing, "code": "123456"}).WantInvalid("challenge")
+			send(object{"code": missing, "recovery_code": missing, "credential": missing}).WantInvalid("code")
+		}
+		for _, field := range fields {
+			for _, wrong := range []any{1, true, []any{}} {
+				send(object{field: wrong}).As(field).WantInvalid(field)
+			}
+		}
+		send(object{"credential": "x"}).WantInvalid("credential")
+		for _, field := range []string{"code", "recovery_code"} {
+			send(object{field: object{}}).As(field).WantInvalid(field)
+		}
+		send(object{"code": "1", "credential": object{}}).WantInvalid("code")
+		send(object{"code": "1", "recovery_code": "1", "credential": object{}}).WantInvalid("code")
+		send(object{"code": "1", "remember": "yes"}).WantInvalid("remember")
+		send(object{"challenge": 1, "code": "1"}).WantInvalid("challenge")
+		long := strings.Repeat("1", 5000)
+		send(object{"challenge": long, "code": "123456"}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
+
+		// Each of the three fields works next to empty ones.
+		send(object{"code": ada.code(), "recovery_code": "", "credential": ""}).Want(200)
+		challenge = ada.challenge()
+		send(object{"recovery_code": ada.codes[0], "code": nil, "credential": nil}).Want(200)
+		challenge = ada.challenge()
+		send(object{"credential": secondFactor(s, challenge, key), "code": "", "recovery_code": ""}).Want(200)
+
+		// A text or a credential of the wrong form is an attempt, also for another user's passkey.
+		eve := register(s, "eve@example.com").addPasskey("key")
+		challenge = ada.challenge()
+		for _, wrong := range []object{
+			{"code": long}, {"code": " "}, {"recovery_code": "x"}, {"credential": object{}}, {"credential": secondFactor(s, challenge, eve)},
+		} {
+			send(wrong).WantRefused(401, "INVALID_MFA_CODE")
+		}
+		send(object{"code": ada.code()}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
+		s.Call("POST", "/api/v1/auth/mfa/passkey-options", "", object{"challenge": challenge}).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
+		challenge = ada.challenge()
+		send(object{"credential": key.Assert(object{"challenge": "AAAA", "rpId": "localhost"})}).WantRefused(401, "INVALID_MFA_CODE") // without options
+
+		// A login with a passkey has the same form.
+		o := s.Call("POST", "/api/v1/auth/passkey/options", "", nil).Want(200)
+		login := func(more object) apptest.Reply {
+			return s.Call("POST", "/api/v1/auth/passkey", "", apptest.WithChanges(object{
+				"challenge_id": o.Str("data.challenge_id"), "credential": key.Assert(o.At("data.options").(object)),
+			}, more))
+		}
+		for _, missing := range []any{apptest.Absent, nil, "", 1, []any{}} {
+			login(object{"credential": missing}).WantInvalid("credential")
+			login(object{"challenge_id": missing}).WantInvalid("challenge_id")
+		}
+		for _, unknown := range []string{"x", apptest.NoSuchID, long} {
+			login(object{"challenge_id": unknown}).WantRefused(401, "INVALID_CREDENTIALS")
+		}
+		login(nil).Want(200).WantAt("isNewUser", nil)
+		o = s.Call("POST", "/api/v1/auth/passkey/options", "", nil).Want(200)
+		s.Advance(5*time.Minute + time.Second)
+		login(nil).WantRefused(401, "INVALID_CREDENTIALS")
+	})
+}
+
+// The four public routes share the limit of logins of an address.
+func TestAddressLimitOfSecondFactors(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		paths := []string{"/auth/mfa", "/auth/mfa/passkey-options", "/auth/passkey/options", "/auth/passkey"}
+		limited := func(status int) {
+			t.Helper()
+			for _, path := range paths {
+				if a := s.Call("POST", "/api/v1"+path, "", object{}); (a.Status == 429) != (status == 429) {
+					t.Errorf("%s: %d %s", path, a.Status, a.Text)
+				}
+			}
+		}
+		limited(0)
+		limited(0)
+		limited(429)
+	}, func(s *settings.Settings) { s.RateLimits = map[string]int{limit.LoginAddress: 8} })
 }
 
 func TestPasskeyLogin(t *testing.T) {
@@ -149,38 +243,79 @@ func TestChallengesEnd(t *testing.T) {
 	})
 }
 
-// Wrong codes are counted per account, over all logins, apart from passwords. The right code is
-// refused meanwhile, and a passkey works. The count survives a password reset.
+// Wrong codes are counted per account, over all logins and addresses, apart from passwords. The
+// right code is refused meanwhile, and a passkey works. The count survives a password reset.
 func TestWrongCodes(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := register(s, "ada@example.com").enroll()
 		key := ada.addPasskey("key")
-		for range 2 {
-			challenge := ada.challenge()
-			for range 5 {
-				complete(s, challenge, "code", "000000").WantRefused(401, "INVALID_MFA_CODE")
-			}
-		}
-		tries := 500 // of 10,000 in the long form
-		if dbtest.IsLong() {
-			tries = 10_000
-		}
-		challenge := ada.challenge()
+		checked, left, challenge := 0, 0, ""
+		tries := dbtest.Rounds(500, 10_000)
 		for i := range tries {
-			if i%100 == 0 {
-				challenge = ada.challenge()
+			if left == 0 || i%500 == 0 {
+				left, challenge = 5, from(s, i, "/auth/login", object{"email": ada.email, "password": password}).Want(403).Str("challenge")
 			}
-			r := s.NewRequest("POST", "/api/v1/auth/mfa", "", object{"challenge": challenge, "code": "000001"})
-			if a := s.Do(r); a.Status != 429 || a.Header.Get("Retry-After") == "" {
+			factor, value := "code", "000001"
+			if i%2 == 1 {
+				factor, value = "recovery_code", "AAAAA-AAAAA"
+			}
+			switch a := from(s, i, "/auth/mfa", object{"challenge": challenge, factor: value}); {
+			case a.Status == 401:
+				checked++
+				left--
+			case a.Status != 429 || a.Header.Get("Retry-After") == "":
 				t.Fatalf("attempt %d: %d %s", i, a.Status, a.Text)
 			}
+			if i == tries/2 {
+				passkeyLogin(s, key).Want(200)
+			}
 		}
-		complete(s, challenge, "code", ada.code()).Want(429)
+		// The first ten, and one whenever the account was open again: after 1, 3 and 7 minutes.
+		if checked < 10 || checked > 13 {
+			t.Errorf("%d of %d codes were checked", checked, tries)
+		}
+		t.Logf("%d wrong codes: %d were checked, and %d refused", tries, checked, tries-checked)
+		for complete(s, ada.challenge(), "code", "000001").Status == 429 { // the next wrong code closes the account for longer
+			s.Advance(step)
+		}
+		challenge = ada.challenge()
+		complete(s, challenge, "code", factortest.Code(t, ada.secret, s.Now())).Want(429)
 		complete(s, challenge, "recovery_code", ada.codes[0]).Want(429)
 		complete(s, challenge, "credential", secondFactor(s, challenge, key)).Want(200) // 429 did not count as an attempt
 		passkeyLogin(s, key).Want(200)
+
+		s.Call("POST", "/api/v1/auth/forgot-password", "", object{"email": ada.email}).Want(200)
+		apptest.Eventually(t, "the mail with the link", func() bool { return resetToken(s, ada.email) != "" })
+		s.Call("POST", "/api/v1/auth/reset-password", "", object{
+			"email": ada.email, "token": resetToken(s, ada.email), "password": password, "password_confirmation": password,
+		}).Want(200)
+		complete(s, ada.challenge(), "recovery_code", ada.codes[0]).Want(429)
 		s.Advance(20 * time.Minute)
 		complete(s, ada.challenge(), "code", ada.code()).Want(200)
-	}, func(s *settings.Settings) { s.RateLimits = map[string]int{limit.LoginAccount: 10} })
+	}, func(s *settings.Settings) {
+		s.RateLimits = map[string]int{limit.LoginAccount: 10, limit.LoginAddress: 60}
+		s.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	})
+}
+
+// from makes a request from the i-th of many addresses.
+func from(s *apptest.Server, i int, path string, body object) apptest.Reply {
+	s.T.Helper()
+	r := s.NewRequest("POST", "/api/v1"+path, "", body)
+	r.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", i/250, i%250))
+	return s.Do(r)
+}
+
+var resetLink = regexp.MustCompile(`/reset-password\?\S*token=([A-Za-z0-9]+)`)
+
+// resetToken returns the token of the latest mailed link for a password reset, or "".
+func resetToken(s *apptest.Server, email string) string {
+	s.T.Helper()
+	for _, m := range s.Mails(email) {
+		if link := resetLink.FindStringSubmatch(m["text"].(string)); link != nil {
+			return link[1]
+		}
+	}
+	return ""
 }

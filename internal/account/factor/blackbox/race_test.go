@@ -1,13 +1,16 @@
-package factor_test
+package blackbox_test
 
 import (
+	"context"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit/factortest"
 )
 
@@ -135,6 +138,52 @@ func TestLoginDuringAReset(t *testing.T) {
 				login.WantRefused(400, "MFA_CHALLENGE_EXPIRED")
 			}
 			ada.Token = ada.login(nil).Want(200).Str("accessToken")
+		}
+	})
+}
+
+// A caller whose last factor is removed at the same time cannot require one of the members.
+func TestRequirementDuringARemoval(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := register(s, "ada@example.com").enroll()
+		var update apptest.Reply
+		var group sync.WaitGroup
+		err := s.DB().Tx(t.Context(), func(ctx context.Context) error {
+			for _, query := range []string{"UPDATE users SET mfa_enabled = false WHERE email = $1", "DELETE FROM user_totp WHERE user_id = (SELECT id FROM users WHERE email = $1)"} {
+				if _, err := s.DB().Conn(ctx).ExecContext(ctx, query, ada.email); err != nil {
+					return err
+				}
+			}
+			group.Go(func() { update = ada.call("PATCH", "/tenant", object{"require_mfa": true}) })
+			time.Sleep(100 * time.Millisecond) // the request waits for the lock; if not, it sees the removal
+			return nil
+		})
+		group.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		update.WantInvalid("require_mfa")
+		ada.call("GET", "/tenant", nil).Want(200).WantAt("data.require_mfa", false)
+
+		for range dbtest.Rounds(3, 30) { // with the real removal, in either order
+			ada.secret, ada.codes, ada.Token = "", nil, ada.login(nil).Want(200).Str("accessToken")
+			ada.enroll()
+			remove := ada.confirmed(nil)
+			race(2, func(i int) int {
+				if i == 0 {
+					update = ada.call("PATCH", "/tenant", object{"require_mfa": true})
+					return update.Status
+				}
+				return ada.call("DELETE", "/user/factors/totp", remove).Want(204).Status
+			})
+			switch update.Status {
+			case 200: // then the caller has lost access
+				ada.call("GET", "/tenant", nil).WantRefused(403, "MFA_ENROLLMENT_REQUIRED")
+				apptest.Exec(t, s.DB(), "UPDATE tenants SET require_mfa_from = NULL")
+			default:
+				update.WantInvalid("require_mfa")
+			}
 		}
 	})
 }

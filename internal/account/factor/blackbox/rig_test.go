@@ -1,4 +1,4 @@
-package factor_test
+package blackbox_test
 
 import (
 	"os"
