@@ -6,7 +6,8 @@ export default {
   locales: ['en', 'fr', 'es', 'it'],
   // One catalog for all pages, and one for each area, loaded with it.
   catalogs: [
-    { path: 'src/pages/tenant/locales/{locale}', include: ['src/pages/tenant', 'src/pages/profile'] },
+    { path: 'src/pages/tenant/locales/{locale}', include: ['src/pages/tenant'] },
+    { path: 'src/pages/profile/locales/{locale}', include: ['src/pages/profile'] },
     { path: 'src/pages/platform/locales/{locale}', include: ['src/pages/platform'] },
     { path: 'src/pages/out/locales/{locale}', include: ['src/pages/out'] },
     { path: 'src/locales/{locale}', include: ['src'], exclude: ['src/pages/**'] },

@@ -25,7 +25,7 @@ import (
 var Paths = []string{
 	"/", "/sign-in", "/register", "/forgot-password", "/reset-password", "/verify-email", "/invitations/",
 	"/pricing", "/onboarding", "/onboarding/", "/plan", "/plan/", "/invoices", "/invoices/", "/team", "/team/",
-	"/developers", "/developers/", "/activity", "/settings", "/profile", "/platform", "/platform/",
+	"/developers", "/developers/", "/activity", "/settings", "/settings/", "/profile", "/profile/", "/platform", "/platform/",
 	"/billing", "/webhooks", components,
 }
 

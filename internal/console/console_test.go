@@ -68,7 +68,7 @@ func TestPage(t *testing.T) {
 		Files: built, PublicURL: "https://example.com/billing", Sandbox: true,
 		Brand: brand.Brand{Name: "Engines <& Sons>", Accent: "#123456"},
 	})
-	for _, path := range []string{"/", "/sign-in", "/invitations/abc", "/platform/tenants/1", "/team/roles"} {
+	for _, path := range []string{"/", "/sign-in", "/invitations/abc", "/platform/tenants/1", "/team/roles", "/settings/sign-in", "/profile/security"} {
 		w := get(h, path)
 		for _, want := range []string{
 			`<base href="/billing/" />`, `<meta name="accent" content="#123456" />`, `<meta name="sandbox" content="on" />`,

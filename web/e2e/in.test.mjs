@@ -23,7 +23,7 @@ test('every page of a tenant passes axe and fits', { skip }, async (t) => {
   for (const look of looks) {
     const page = await visit(t, browser, service.base, look)
     await signIn(page, owner)
-    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/profile', '/team/nothing']) {
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security', '/team/nothing']) {
       await page.goto(path)
       await check(page, `${path} at ${look.width} px, ${look.theme}`)
     }

@@ -62,7 +62,7 @@ for (const width of [1280, 390]) {
     const page = await visit(t, browser, service.base, { width })
     await signIn(page, owner)
     const found = []
-    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/profile']) found.push(...await fits(page, path))
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) found.push(...await fits(page, path))
     const platform = await visit(t, browser, service.base, { width })
     await signIn(platform, admin)
     for (const path of ['/platform', '/platform/tenants', `/platform/tenants/${owner.tenant}`, '/platform/catalog', `/platform/catalog/plans/${starter.id}`, '/platform/activity', '/pricing']) {

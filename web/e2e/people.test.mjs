@@ -107,7 +107,7 @@ test('the email is changed by a link to the new address, in French', { skip }, a
   const owner = await register(service.base, 'Emma Emails', 'emma@people.test', 'Emails')
   const page = await visit(t, browser, service.base, { width: 390, locale: 'fr-FR', theme: 'dark' })
   await signIn(page, owner)
-  await page.goto('/profile')
+  await page.goto('/profile/security')
   await page.getByRole('button', { name: 'Modifier l’adresse e-mail' }).click()
   await page.locator('[name=email]').fill('emma.new@people.test')
   await page.locator('form:has([name=email]) [name=current_password]').fill(owner.password)

@@ -12,6 +12,7 @@ type Catalogs = Record<string, () => Promise<{ messages: Messages }>>
 const areas = {
   shared: import.meta.glob('../locales/*.po') as Catalogs,
   out: import.meta.glob('../pages/out/locales/*.po') as Catalogs,
+  profile: import.meta.glob('../pages/profile/locales/*.po') as Catalogs,
   tenant: import.meta.glob('../pages/tenant/locales/*.po') as Catalogs,
   platform: import.meta.glob('../pages/platform/locales/*.po') as Catalogs,
 }

@@ -19,7 +19,7 @@ declare module '@tanstack/react-router' {
     /** The page's name in the top bar. */
     crumb?: MessageDescriptor
     /** The list that contains the page, shown before it. */
-    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/plan' | '/invoices' | '/developers'; crumb: MessageDescriptor }
+    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/plan' | '/invoices' | '/developers' | '/settings' | '/profile'; crumb: MessageDescriptor }
   }
 }
 
@@ -116,7 +116,13 @@ const customerTab = <Path extends string>(path: Path, page: Load, crumb?: Messag
 
 const profile = createRoute({
   getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
-  component: load('tenant', () => import('../pages/profile/Profile')),
+  component: load('profile', () => import('../pages/profile/Profile')),
+})
+
+const security = createRoute({
+  getParentRoute: () => profileFrame, path: '/profile/security', validateSearch: texts,
+  staticData: { crumb: msg`Security`, under: { to: '/profile', crumb: msg`Profile` } },
+  component: load('profile', () => import('../pages/profile/Security')),
 })
 
 /** All components of the console, for developers. Only with the sandbox. */
@@ -163,6 +169,7 @@ const routes = root.addChildren([
       tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint'), { to: '/developers', crumb: msg`Developers` }),
       tenantPage('/activity', msg`Activity`, () => import('../pages/tenant/Activity')),
       tenantPage('/settings', msg`Settings`, () => import('../pages/tenant/Settings')),
+      tenantPage('/settings/sign-in', msg`Sign-in`, () => import('../pages/tenant/SignInSettings'), { to: '/settings', crumb: msg`Settings` }),
     ]),
     platform.addChildren([
       platformPage('/', msg`Home`, () => import('../pages/platform/Home')),
@@ -183,7 +190,7 @@ const routes = root.addChildren([
       platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint'), { to: '/platform/developers', crumb: msg`Developers` }),
       platformPage('/settings', msg`Settings`, () => import('../pages/platform/Settings')),
     ]),
-    profileFrame.addChildren([profile]),
+    profileFrame.addChildren([profile, security]),
   ]),
 ])
 

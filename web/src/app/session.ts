@@ -58,8 +58,13 @@ const ownOnly: Schema<'TenantPermission'>[] = ['api_keys.manage', 'webhooks.mana
 /** Returns a function that reports whether the user has a permission in the tenant. */
 export function useMay(): (permission: Schema<'TenantPermission'>) => boolean {
   const { user_permissions } = useTenant()
-  const acting = useMe().impersonation?.is_impersonating === true
+  const acting = useActing()
   return (permission) => user_permissions.includes(permission) && !(acting && ownOnly.includes(permission))
+}
+
+/** Reports whether an admin acts as the user. Sign-in settings cannot be changed then. */
+export function useActing(): boolean {
+  return useMe().impersonation?.is_impersonating === true
 }
 
 /** Returns the path to open after signing in. It is always a path of this console. */

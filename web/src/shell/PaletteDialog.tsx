@@ -36,9 +36,9 @@ export default function PaletteDialog({ onClose }: { onClose: () => void }) {
   const all: Found[] = [
     ...(currentTenant ? [
       page('/', 'home', t`Home`), page('/plan', 'plan', t`Plan`), page('/plan/usage', 'gauge', t`Usage`), page('/invoices', 'receipt', t`Invoices`), page('/team', 'team', t`Team`),
-      page('/developers', 'code', t`API keys and webhooks`), page('/activity', 'activity', t`Activity`), page('/settings', 'settings', t`Settings`),
+      page('/developers', 'code', t`API keys and webhooks`), page('/activity', 'activity', t`Activity`), page('/settings', 'settings', t`Settings`), page('/settings/sign-in', 'key', t`Sign-in`),
     ] : []),
-    page('/profile', 'person', t`Your profile`),
+    page('/profile', 'person', t`Your profile`), page('/profile/security', 'lock', t`Security`),
     ...(user.is_platform_admin ? [
       page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/catalog', 'plan', t`Catalog`), page('/platform/catalog/packs', 'box', t`Packs`),
       page('/platform/meters', 'gauge', t`Meters`), page('/platform/activity', 'activity', t`Activity of the platform`),

@@ -56,10 +56,10 @@ export function ButtonLink({ look, size, block, icon, children, ...rest }: Look 
 
 /** A link to another site or a file that looks like a button. */
 export function ButtonAnchor(
-  { look, size, block, icon, children, ...rest }: Look & React.AnchorHTMLAttributes<HTMLAnchorElement>,
+  { look, size, block, icon, children, className, ...rest }: Look & React.AnchorHTMLAttributes<HTMLAnchorElement>,
 ) {
   return (
-    <a {...rest} className={classes({ look, size, block, icon, children })}>
+    <a {...rest} className={classes({ look, size, block, icon, children }, className)}>
       {icon && <Icon name={icon} />}
       {children}
     </a>

@@ -36,3 +36,15 @@ export function Copy({ text, whole }: { text: string; whole?: boolean }) {
     </button>
   )
 }
+
+/** An icon that copies a text. The label names the text. */
+export function CopyIcon({ text, label }: { text: string; label: string }) {
+  const { t } = useLingui()
+  const [copied, copy] = useCopied()
+  return (
+    <>
+      <button type="button" className="copy" aria-label={label} onClick={() => copy(text)}><Icon name={copied ? 'check' : 'copy'} /></button>
+      <span className="sr" role="status">{copied && t`Copied`}</span>
+    </>
+  )
+}

@@ -41,14 +41,20 @@ export function Field({ label, name, hint, aside, help, error, children }: Field
   )
 }
 
+/** The error of a control that is not a Field. */
+export function FieldError({ name }: { name: string }) {
+  const message = useContext(FieldErrors)[name]?.[0]
+  return message && <p className="error" role="alert"><Icon name="alert" />{message}</p>
+}
+
 type Rest = Pick<FieldProps, 'label' | 'hint' | 'aside' | 'help' | 'error'> & { name: string }
 
 export function TextField(
-  { label, name, hint, aside, help, error, ...rest }: Rest & Omit<InputHTMLAttributes<HTMLInputElement>, 'name'>,
+  { label, name, hint, aside, help, error, className = '', ...rest }: Rest & Omit<InputHTMLAttributes<HTMLInputElement>, 'name'>,
 ) {
   return (
     <Field {...{ label, name, hint, aside, help, error }}>
-      {({ bad, ...field }) => <input {...rest} {...field} className={`input ${bad}`} />}
+      {({ bad, ...field }) => <input {...rest} {...field} className={`input ${className} ${bad}`} />}
     </Field>
   )
 }
@@ -102,13 +108,13 @@ export function Check({ children, small, ...rest }: InputHTMLAttributes<HTMLInpu
   )
 }
 
-/** A switch that takes effect immediately. */
-export function Switch({ children, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
+/** A switch. Without a form it takes effect immediately. */
+export function Switch({ children, small, ...rest }: InputHTMLAttributes<HTMLInputElement> & { small?: ReactNode }) {
   return (
-    <label className="switch">
+    <label className={small ? 'switch top-s' : 'switch'}>
       <input type="checkbox" role="switch" {...rest} />
       <i />
-      <span>{children}</span>
+      <span>{children}{small && <small>{small}</small>}</span>
     </label>
   )
 }

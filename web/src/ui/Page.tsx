@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react'
 import { useSettings } from '../app/session'
+import { Icon } from './Icon'
 
 /** Sets the window's title. */
 export function useTitle(title: string): void {
@@ -51,4 +52,24 @@ export function Section({ title, end, lead, children, className = 'sec', id }: {
       {children}
     </section>
   )
+}
+
+/** A section of settings: its purpose on the left, its controls on the right. off disables them. */
+export function Setting({ title, lead, id, off, children }: {
+  title: ReactNode; lead?: ReactNode; id?: string; off?: boolean; children: ReactNode
+}) {
+  return (
+    <section className="setting" id={id}>
+      <header>
+        <h2>{title}</h2>
+        {lead && <p>{lead}</p>}
+      </header>
+      <fieldset className="stack" disabled={off}>{children}</fieldset>
+    </section>
+  )
+}
+
+/** Why a section has no controls. */
+export function Locked({ children }: { children: ReactNode }) {
+  return <p className="lockline"><Icon name="lock" /><span>{children}</span></p>
 }

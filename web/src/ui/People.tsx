@@ -1,5 +1,7 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import type { CSSProperties } from 'react'
 import { lettersOf } from '../app/letters'
+import { Status } from './Status'
 
 /** Returns two initials of a name. */
 function initials(name: string): string {
@@ -27,4 +29,10 @@ export function Avatar({ name, src, square, large, open }: {
       {open ? '' : initials(name)}
     </span>
   )
+}
+
+/** The cell of a list of members that shows whether the member has a second factor. */
+export function MfaCell({ on }: { on: boolean | null }) {
+  const { t } = useLingui()
+  return <td className="k5" data-l={t`MFA`}>{on !== null && <Status tone={on ? 'good' : 'off'}>{on ? <Trans context="a second factor">On</Trans> : <Trans context="a second factor">Off</Trans>}</Status>}</td>
 }

@@ -8,7 +8,7 @@ export function useReadAgain(): () => Promise<void> {
     await Promise.all([
       queries.invalidateQueries({ queryKey: ['me'] }),
       queries.invalidateQueries({ queryKey: ['tenant'] }),
-      queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).includes('/team') || String(queryKey[1]).includes('/user') }),
+      queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).includes('/team') || String(queryKey[1]).includes('/user') || queryKey[0] === 'factors' }),
     ])
   }, [queries])
 }

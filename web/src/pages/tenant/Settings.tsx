@@ -7,6 +7,7 @@ import { BillingForm } from './settings/BillingForm'
 import { DangerZone } from './settings/DangerZone'
 import { Facts } from './settings/Facts'
 import { NameForm } from './settings/NameForm'
+import { SettingsTabs } from './settings/SettingsTabs'
 
 /** The settings of the organization: name, billing details, and irreversible actions. */
 export default function Settings() {
@@ -19,6 +20,7 @@ export default function Settings() {
   }, [hash])
   return (
     <Page title={t`Settings`} lead={may('tenant.update') ? undefined : <Trans>Only members with the permission to manage the organization can change these details.</Trans>}>
+      <SettingsTabs />
       {may('tenant.update')
         ? (
             // After a save or an undo, the forms start again with the current values.

@@ -105,7 +105,9 @@ const actions: Record<string, [IconName, Words]> = {
     return owner ? t`${who} transferred ownership to ${owner}` : t`${who} transferred ownership`
   }],
   'login.succeeded': ['key', ({ who }) => t`${who} signed in`],
-  'login.blocked': ['lock', ({ what }) => t`Sign-in as ${what} was temporarily blocked after too many wrong passwords`],
+  'login.blocked': ['lock', ({ what, after }) => (after.method === 'code'
+    ? t`Sign-in as ${what} was temporarily blocked after too many wrong codes`
+    : t`Sign-in as ${what} was temporarily blocked after too many wrong passwords`)],
   'password.changed': ['lock', ({ who }) => t`${who} changed their password`],
   'password.reset': ['lock', ({ who }) => t`${who} reset their password`],
   'email.verified': ['mail', ({ who }) => t`${who} verified their email address`],
@@ -210,7 +212,8 @@ function detail({ entry, before, after, format }: Told): string | undefined {
     }
     case 'login.succeeded': {
       const method = text(after.method)
-      return method === 'password' ? t`With a password` : method && t`With ${providerName(method)}`
+      const known: Record<string, string> = { password: t`With a password`, passkey: t`With a passkey`, email: t`With an email code`, sso: t`With single sign-on` }
+      return method && (known[method] ?? t`With ${providerName(method)}`)
     }
     case 'email.changed': {
       const old = text(before.email)

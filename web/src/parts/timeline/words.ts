@@ -27,6 +27,7 @@ export function fieldWords(after: Record<string, unknown>): string[] {
   const known: Record<string, string> = {
     name: t`name`, slug: t`short name`, legal_name: t`legal name`, address: t`address`, city: t`city`, postal_code: t`postal code`,
     country: t`country`, vat_number: t`VAT number`, billing_email: t`billing email`, settings: t`settings`,
+    require_mfa: t`required second factor`, require_mfa_from: t`start of the requirement`,
   }
   return Object.keys(after).flatMap((key) => known[key] ?? [])
 }

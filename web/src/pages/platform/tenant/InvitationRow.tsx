@@ -33,6 +33,7 @@ export function InvitationRow({ of, tenant }: { of: Schema<'TeamInvitation'>; te
     <tr>
       <td className="k1"><span className="person"><span className="av open" aria-hidden="true"><Icon name="mail" /></span><span><b className="break">{of.email}</b></span></span></td>
       <td className="k2">{roleWord(of.role)}</td>
+      <td className="k5" />
       <td className="k3">
         {of.is_expired
           ? <><Status tone="off"><Trans>Invitation expired</Trans></Status><small><Trans>on {day}</Trans></small></>

@@ -87,6 +87,23 @@ export function ChangeMember({ of, tenant, open, onClose }: Props) {
   )
 }
 
+/** Removes all second factors of a member who lost them. */
+export function ResetFactors({ of, tenant, open, onClose }: Props) {
+  const reload = useReload()
+  return (
+    <Confirm
+      open={open} onClose={onClose} title={<Trans>Reset the factors of {of.name}?</Trans>} action={<Trans>Reset factors</Trans>}
+      onConfirm={async () => {
+        await api.DELETE('/api/v1/admin/tenants/{tenant}/members/{user}/factors', { params: { path: { tenant: tenant.id, user: String(of.id) } } })
+        await reload()
+        toast(<Trans>The factors of {of.name} were removed.</Trans>)
+      }}
+    >
+      <p><Trans>This removes the authenticator app, passkeys and recovery codes, signs {of.name} out everywhere and sends an email. Make sure that the request comes from this person: their password alone is then enough to sign in.</Trans></p>
+    </Confirm>
+  )
+}
+
 export function RemoveMember({ of, tenant, open, onClose }: Props) {
   const reload = useReload()
   return (

@@ -54,7 +54,7 @@ export default function People() {
               <table className="table mid cards people last">
                 <thead>
                   <tr>
-                    <th scope="col"><Trans>Member</Trans></th><th scope="col"><Trans>Role</Trans></th><th scope="col"><Trans>Since</Trans></th>
+                    <th scope="col"><Trans>Member</Trans></th><th scope="col"><Trans>Role</Trans></th><th scope="col"><Trans>MFA</Trans></th><th scope="col"><Trans>Since</Trans></th>
                     <th scope="col" className="fit"><span className="sr"><Trans>Actions</Trans></span></th>
                   </tr>
                 </thead>

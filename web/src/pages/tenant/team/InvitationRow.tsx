@@ -14,7 +14,7 @@ import { useHere, useRefresh } from '../shared/reads'
 import { useWords } from '../shared/words'
 
 /** A pending or expired invitation. */
-export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitation'> }) {
+export function InvitationRow({ invitation, mfa }: { invitation: Schema<'TeamInvitation'>; mfa: boolean }) {
   const { t } = useLingui()
   const may = useMay()
   const words = useWords()
@@ -51,6 +51,7 @@ export function InvitationRow({ invitation }: { invitation: Schema<'TeamInvitati
         <span className="person"><span className="av open" aria-hidden="true"><Icon name="mail" /></span><span><b>{email}</b></span></span>
       </td>
       <td className="k2"><span className="role-fixed">{words.role(invitation.role)}</span></td>
+      {mfa && <td className="k5" />}
       <td className="k3">
         {invitation.is_expired
           ? <><Status tone="off"><Trans>Invitation expired</Trans></Status><small><Trans>on {end}, does not take a seat</Trans></small></>

@@ -5,7 +5,7 @@ import { useFormat } from '../../../app/format'
 import { useMay, useMe } from '../../../app/session'
 import { Confirm } from '../../../ui/Confirm'
 import { MenuEntry, More } from '../../../ui/Menu'
-import { Avatar } from '../../../ui/People'
+import { Avatar, MfaCell } from '../../../ui/People'
 import { toast } from '../../../ui/Toast'
 import { useAction } from '../shared/Action'
 import { LeaveDialog } from '../shared/LeaveDialog'
@@ -47,7 +47,7 @@ function RoleOf({ member, fixed }: { member: Schema<'TeamMember'>; fixed: boolea
   )
 }
 
-export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
+export function MemberRow({ member, mfa }: { member: Schema<'TeamMember'>; mfa: boolean }) {
   const { t } = useLingui()
   const me = useMe()
   const may = useMay()
@@ -73,6 +73,7 @@ export function MemberRow({ member }: { member: Schema<'TeamMember'> }) {
         </span>
       </td>
       <td className="k2"><RoleOf member={member} fixed={!manages} /></td>
+      {mfa && <MfaCell on={member.mfa_enabled} />}
       <td className="k3">{member.joined_at && format.dayWithYear(member.joined_at)}</td>
       <td className="acts-cell k4">
         {(manages || (self && !owner)) && (

@@ -15,19 +15,22 @@ export function PeopleTable({ members, invitations, onInvite }: {
       </Empty>
     )
   }
+  // The service shows the factors to members who manage the team.
+  const mfa = members.some((one) => one.mfa_enabled !== null)
   return (
     <table className="table mid cards people last">
       <thead>
         <tr>
           <th scope="col"><Trans>Member</Trans></th>
           <th scope="col"><Trans>Role</Trans></th>
+          {mfa && <th scope="col"><Trans>MFA</Trans></th>}
           <th scope="col"><Trans>Since</Trans></th>
           <th scope="col" className="fit"><span className="sr"><Trans>Actions</Trans></span></th>
         </tr>
       </thead>
       <tbody>
-        {members.map((member) => <MemberRow key={member.id} member={member} />)}
-        {invitations.map((invitation) => <InvitationRow key={invitation.id} invitation={invitation} />)}
+        {members.map((member) => <MemberRow key={member.id} member={member} mfa={mfa} />)}
+        {invitations.map((invitation) => <InvitationRow key={invitation.id} invitation={invitation} mfa={mfa} />)}
       </tbody>
     </table>
   )

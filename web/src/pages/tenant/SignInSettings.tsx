@@ -1,0 +1,30 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useActing, useMay, useTenant } from '../../app/session'
+import { Locked, Page, Setting } from '../../ui/Page'
+import { SettingsTabs } from './settings/SettingsTabs'
+import { Domains } from './signin/Domains'
+import { Requirement } from './signin/Requirement'
+import { SingleSignOn } from './signin/SingleSignOn'
+
+/** How members of the organization sign in: the second factor, verified domains, single sign-on. */
+export default function SignInSettings() {
+  const { t } = useLingui()
+  const { name } = useTenant()
+  const may = useMay()
+  const acting = useActing()
+  return (
+    <Page title={t`Sign-in`} lead={<Trans>Control how members of {name} sign in.</Trans>}>
+      <SettingsTabs />
+      {acting && <div className="gap-below"><Locked><Trans>Not available while you act as another user.</Trans></Locked></div>}
+      <Setting
+        off={acting} title={<Trans>Two-factor authentication</Trans>}
+        lead={<Trans>Members without a second factor lose access until they add one. API keys are not affected.</Trans>}
+      >
+        {may('tenant.update') ? <Requirement /> : <Locked><Trans>Only members who manage the organization can change this.</Trans></Locked>}
+      </Setting>
+      {may('sso.manage')
+        ? <><Domains off={acting} /><SingleSignOn off={acting} /></>
+        : <Setting title={<Trans>Domains and single sign-on</Trans>}><Locked><Trans>Only members who manage SSO can change this.</Trans></Locked></Setting>}
+    </Page>
+  )
+}
