@@ -94,7 +94,11 @@ func (p *platform) firstPartyOrigins(sandboxed bool) func(origin string) bool {
 func (svc *service) mountFrontend(api *rest.API) error {
 	s := svc.settings
 	own := svc.frontend.URL == svc.publicURL
-	popup, err := oauth.Popup(svc.frontend, own, s.Brand, svc.publicURL)
+	signIn := ""
+	if svc.hasConsole() {
+		signIn = svc.publicURL + "/sign-in"
+	}
+	popup, err := oauth.Popup(svc.frontend, own, signIn, s.Brand, svc.publicURL)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Signed-out users.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
+import { call, check, enterPassword, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
 
 const skip = !hasBrowser()
 let service, browser
@@ -93,10 +93,8 @@ test('a forgotten password is set anew by the link of a mail', { skip }, async (
   const page = await visit(t, browser, service.base, { theme: 'dark', expect: ['401 /api/v1/auth/login', '422 /api/v1/auth/login'] })
   await page.goto('/sign-in')
   await check(page, 'sign in')
-  await page.fill('[name=email]', 'fay@forgets.test')
-  await page.fill('[name=password]', 'not-the-right-one')
-  await page.click('button[type=submit]')
-  await page.getByText('Incorrect email address or password').first().waitFor()
+  await enterPassword(page, { email: 'fay@forgets.test', password: 'not-the-right-one' })
+  await page.getByText('Incorrect email or password').first().waitFor()
   await page.getByRole('link', { name: 'Forgot password?' }).click()
   await page.fill('[name=email]', 'fay@forgets.test')
   await page.getByRole('button', { name: 'Send link' }).click()
@@ -107,9 +105,7 @@ test('a forgotten password is set anew by the link of a mail', { skip }, async (
   await page.getByRole('button', { name: 'Save password' }).click()
   await page.getByText('Your new password is saved').waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
-  await page.fill('[name=email]', 'fay@forgets.test')
-  await page.fill('[name=password]', 'another-horse')
-  await page.click('button[type=submit]')
+  await enterPassword(page, { email: 'fay@forgets.test', password: 'another-horse' })
   await page.waitForURL(`${service.base}/`)
 })
 
@@ -118,9 +114,7 @@ test('signing in never leads to another site', { skip }, async (t) => {
   for (const next of ['https://evil.test/', '//evil.test/', '/\\evil.test/', 'javascript:alert(1)']) {
     const page = await visit(t, browser, service.base)
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}`)
-    await page.fill('input[name=email]', owner.email)
-    await page.fill('input[name=password]', owner.password)
-    await page.click('button[type=submit]')
+    await enterPassword(page, owner)
     await page.locator('.nav-head', { hasText: 'Redirected' }).waitFor()
     assert.equal(new URL(page.url()).origin, service.base)
   }

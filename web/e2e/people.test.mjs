@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, joins, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { call, check, enterPassword, hasBrowser, joins, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 let service, browser
@@ -83,10 +83,8 @@ test('somebody downloads their data and deletes the account', { skip }, async (t
   await check(page, 'deleting the account')
   await dialog.getByRole('button', { name: 'Delete account' }).click()
   await page.waitForURL(/\/sign-in/)
-  await page.fill('input[name=email]', owner.email)
-  await page.fill('input[name=password]', owner.password)
-  await page.click('button[type=submit]')
-  await page.getByText('Incorrect email address or password').first().waitFor()
+  await enterPassword(page, owner)
+  await page.getByText('Incorrect email or password').first().waitFor()
 })
 
 test('who owns an organization with others cannot delete the account', { skip }, async (t) => {

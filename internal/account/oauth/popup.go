@@ -40,9 +40,10 @@ func popupPolicy(logo string) string {
 // opened it, and closes itself (rules: account#delegated-login). Only pages of frontendURL's origin
 // can receive the message: the origin is fixed here and does not depend on the address of the page.
 // The page uses the language of the browser and the operator's brand. If own is set, the service's
-// own pages are the frontend, and logins outside a popup end here too: the page exchanges the code
-// and continues to the billing page.
-func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) (http.Handler, error) {
+// own pages are the frontend, and logins outside a popup end here too: the page passes the result to
+// signIn, the console's sign-in page. Without a console, signIn is empty, and the page exchanges the
+// code and continues to the billing page.
+func Popup(pages frontend.Addresses, own bool, signIn string, b brand.Brand, publicURL string) (http.Handler, error) {
 	frontendURL, path := strings.TrimRight(pages.URL, "/"), pages.Path(frontend.OAuthCallback)
 	u, err := url.Parse(frontendURL)
 	if err != nil {
@@ -62,6 +63,8 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 	ownPage := ""
 	if own {
 		ownPage = pages.PageURL(frontend.Billing)
+	} else {
+		signIn = ""
 	}
 	for _, locale := range i18n.Locales() {
 		say := func(key string) string { return texts.Text(locale, key, nil) }
@@ -69,7 +72,7 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 		var page bytes.Buffer
 		if err := tmpl.Execute(&page, map[string]string{
 			"Locale": locale, "Title": say("popup.title"), "Before": before, "Back": say("popup.back"), "After": after,
-			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/", "Script": path + ".js", "Own": ownPage,
+			"Origin": u.Scheme + "://" + u.Host, "Home": frontendURL + "/", "Script": path + ".js", "Own": ownPage, "SignIn": signIn,
 			"App": b.Name, "Alt": b.App(), "Logo": logo, "Accent": b.Accent,
 		}); err != nil {
 			return nil, err

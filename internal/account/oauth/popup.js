@@ -11,11 +11,22 @@
       message[key] = value;
     }
   }
+  const { origin, own, signIn } = document.querySelector("main").dataset;
+  // The settings page of a connection waits for the result of its test in another tab.
+  const result = query.get("test") ?? message.error;
+  if (result) {
+    const channel = new BroadcastChannel("tenantry-sso-test");
+    channel.postMessage({ result });
+    channel.close();
+  }
   if (window.opener) {
-    window.opener.postMessage(message, document.querySelector("main").dataset.origin);
+    window.opener.postMessage(message, origin);
     window.close();
-  } else if (document.querySelector("main").dataset.own && message.code) {
-    finish(document.querySelector("main").dataset.own);
+  } else if (signIn) {
+    // On a developer's machine the page may use another loopback name.
+    location.replace(new URL(signIn).pathname + "?" + query);
+  } else if (own && message.code) {
+    finish(own);
   }
 
   // finish ends a login that did not begin in a popup, in cookie mode.

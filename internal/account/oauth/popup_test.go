@@ -17,7 +17,7 @@ import (
 
 func popup(t *testing.T, at, path string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := oauth.Popup(frontend.Addresses{URL: at}, false, brand.Brand{}, "https://api.example.com")
+	h, err := oauth.Popup(frontend.Addresses{URL: at}, false, "", brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestOAuthPopup(t *testing.T) {
 
 func TestOAuthPopupSpeaksTheReadersLanguage(t *testing.T) {
 	t.Parallel()
-	h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, brand.Brand{}, "https://api.example.com")
+	h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, "", brand.Brand{}, "https://api.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestOAuthPopupHasTheBrand(t *testing.T) {
 			`<img src="https://cdn.example.com/a.png?v=1&amp;w=2" alt="Tenantry" height="40">`, "· ", policy + "img-src https://cdn.example.com; base-uri",
 		},
 	} {
-		h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, c.brand, "https://api.example.com")
+		h, err := oauth.Popup(frontend.Addresses{URL: "https://app.example.com"}, false, "", c.brand, "https://api.example.com")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,17 +123,20 @@ func TestOAuthPopupScript(t *testing.T) {
 	t.Parallel()
 	testkit.Program(t, "node")
 	script := popup(t, "https://app.example.com", "/oauth/callback.js").Body.String()
-	for name, c := range map[string]struct{ query, opener, want string }{
-		"code":      {"?code=a%20b&type=other", "true", `posted {"type":"oauth-callback","code":"a b"} https://app.test; address /oauth/callback; closed`},
-		"error":     {"?error=access_denied", "true", `posted {"type":"oauth-callback","error":"access_denied"} https://app.test; address /oauth/callback; closed`},
-		"no opener": {"?code=1", "false", `address /oauth/callback`},
+	for name, c := range map[string]struct{ query, opener, signIn, want string }{
+		"code":      {"?code=a%20b&type=other", "true", "", `posted {"type":"oauth-callback","code":"a b"} https://app.test; address /oauth/callback; closed`},
+		"error":     {"?error=access_denied", "true", "", `posted {"type":"oauth-callback","error":"access_denied"} https://app.test; address /oauth/callback; result access_denied; closed`},
+		"no opener": {"?code=1", "false", "", `address /oauth/callback`},
+		"console":   {"?code=1", "false", "https://app.test/web/sign-in", `address /oauth/callback; to /web/sign-in?code=1`},
+		"test":      {"?test=ok", "false", "https://app.test/sign-in", `address /oauth/callback; result ok; to /sign-in?test=ok`},
 	} {
 		cmd := exec.CommandContext(t.Context(), "node", "-")
 		cmd.Stdin = strings.NewReader(`
 			const done = [];
-			globalThis.location = {search: "` + c.query + `", pathname: "/oauth/callback"};
+			globalThis.location = {search: "` + c.query + `", pathname: "/oauth/callback", replace: (to) => done.push("to " + to)};
 			globalThis.history = {replaceState: (_, __, to) => done.push("address " + to)};
-			globalThis.document = {querySelector: () => ({dataset: {origin: "https://app.test"}})};
+			globalThis.document = {querySelector: () => ({dataset: {origin: "https://app.test", signIn: "` + c.signIn + `"}})};
+			globalThis.BroadcastChannel = class { postMessage(m) { done.push("result " + m.result) } close() {} };
 			globalThis.window = {
 				opener: ` + c.opener + ` && {postMessage: (m, to) => done.unshift("posted " + JSON.stringify(m) + " " + to)},
 				close: () => done.push("closed"),

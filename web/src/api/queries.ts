@@ -17,14 +17,27 @@ export function whenActingEnded(then: () => void): void {
   onActingEnded = then
 }
 
+/** What the service requires before it answers requests: a second factor, or a login with SSO. */
+export type Requirement = 'factor' | 'sso'
+
+/** Called when a request fails because of a requirement. */
+let onRequired: (requirement: Requirement) => void = () => {}
+
+/** Sets the handler for requirements. */
+export function whenRequired(then: (requirement: Requirement) => void): void {
+  onRequired = then
+}
+
 /**
- * Calls the handlers for errors that affect every request: an expired session or an ended
- * impersonation.
+ * Calls the handlers for errors that affect every request: an expired session, an ended
+ * impersonation, or an unmet requirement.
  */
 function noteEnd(error: unknown): void {
   if (!(error instanceof ApiError)) return
   if (error.status === 401) onExpired()
   if (error.code === 'IMPERSONATION_EXPIRED') onActingEnded()
+  if (error.code === 'MFA_ENROLLMENT_REQUIRED') onRequired('factor')
+  if (error.code === 'SSO_REQUIRED') onRequired('sso')
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, Outlet, parseSearchWith, redirect, stringifySearchWith, type StaticDataRouteOption } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, parseSearchWith, redirect, stringifySearchWith, type StaticDataRouteOption } from '@tanstack/react-router'
 import { PlatformShell } from '../shell/PlatformShell'
+import { Required } from '../shell/Required'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
 import { address } from '../api/client'
@@ -27,7 +28,7 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
   beforeLoad: async ({ context }) => {
     await Promise.all([context.queries.ensureQueryData(settingsQuery), context.queries.ensureQueryData(offeredCurrenciesQuery)])
   },
-  component: Outlet,
+  component: Required,
   notFoundComponent: NotFound,
   errorComponent: Failure,
 })

@@ -4,19 +4,26 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { api, ApiError } from '../api/client'
 import { whenExpired } from '../api/queries'
 import { textsOf } from '../app/locale'
+import { challengeOf, loginMethods, type Challenge } from '../app/logins'
 import { meQuery, useSettings } from '../app/session'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { PasswordField } from '../ui/Field'
 import { Form } from '../ui/Form'
+import { Problem } from '../ui/Messages'
 
-/** For users without a password. Its files are loaded when a session has expired. */
+// Their files are loaded when a session has expired.
 const Providers = lazy(async () => ({ default: (await Promise.all([import('../pages/out/Providers'), textsOf('out')]))[0].Providers }))
+const SecondFactor = lazy(async () => ({ default: (await Promise.all([import('../pages/out/sign-in/SecondFactor'), textsOf('out')]))[0].SecondFactor }))
 
 function SignInAgain({ onDone }: { onDone: () => void }) {
   const { t } = useLingui()
   const queries = useQueryClient()
-  const { oauth_providers: providers } = useSettings()
+  const settings = useSettings()
+  const [challenge, setChallenge] = useState<Challenge>()
+  const [failure, setFailure] = useState<unknown>()
+  const methods = loginMethods(settings)
+  const providers = methods.includes('oauth') ? settings.oauth_providers : []
   const [user] = useState(() => queries.getQueryData(meQuery.queryKey)?.user)
   const email = user?.email ?? ''
 
@@ -27,16 +34,26 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
     onDone()
     await queries.invalidateQueries()
   }
+  async function logIn(attempt: () => Promise<unknown>) {
+    try {
+      await attempt()
+    } catch (error) {
+      const needed = challengeOf(error)
+      if (!needed) throw error
+      return setChallenge(needed)
+    }
+    await goOn()
+  }
   async function signIn(values: Record<string, string | boolean>) {
     try {
-      await api.POST('/api/v1/auth/login', { body: { email, password: String(values.password), remember: true } })
+      await logIn(() => api.POST('/api/v1/auth/login', { body: { email, password: String(values.password), remember: true } }))
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
       const message = t`Incorrect password.`
       throw new ApiError(401, message, error.code, { password: [message] })
     }
-    await goOn()
   }
+  if (challenge) return <Suspense><SecondFactor challenge={challenge} level="h3" onDone={goOn} onRestart={() => setChallenge(undefined)} /></Suspense>
   return (
     <>
       <p><Trans>Sign in again as {email}. Your changes are kept.</Trans></p>
@@ -51,7 +68,8 @@ function SignInAgain({ onDone }: { onDone: () => void }) {
           </>
         )}
       </Form>
-      {providers.length > 0 && <Suspense><div className="stack tight gap-top"><Providers providers={providers} next={location.pathname + location.search} onDone={goOn} /></div></Suspense>}
+      {providers.length > 0 && <Suspense><div className="stack tight gap-top"><Providers providers={providers} next={location.pathname + location.search} onCode={(code) => logIn(() => api.POST('/api/v1/auth/oauth/exchange', { body: { code } })).catch(setFailure)} /></div></Suspense>}
+      {failure !== undefined && <Problem error={failure} />}
     </>
   )
 }
