@@ -30,7 +30,7 @@
 //	…
 //	login, err := public.Register(ctx, api.RegisterRequest{
 //		Name: "Ada Lovelace", Email: "ada@example.com", TenantName: new("Analytical Engines"),
-//		Password: password, PasswordConfirmation: password,
+//		Password: &password, PasswordConfirmation: &password,
 //	})
 //	…
 //	user, err := client.New("https://billing.example.com",

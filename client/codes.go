@@ -33,6 +33,7 @@ const (
 	ErrInvoiceNotPayable                    Code = "invoice_not_payable"             // 409: The invoice is not open.
 	ErrInvoiceNotVoidable                   Code = "invoice_not_voidable"            // 422: The invoice is final.
 	ErrLastLoginMethod                      Code = "LAST_LOGIN_METHOD"               // 409: It is the account's last login method.
+	ErrLoginMethodDisabled                  Code = "LOGIN_METHOD_DISABLED"           // 403: The settings disable this login method.
 	ErrOAuthCodeExpired                     Code = "OAUTH_CODE_EXPIRED"              // 400: The one-time code is unknown, already used, older than 60 seconds, or from another browser.
 	ErrOnboardingIncomplete                 Code = "ONBOARDING_INCOMPLETE"           // 403: The tenant's onboarding is not complete.
 	ErrOwnsTenant                           Code = "OWNS_TENANT"                     // 409: The user owns a tenant with other members or a running subscription.

@@ -19,7 +19,7 @@ func Example_signUp() {
 	}
 	login, err := public.Register(ctx, api.RegisterRequest{
 		Name: "Ada Lovelace", Email: "ada@example.com", TenantName: new("Analytical Engines"),
-		Password: "correct horse battery", PasswordConfirmation: "correct horse battery",
+		Password: new("correct horse battery"), PasswordConfirmation: new("correct horse battery"),
 	})
 	if err != nil {
 		log.Fatal(err) // a *client.Error with the invalid fields

@@ -41,7 +41,7 @@ func (s *Server) Register(email string) *Customer {
 	s.t.Helper()
 	const password = "correct horse battery"
 	_, err := s.Client().Register(s.context(), api.RegisterRequest{
-		Name: strings.Split(email, "@")[0], Email: email, Password: password, PasswordConfirmation: password,
+		Name: strings.Split(email, "@")[0], Email: email, Password: new(password), PasswordConfirmation: new(password),
 	})
 	if err != nil {
 		s.t.Fatal(err)

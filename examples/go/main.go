@@ -170,7 +170,7 @@ func (s *shop) signUp(w http.ResponseWriter, r *http.Request, _ *customer) error
 	}
 	login, err := public.Register(r.Context(), api.RegisterRequest{
 		Name: r.PostFormValue("name"), Email: r.PostFormValue("email"),
-		Password: r.PostFormValue("password"), PasswordConfirmation: r.PostFormValue("password"),
+		Password: new(r.PostFormValue("password")), PasswordConfirmation: new(r.PostFormValue("password")),
 	})
 	if err != nil {
 		return err

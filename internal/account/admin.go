@@ -57,7 +57,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 		return s.recordAdmin(ctx, "admin.created", user.ID, nil, adminAuditFields(true, list))
 	})
 	if errors.Is(err, errEmailTaken) {
-		err = ErrEmailTaken
+		err = errAccountExists
 	}
 	return user, err
 }

@@ -33,7 +33,7 @@ func (s *Service) CreateForLogin(ctx context.Context, name, email string) (int64
 
 // Claim ends the password and the logins of an account whose email was never verified, for the
 // person who has just proved ownership of the email. The caller has locked it with LockForLogin.
-func (s *Service) Claim(ctx context.Context, userID int64) error { return s.claim(ctx, userID) }
+func (s *Service) Claim(ctx context.Context, userID int64) error { return s.claim(ctx, userID, false) }
 
 // EndConnection ends the logins, the one-time codes and the open redirects of a single sign-on
 // connection, in a transaction that has locked its tenant. Without that lock, the connection links no user.

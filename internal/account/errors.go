@@ -8,6 +8,7 @@ import (
 
 var (
 	errCredentials     = fault.NewCoded(fault.Unauthenticated, fault.InvalidCredentials)
+	errEmailCode       = &fault.Error{Kind: fault.Unauthenticated, Code: fault.InvalidCredentials, Message: "error.email_code"}
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCommonPassword  = fault.OnField("password", "validation.common_password")
 	errCurrentPassword = fault.OnField("current_password", "validation.current_password")
@@ -41,8 +42,8 @@ var (
 
 // Errors of the CLI commands for platform admins, worded for the operator.
 var (
-	// ErrEmailTaken means that an account uses the email.
-	ErrEmailTaken = errors.New("an account with this email already exists")
+	// errAccountExists means that an account uses the email.
+	errAccountExists = errors.New("an account with this email already exists")
 	// errNoAccount means that no account uses the email.
 	errNoAccount = errors.New("no account has this email")
 	// errNotAdmin means that the account is not a platform admin.

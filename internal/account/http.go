@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
@@ -36,30 +37,41 @@ type registerInput struct {
 	Body struct {
 		Name                 string `json:"name" format:"name" maxLength:"255"`
 		Email                string `json:"email" format:"email" maxLength:"255"`
-		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
-		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+		Password             string `json:"password,omitempty" format:"password" minLength:"8" maxLength:"1024" doc:"Can only be absent if email codes are enabled. The first login then needs a code from an email."`
+		PasswordConfirmation string `json:"password_confirmation,omitempty" format:"password" doc:"The password again. Required with it."`
 		TenantName           string `json:"tenant_name,omitempty" format:"name" maxLength:"255"`
 		CreateTenant         *bool  `json:"create_tenant,omitempty" doc:"Whether to create a tenant. Use false for a user who is going to accept an invitation. Default: true."`
 	}
 }
 
 // Register handles POST /auth/register.
-func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Body[Session], error) {
+func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Body[registered], error) {
+	if err := h.checkPasswordGiven(ctx, in); err != nil {
+		return nil, err
+	}
 	grant := grantOf(ctx, false)
-	user, tokens, err := h.svc.Register(ctx, Registration{
+	r := Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
 		TenantName:    in.Body.TenantName,
 		WithoutTenant: in.Body.CreateTenant != nil && !*in.Body.CreateTenant,
-	}, grant)
+	}
+	if r.Password == "" {
+		return h.registerWithCode(ctx, r, grant)
+	}
+	user, tokens, err := h.svc.Register(ctx, r, grant)
 	if err != nil {
 		return nil, err
 	}
-	return h.session(ctx, user, tokens, grant)
+	session, err := h.SessionOf(ctx, user, tokens, grant)
+	if err != nil {
+		return nil, err
+	}
+	return rest.NewBody(registered{User: session.User, AccessToken: session.AccessToken, RefreshToken: session.RefreshToken}), nil
 }
 
 // CheckRegister validates the email and the password before Register runs. See rest.Checks.
 func (h *HTTP) CheckRegister(ctx context.Context, in *registerInput) error {
-	return h.svc.CheckRegistration(ctx, in.Body.Email, in.Body.Password)
+	return fault.Join(h.checkPasswordGiven(ctx, in), h.svc.CheckRegistration(ctx, in.Body.Email, in.Body.Password))
 }
 
 type loginInput struct {

@@ -68,13 +68,13 @@ func matchesBcrypt(password, hash string) (bool, error) {
 }
 
 // Import creates an account without a tenant, in the transaction of ctx if there is one. It sends
-// no mail. It returns ErrEmailTaken if an account uses the email.
+// no mail. It returns errAccountExists if an account uses the email.
 func (s *Service) Import(ctx context.Context, u ImportedUser) (int64, error) {
 	id, err := s.store.insertUser(ctx, newUser{
 		name: u.Name, email: u.Email, passwordHash: u.PasswordHash, verified: u.Verified, locale: u.Locale,
 	}, s.deps.Clock.Now())
 	if errors.Is(err, errEmailTaken) {
-		err = ErrEmailTaken
+		err = errAccountExists
 	}
 	return id, err
 }

@@ -8,7 +8,7 @@ RETURNING id;
 SELECT id, name, email, password_hash, is_platform_admin, email_verified_at, locale FROM users WHERE email = $1;
 
 -- name: UserByID :one
-SELECT id, name, email, is_platform_admin, locale FROM users WHERE id = $1;
+SELECT id, name, email, is_platform_admin, email_verified_at, locale FROM users WHERE id = $1;
 
 -- name: UpdatePassword :exec
 UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
@@ -254,3 +254,32 @@ RETURNING previous_login_at;
 
 -- name: DeleteOldDevices :exec
 DELETE FROM known_devices WHERE last_login_at < sqlc.arg(before);
+
+-- Inserts or locks the row of an address (see LockWrongPasswords).
+-- name: LockEmailCode :one
+INSERT INTO email_codes (email_hash, request_hash, browser_hash, mailed_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (email_hash) DO UPDATE SET email_hash = excluded.email_hash
+RETURNING user_id, mailed_at;
+
+-- name: ReplaceEmailCode :exec
+UPDATE email_codes SET request_hash = $2, browser_hash = $3, mailed_at = $4, expires_at = $5, code_hash = NULL, attempts = 0
+WHERE email_hash = $1;
+
+-- name: SetEmailCode :execrows
+UPDATE email_codes SET user_id = $2, code_hash = $3
+WHERE request_hash = $1 AND code_hash IS NULL AND expires_at > sqlc.arg(now);
+
+-- name: ReserveEmailCode :one
+UPDATE email_codes SET attempts = attempts + 1
+WHERE request_hash = $1 AND browser_hash = $2 AND attempts < sqlc.arg(most) AND expires_at > sqlc.arg(now)
+RETURNING user_id, code_hash;
+
+-- name: UseEmailCode :execrows
+UPDATE email_codes SET request_hash = email_hash, code_hash = NULL WHERE request_hash = $1 AND code_hash = $2;
+
+-- Requests whose code is not mailed yet stay valid.
+-- name: EndEmailCodes :exec
+UPDATE email_codes SET request_hash = email_hash, code_hash = NULL WHERE user_id = $1 AND code_hash IS NOT NULL;
+
+-- name: DeleteOldEmailCodes :exec
+DELETE FROM email_codes WHERE expires_at < sqlc.arg(before);

@@ -24,6 +24,8 @@ type noticeMailer interface {
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
 	// NewOwner mails the link with which the owner of a new tenant sets their first password.
 	NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error
+	// EmailCode mails a code to log in with.
+	EmailCode(ctx context.Context, locale, to, name, code string) error
 	// PasswordChanged notifies the user that their password was changed.
 	PasswordChanged(ctx context.Context, locale, to, name string) error
 	// NewLogin notifies the user of a login from a new browser or network, if the operator has

@@ -18,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/querycache"
+	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -42,6 +43,10 @@ type Deps struct {
 	// delayed. 0 disables the limit.
 	WrongPasswords int
 	Log            *slog.Logger // nil disables logging
+	// EmailCodes means that users can log in with codes from mails, and register without a password.
+	// LimitCodes limits the mails with codes to an address. Secrets is nil in the CLI.
+	EmailCodes, LimitCodes bool
+	Secrets                *secrets.Key
 	// Limiter limits the mail that unauthenticated requests can trigger. nil means no limit.
 	Limiter rateLimiter
 }
@@ -91,13 +96,18 @@ const maxTenantName = 255
 // Register creates an account, its first tenant and its first login in one transaction. It returns
 // a validation error on email if an account uses the email.
 func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (User, Tokens, error) {
-	return s.RegisterWith(ctx, r, grant, func(ctx context.Context, user User) error {
+	return s.RegisterWith(ctx, r, grant, s.firstTenant(r))
+}
+
+// firstTenant returns a function that creates the first tenant of a new user.
+func (s *Service) firstTenant(r Registration) func(context.Context, User) error {
+	return func(ctx context.Context, user User) error {
 		if r.WithoutTenant {
 			return nil
 		}
 		_, err := s.deps.Tenants.Create(ctx, user.ID, firstTenantName(r))
 		return err
-	})
+	}
 }
 
 // CheckRegistration returns the validation errors that Register would return. It accepts a
@@ -122,43 +132,49 @@ func (s *Service) CheckEmail(ctx context.Context, email string) error {
 // RegisterWith creates an account and its first login. It calls also in the same transaction, for
 // example to add the user to a tenant.
 func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
-	email, err := mail.NormalizeAddress(r.Email)
-	if err != nil {
-		return User{}, Tokens{}, err
-	}
 	hash, err := s.deps.Passwords.HashNew(ctx, r.Password) // hash before the transaction, because it is slow
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	user := User{Name: r.Name, Email: email, Locale: requestedLocale(ctx)}
+	var user User
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
 		// The new user needs no lock, because no other transaction can see the row.
 		if err := s.lockReplaced(ctx, grant); err != nil {
 			return err
 		}
-		id, err := s.store.insertUser(ctx, newUser{
-			name: r.Name, email: email, passwordHash: &hash, verified: r.EmailVerified, locale: user.Locale,
-		}, now)
-		if err != nil {
-			return err
-		}
-		user.ID = id
-		if err := also(ctx, user); err != nil {
-			return err
-		}
-		if err := s.welcome(ctx, email, r.Name); err != nil {
-			return err
-		}
-		if err := s.noteDevice(ctx, user, true, now); err != nil {
+		if user, err = s.createAccount(ctx, r, &hash, also); err != nil {
 			return err
 		}
 		grant.Methods = []string{authz.Password}
-		tokens, err = s.issue(ctx, lockedUser{User: user}, grant, now)
+		tokens, err = s.issue(ctx, lockedUser{User: user}, grant, s.deps.Clock.Now())
 		return err
 	})
 	return user, tokens, err
+}
+
+// createAccount creates an account in the transaction of ctx, and calls also. hash is nil for an
+// account without a password.
+func (s *Service) createAccount(ctx context.Context, r Registration, hash *string, also func(context.Context, User) error) (User, error) {
+	email, err := mail.NormalizeAddress(r.Email)
+	if err != nil {
+		return User{}, err
+	}
+	now := s.deps.Clock.Now()
+	user := User{Name: r.Name, Email: email, Locale: requestedLocale(ctx)}
+	user.ID, err = s.store.insertUser(ctx, newUser{
+		name: r.Name, email: email, passwordHash: hash, verified: r.EmailVerified, locale: user.Locale,
+	}, now)
+	if err != nil {
+		return User{}, err
+	}
+	if err := also(ctx, user); err != nil {
+		return User{}, err
+	}
+	if err := s.welcome(ctx, email, r.Name); err != nil {
+		return User{}, err
+	}
+	return user, s.noteDevice(ctx, user, true, now)
 }
 
 // welcome sends a new user the welcome mail in the language of the request.
@@ -373,6 +389,9 @@ func (s *Service) Prune(ctx context.Context) error {
 		return err
 	}
 	if err := s.store.deleteOldChallenges(ctx, now); err != nil {
+		return err
+	}
+	if err := s.store.deleteOldEmailCodes(ctx, now.Add(-codeMailWindow)); err != nil {
 		return err
 	}
 	if err := s.store.deleteOldDevices(ctx, now.Add(-deviceMemory)); err != nil {

@@ -187,10 +187,14 @@ func (s store) revokeAll(ctx context.Context, userID int64, now time.Time) error
 	return sqldb.Wrap(err, "revoke credentials of user")
 }
 
-// deleteCodes deletes the one-time codes of delegated logins and the login challenges of a user.
+// deleteCodes ends the one-time codes of delegated logins, the email codes and the login challenges
+// of a user.
 func (s store) deleteCodes(ctx context.Context, userID int64) error {
 	if err := s.q(ctx).DeleteLoginChallenges(ctx, userID); err != nil {
 		return sqldb.Wrap(err, "delete login challenges")
+	}
+	if err := s.q(ctx).EndEmailCodes(ctx, &userID); err != nil {
+		return sqldb.Wrap(err, "end email codes")
 	}
 	return sqldb.Wrap(s.q(ctx).DeleteOneTimeCodes(ctx, userID), "delete one-time codes")
 }

@@ -35,7 +35,7 @@ func (s *Service) FindOrCreateByVerifiedEmail(ctx context.Context, name, email s
 		case user.verified:
 			return nil
 		}
-		return s.claim(ctx, userID)
+		return s.claim(ctx, userID, false)
 	})
 	return userID, isNew, err
 }
@@ -73,13 +73,14 @@ func (s *Service) insertVerified(ctx context.Context, name, email string) (int64
 }
 
 // claim gives an account to the person who has just proved ownership of its email, which was not
-// verified before. The caller has locked the user with lockByVerifiedEmail.
-func (s *Service) claim(ctx context.Context, userID int64) error {
+// verified before. Unless keepTenant is set, the user is removed from the tenant. The caller has
+// locked the user with lockByVerifiedEmail or lockForCode.
+func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool) error {
 	now := s.deps.Clock.Now()
 	if err := s.store.removePassword(ctx, userID, now); err != nil {
 		return err
 	}
-	return s.transferToEmailOwner(ctx, userID, false, now)
+	return s.transferToEmailOwner(ctx, userID, keepTenant, now)
 }
 
 // lockByVerifiedEmail locks the user whose email was just proved, with everything that claim
@@ -100,7 +101,7 @@ func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (locked
 // transferToEmailOwner gives an account with an unverified email to the person who has just proved ownership of
 // the email. It ends everything that the person who registered the account may have left behind, so
 // that they can neither use nor observe the account (rules: account#unproved-emails). The caller
-// has locked the user with lockByVerifiedEmail. Unless keepTenant is set, the user is removed from
+// has locked the user with lockByVerifiedEmail or lockForCode. Unless keepTenant is set, the user is removed from
 // the tenant.
 func (s *Service) transferToEmailOwner(ctx context.Context, userID int64, keepTenant bool, now time.Time) error {
 	if err := s.endAll(ctx, userID, now); err != nil {

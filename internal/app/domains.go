@@ -169,7 +169,8 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 		OwnerLinks: time.Duration(p.invitationDays()) * 24 * time.Hour,
 		Domains:    &link.tenantDomains, SignOn: &link.sso,
 		Impersonations: &link.impersonation, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
-		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+		Limiter:    limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+		EmailCodes: p.settings.AllowsLogin(settings.EmailCodeLogin), LimitCodes: p.settings.RateLimits[limit.AccountMail] > 0, Secrets: out.secrets,
 	})
 	relyingParty, err := p.settings.RelyingParty()
 	if err != nil {
@@ -187,7 +188,8 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	})
 	d.self = selfservice.NewService(selfservice.Deps{
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Memberships: link, Avatars: d.avatars, Audit: d.audit, Factors: d.factors,
-		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
+		EmailCodes: p.settings.AllowsLogin(settings.EmailCodeLogin),
+		Limiter:    limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.pushes = webpush.NewService(webpush.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Log: p.log,
@@ -199,6 +201,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars, Connections: &link.sso,
 		PublicURL: p.publicURL, CallbackPage: p.frontend.PageURL(frontend.OAuthCallback), Log: p.log,
+		Disabled: p.checkMethod(settings.OAuthLogin),
 	})
 	return err
 }

@@ -58,6 +58,7 @@ func (svc *service) registerJobs() {
 	}{
 		{common, mail.JobSend, svc.outbox.HandleSend},
 		{common, account.JobForgot, svc.accounts.HandleForgot},
+		{common, account.JobEmailCode, svc.accounts.HandleEmailCode},
 		{common, factor.JobReset, svc.factors.HandleReset},
 		{common, usage.JobAlert, svc.usage.HandleAlert},
 		{common, catalog.JobChanged, svc.entitlements.HandlePublish},

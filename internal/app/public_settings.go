@@ -18,6 +18,7 @@ type PublicSettings struct {
 	Locales             []string             `json:"locales"`
 	DefaultCurrency     string               `json:"default_currency"`
 	RegistrationEnabled bool                 `json:"registration_enabled"`
+	LoginMethods        []string             `json:"login_methods" doc:"Methods by which users can log in: password, oauth, passkey, email_code."`
 	OAuthProviders      []string             `json:"oauth_providers" doc:"Names of the identity providers for delegated login."`
 	InvoiceMode         settings.InvoiceMode `json:"invoice_mode" enum:"psp_managed,platform_managed"`
 	PushPublicKey       string               `json:"push_public_key" doc:"Public key for subscribing browsers to push notifications, in base64url."`
@@ -49,7 +50,7 @@ func (svc *service) publicSettings() settingsHTTP {
 	s := svc.settings
 	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
 		AppName: s.Brand.App(), FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: s.OfferedLocales(),
-		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
+		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, LoginMethods: s.EnabledLoginMethods(), OAuthProviders: svc.oauth.Providers(),
 		InvoiceMode: s.InvoiceMode,
 		LogoURL:     nilIfEmpty(s.Brand.Logo.Address(svc.publicURL)), Accent: nilIfEmpty(s.Brand.Accent), SupportEmail: nilIfEmpty(s.Brand.SupportEmail),
 		TermsURL: nilIfEmpty(s.Brand.TermsURL), PrivacyURL: nilIfEmpty(s.Brand.PrivacyURL),

@@ -16,7 +16,7 @@ func TestPublicSettings(t *testing.T) {
 	h := settingsHTTP{
 		fixed: PublicSettings{
 			AppName: "Tenantry", FrontendURL: "https://app.example.com", DefaultLocale: "en", Locales: []string{"en", "fr"},
-			DefaultCurrency: "EUR", RegistrationEnabled: true, OAuthProviders: []string{"google"}, InvoiceMode: settings.InvoicesByPSP,
+			DefaultCurrency: "EUR", RegistrationEnabled: true, LoginMethods: []string{"password", "email_code"}, OAuthProviders: []string{"google"}, InvoiceMode: settings.InvoicesByPSP,
 		},
 		pushKey: func(context.Context) (string, error) { return "BKey", nil },
 	}
@@ -29,7 +29,7 @@ func TestPublicSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"data":{"app_name":"Tenantry","frontend_url":"https://app.example.com","default_locale":"en","locales":["en","fr"],` +
-		`"default_currency":"EUR","registration_enabled":true,"oauth_providers":["google"],"invoice_mode":"psp_managed","push_public_key":"BKey",` +
+		`"default_currency":"EUR","registration_enabled":true,"login_methods":["password","email_code"],"oauth_providers":["google"],"invoice_mode":"psp_managed","push_public_key":"BKey",` +
 		`"logo_url":null,"accent":null,"support_email":null,"terms_url":null,"privacy_url":null}}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)

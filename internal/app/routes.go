@@ -1,11 +1,13 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/team"
 )
@@ -52,6 +54,28 @@ const (
 	adminTenantPath = "/api/v1/admin/tenants/{tenant}"
 	planPath        = "/api/v1/admin/plans/{plan}"
 )
+
+// requireMethod closes a public route, before validation, if the settings disable a login method.
+func (svc *service) requireMethod(method string) rest.Option {
+	err := svc.checkMethod(method)
+	return rest.Exists(func(context.Context, func(string) string) error { return err })
+}
+
+var errMethodDisabled = fault.NewCoded(fault.Forbidden, fault.LoginMethodDisabled)
+
+// checkMethod returns an error (403) if the settings disable a login method.
+func (p *platform) checkMethod(method string) error {
+	if p.settings.AllowsLogin(method) {
+		return nil
+	}
+	return errMethodDisabled
+}
+
+// precheck adds a check that runs before validation and can read the body.
+func precheck(check func(ctx context.Context, field func(name string) string) error, r rest.Route) rest.Route {
+	r.Precheck = check
+	return r
+}
 
 // refuseImpersonation closes a route to impersonated sessions.
 func refuseImpersonation(r rest.Route) rest.Route {

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // factorRoutes returns the routes of second factors and of logins with them. The public routes
@@ -16,6 +17,7 @@ func (svc *service) factorRoutes(accounts *account.HTTP) []rest.Route {
 		created = rest.Status(http.StatusCreated)
 		app     = rest.Exists(factors.TOTPExists)
 		passkey = rest.Exists(factors.PasskeyExists)
+		login   = svc.requireMethod(settings.PasskeyLogin)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/user/factors", rest.User, "", "default", "List second factors", rest.Handle(factors.Show)),
@@ -30,7 +32,7 @@ func (svc *service) factorRoutes(accounts *account.HTTP) []rest.Route {
 		refuseImpersonation(route(post, "/api/v1/user/recovery-codes", rest.User, "", "account_password", "Generate recovery codes", rest.Handle(factors.GenerateRecoveryCodes))),
 		route(post, "/api/v1/auth/mfa", rest.Public, "", "login_address", "Complete a login with a second factor", rest.Handle(factors.CompleteLogin, rest.Checks(factors.CheckSecondFactor))),
 		route(post, "/api/v1/auth/mfa/passkey-options", rest.Public, "", "login_address", "Create options to complete a login with a passkey", rest.Handle(factors.SecondFactorOptions)),
-		route(post, "/api/v1/auth/passkey/options", rest.Public, "", "login_address", "Create options to log in with a passkey", rest.Handle(factors.LoginOptions)),
-		route(post, "/api/v1/auth/passkey", rest.Public, "", "login_address", "Log in with a passkey", rest.Handle(factors.LogIn)),
+		route(post, "/api/v1/auth/passkey/options", rest.Public, "", "login_address", "Create options to log in with a passkey", rest.Handle(factors.LoginOptions, login)),
+		route(post, "/api/v1/auth/passkey", rest.Public, "", "login_address", "Log in with a passkey", rest.Handle(factors.LogIn, login)),
 	}
 }

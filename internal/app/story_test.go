@@ -18,11 +18,17 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 	"github.com/tenantry/tenantry/internal/testkit/factortest"
 )
 
 type object = apptest.Object
+
+// allowEmailCodes is an option of the server of story.
+func allowEmailCodes(s *settings.Settings) {
+	s.LoginMethods = append(s.EnabledLoginMethods(), settings.EmailCodeLogin)
+}
 
 // story plays the first weeks of a customer, and what an admin does at the same time.
 func story(s *apptest.Server) {
@@ -94,8 +100,29 @@ func story(s *apptest.Server) {
 	prices(s)
 	tenants(s, o)
 	signOn(s)
+	emailCodes(s)
 	farewell(s, payments(s))
 	trials(s)
+}
+
+// emailCodes registers a user without a password, who logs in with a code.
+func emailCodes(s *apptest.Server) {
+	const email = "ida@example.com"
+	s.Call("POST", "/api/v1/auth/register", "", object{"name": "Ida", "email": email, "create_tenant": false}).Want(201)
+	request := s.Call("POST", "/api/v1/auth/email-code", "", object{"email": email}).Want(202).Str("data.request_id")
+	code := ""
+	apptest.Eventually(s.T, "two codes", func() bool {
+		mails := 0
+		for _, m := range s.Mails(email) { // newest first
+			if found := regexp.MustCompile(`\b[0-9]{8}\b`).FindString(m["text"].(string)); found != "" {
+				if mails++; mails == 1 {
+					code = found
+				}
+			}
+		}
+		return mails == 2
+	})
+	s.Call("POST", "/api/v1/auth/email-code/login", "", object{"request_id": request, "code": code}).Want(200)
 }
 
 // signOn plays a tenant that verifies a domain and connects its issuer.

@@ -9,9 +9,13 @@ type Code string
 // All error codes of the API, with their meaning and the recommended action of a client.
 // docs/errors.md is generated from these comments. A test checks that no code is defined elsewhere.
 const (
-	// The email or password is wrong, or the account has no password.
-	// Do: Ask for both again, and offer a password reset.
+	// The email or password is wrong, or the account has no password; or the code is wrong, used or
+	// expired.
+	// Do: Ask again, and offer a password reset or a new code.
 	InvalidCredentials Code = "INVALID_CREDENTIALS"
+	// The settings disable this login method.
+	// Do: Offer the methods in `login_methods` of the settings.
+	LoginMethodDisabled Code = "LOGIN_METHOD_DISABLED"
 	// The refresh token is unknown, was already used or was revoked.
 	// Do: Sign in again.
 	InvalidRefreshToken Code = "INVALID_REFRESH_TOKEN"
@@ -226,7 +230,7 @@ const (
 // Codes returns all codes, sorted.
 func Codes() []Code {
 	codes := []Code{
-		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, ImpersonationExpired, UserInAnotherTenant,
+		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, LoginMethodDisabled, ImpersonationExpired, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,

@@ -65,10 +65,10 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 }
 
 // tokens matches the tokens in mail links: long words of letters, digits, dashes and underscores.
-// IDs have only 36 characters and do not match.
-var tokens = regexp.MustCompile(`[A-Za-z0-9_-]{40,}`)
+// IDs have only 36 characters and do not match. It also matches the codes of logins: eight digits.
+var tokens = regexp.MustCompile(`[A-Za-z0-9_-]{40,}|\b[0-9]{8}\b`)
 
-// RedactTokens is the Redaction of JobSend. It removes the tokens from the links, so that they
+// RedactTokens is the Redaction of JobSend. It removes tokens from links, and codes, so that they
 // cannot be used by readers of the payload.
 func RedactTokens(payload []byte) (without []byte, found bool) {
 	var m Message

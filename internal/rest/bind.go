@@ -195,6 +195,11 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 	if !shape.Readable(raw) {
 		return errMalformedJSON
 	}
+	if check := op.route.Precheck; check != nil {
+		if err := check(r.Context(), func(name string) string { return shape.Peek(raw, name) }); err != nil {
+			return err
+		}
+	}
 	if raw.Kind() != '{' {
 		return shape.ErrNotObject
 	}

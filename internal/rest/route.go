@@ -5,6 +5,7 @@ package rest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -82,6 +83,9 @@ type Route struct {
 	// InPerson rejects callers during impersonation, because the effect of the route would outlive
 	// it.
 	InPerson bool
+	// Precheck checks a request before validation. field returns a text field of the body, or "" if
+	// it is absent or not a string. It can be nil.
+	Precheck func(ctx context.Context, field func(name string) string) error
 	// InPersonFields are fields of the body that are refused during impersonation, before validation.
 	InPersonFields []string
 	// Verified rejects callers without a verified email, if the settings require one.

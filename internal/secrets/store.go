@@ -13,6 +13,7 @@ import (
 var columns = []string{
 	"user_totp.secret",
 	"recovery_codes.code_hash",
+	"email_codes.code_hash",
 	"signing_keys.private_key",
 	"sso_connections.client_secret",
 }

@@ -41,6 +41,7 @@ type HTTPFlags struct {
 	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute by group, such as login=5,default=1200. 0 disables the limit of a group. Default: on."`
 	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Require a verified email address for invitations, checkout and API keys: on or off. Default: off."`
 	AdminRequireMFA string `env:"TENANTRY_ADMIN_REQUIRE_MFA" name:"admin-require-mfa" placeholder:"on|off" help:"Require a second factor of platform admins: on or off. Default: off."`
+	LoginMethods    string `env:"TENANTRY_LOGIN_METHODS" name:"login-methods" placeholder:"METHOD,…" help:"Methods by which users can log in: password, oauth (identity providers), passkey, email_code (codes sent by email). Default: password,oauth,passkey."`
 	PasskeyRPID     string `env:"TENANTRY_PASSKEY_RP_ID" name:"passkey-rp-id" placeholder:"HOST" help:"Domain that passkeys belong to: the host of the frontend or a parent domain. Passkeys are lost if it changes. Default: the host of the frontend."`
 	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
 	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`

@@ -76,6 +76,9 @@ type Settings struct {
 	StripeURL *url.URL
 
 	Logins []LoginProvider // identity providers that users can log in with
+	// LoginMethods are the enabled methods of logins. Nil means the default (see
+	// EnabledLoginMethods).
+	LoginMethods []string
 
 	// Lifetimes are the lifetimes of tokens and sessions. The zero value means the defaults.
 	Lifetimes account.Lifetimes

@@ -201,6 +201,15 @@ func (q *Queries) DeleteOldDevices(ctx context.Context, before time.Time) error 
 	return err
 }
 
+const deleteOldEmailCodes = `-- name: DeleteOldEmailCodes :exec
+DELETE FROM email_codes WHERE expires_at < $1
+`
+
+func (q *Queries) DeleteOldEmailCodes(ctx context.Context, before time.Time) error {
+	_, err := q.db.ExecContext(ctx, deleteOldEmailCodes, before)
+	return err
+}
+
 const deleteOldLoginChallenges = `-- name: DeleteOldLoginChallenges :exec
 DELETE FROM login_challenges WHERE expires_at <= $1
 `
@@ -273,6 +282,16 @@ func (q *Queries) EmailOfExternalID(ctx context.Context, externalID string) (str
 	var email string
 	err := row.Scan(&email)
 	return email, err
+}
+
+const endEmailCodes = `-- name: EndEmailCodes :exec
+UPDATE email_codes SET request_hash = email_hash, code_hash = NULL WHERE user_id = $1 AND code_hash IS NOT NULL
+`
+
+// Requests whose code is not mailed yet stay valid.
+func (q *Queries) EndEmailCodes(ctx context.Context, userID *int64) error {
+	_, err := q.db.ExecContext(ctx, endEmailCodes, userID)
+	return err
 }
 
 const extendSession = `-- name: ExtendSession :exec
@@ -479,6 +498,39 @@ func (q *Queries) LiveSession(ctx context.Context, arg LiveSessionParams) (LiveS
 	row := q.db.QueryRowContext(ctx, liveSession, arg.TokenHash, arg.Now)
 	var i LiveSessionRow
 	err := row.Scan(&i.ID, &i.ExpiresAt, &i.FamilyExpiresAt)
+	return i, err
+}
+
+const lockEmailCode = `-- name: LockEmailCode :one
+INSERT INTO email_codes (email_hash, request_hash, browser_hash, mailed_at, expires_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (email_hash) DO UPDATE SET email_hash = excluded.email_hash
+RETURNING user_id, mailed_at
+`
+
+type LockEmailCodeParams struct {
+	EmailHash   string
+	RequestHash string
+	BrowserHash string
+	MailedAt    sqldb.JSON
+	ExpiresAt   time.Time
+}
+
+type LockEmailCodeRow struct {
+	UserID   *int64
+	MailedAt sqldb.JSON
+}
+
+// Inserts or locks the row of an address (see LockWrongPasswords).
+func (q *Queries) LockEmailCode(ctx context.Context, arg LockEmailCodeParams) (LockEmailCodeRow, error) {
+	row := q.db.QueryRowContext(ctx, lockEmailCode,
+		arg.EmailHash,
+		arg.RequestHash,
+		arg.BrowserHash,
+		arg.MailedAt,
+		arg.ExpiresAt,
+	)
+	var i LockEmailCodeRow
+	err := row.Scan(&i.UserID, &i.MailedAt)
 	return i, err
 }
 
@@ -871,6 +923,30 @@ func (q *Queries) RenewSession(ctx context.Context, arg RenewSessionParams) (Ren
 	return i, err
 }
 
+const replaceEmailCode = `-- name: ReplaceEmailCode :exec
+UPDATE email_codes SET request_hash = $2, browser_hash = $3, mailed_at = $4, expires_at = $5, code_hash = NULL, attempts = 0
+WHERE email_hash = $1
+`
+
+type ReplaceEmailCodeParams struct {
+	EmailHash   string
+	RequestHash string
+	BrowserHash string
+	MailedAt    sqldb.JSON
+	ExpiresAt   time.Time
+}
+
+func (q *Queries) ReplaceEmailCode(ctx context.Context, arg ReplaceEmailCodeParams) error {
+	_, err := q.db.ExecContext(ctx, replaceEmailCode,
+		arg.EmailHash,
+		arg.RequestHash,
+		arg.BrowserHash,
+		arg.MailedAt,
+		arg.ExpiresAt,
+	)
+	return err
+}
+
 const reserveAttempt = `-- name: ReserveAttempt :one
 UPDATE login_challenges SET attempts = attempts + 1
 WHERE challenge_hash = $1 AND browser_hash = $2 AND attempts < $3 AND expires_at > $4
@@ -915,6 +991,36 @@ func (q *Queries) ReserveAttempt(ctx context.Context, arg ReserveAttemptParams) 
 		&i.PasskeySession,
 		&i.ExpiresAt,
 	)
+	return i, err
+}
+
+const reserveEmailCode = `-- name: ReserveEmailCode :one
+UPDATE email_codes SET attempts = attempts + 1
+WHERE request_hash = $1 AND browser_hash = $2 AND attempts < $3 AND expires_at > $4
+RETURNING user_id, code_hash
+`
+
+type ReserveEmailCodeParams struct {
+	RequestHash string
+	BrowserHash string
+	Most        int64
+	Now         time.Time
+}
+
+type ReserveEmailCodeRow struct {
+	UserID   *int64
+	CodeHash *string
+}
+
+func (q *Queries) ReserveEmailCode(ctx context.Context, arg ReserveEmailCodeParams) (ReserveEmailCodeRow, error) {
+	row := q.db.QueryRowContext(ctx, reserveEmailCode,
+		arg.RequestHash,
+		arg.BrowserHash,
+		arg.Most,
+		arg.Now,
+	)
+	var i ReserveEmailCodeRow
+	err := row.Scan(&i.UserID, &i.CodeHash)
 	return i, err
 }
 
@@ -1048,6 +1154,31 @@ type RevokeSessionParams struct {
 func (q *Queries) RevokeSession(ctx context.Context, arg RevokeSessionParams) error {
 	_, err := q.db.ExecContext(ctx, revokeSession, arg.TokenHash, arg.RevokedAt)
 	return err
+}
+
+const setEmailCode = `-- name: SetEmailCode :execrows
+UPDATE email_codes SET user_id = $2, code_hash = $3
+WHERE request_hash = $1 AND code_hash IS NULL AND expires_at > $4
+`
+
+type SetEmailCodeParams struct {
+	RequestHash string
+	UserID      *int64
+	CodeHash    *string
+	Now         time.Time
+}
+
+func (q *Queries) SetEmailCode(ctx context.Context, arg SetEmailCodeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setEmailCode,
+		arg.RequestHash,
+		arg.UserID,
+		arg.CodeHash,
+		arg.Now,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const setExternalID = `-- name: SetExternalID :exec
@@ -1203,6 +1334,23 @@ func (q *Queries) UseDevice(ctx context.Context, arg UseDeviceParams) (*time.Tim
 	return previous_login_at, err
 }
 
+const useEmailCode = `-- name: UseEmailCode :execrows
+UPDATE email_codes SET request_hash = email_hash, code_hash = NULL WHERE request_hash = $1 AND code_hash = $2
+`
+
+type UseEmailCodeParams struct {
+	RequestHash string
+	CodeHash    *string
+}
+
+func (q *Queries) UseEmailCode(ctx context.Context, arg UseEmailCodeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, useEmailCode, arg.RequestHash, arg.CodeHash)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const userByEmail = `-- name: UserByEmail :one
 SELECT id, name, email, password_hash, is_platform_admin, email_verified_at, locale FROM users WHERE email = $1
 `
@@ -1233,7 +1381,7 @@ func (q *Queries) UserByEmail(ctx context.Context, email string) (UserByEmailRow
 }
 
 const userByID = `-- name: UserByID :one
-SELECT id, name, email, is_platform_admin, locale FROM users WHERE id = $1
+SELECT id, name, email, is_platform_admin, email_verified_at, locale FROM users WHERE id = $1
 `
 
 type UserByIDRow struct {
@@ -1241,6 +1389,7 @@ type UserByIDRow struct {
 	Name            string
 	Email           string
 	IsPlatformAdmin bool
+	EmailVerifiedAt *time.Time
 	Locale          *string
 }
 
@@ -1252,6 +1401,7 @@ func (q *Queries) UserByID(ctx context.Context, id int64) (UserByIDRow, error) {
 		&i.Name,
 		&i.Email,
 		&i.IsPlatformAdmin,
+		&i.EmailVerifiedAt,
 		&i.Locale,
 	)
 	return i, err

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -124,6 +126,16 @@ type OAuthSession struct {
 	IsNewUser    bool                `json:"isNewUser"`
 	AccessToken  string              `json:"accessToken,omitempty"`
 	RefreshToken string              `json:"refreshToken,omitempty"`
+}
+
+// CheckExchange returns an error if the code belongs to a disabled login method. See
+// rest.Route.
+func (h *HTTP) CheckExchange(ctx context.Context, field func(name string) string) error {
+	code := field("code")
+	if parsed, err := uuid.Parse(code); err == nil {
+		code = parsed.String()
+	}
+	return h.svc.checkEnabled(ctx, code)
 }
 
 // Exchange handles POST /auth/oauth/exchange. In cookie mode the response omits the tokens, because

@@ -29,6 +29,9 @@ INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_
 -- name: OAuthCode :one
 SELECT user_id, is_new_user, browser_hash, identity_id, connection_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now);
 
+-- name: IsConnectionCode :one
+SELECT EXISTS (SELECT 1 FROM oauth_codes WHERE code_hash = $1 AND connection_id IS NOT NULL);
+
 -- name: DeleteOAuthCode :execrows
 DELETE FROM oauth_codes WHERE code_hash = $1;
 

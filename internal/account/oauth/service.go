@@ -69,7 +69,10 @@ type Deps struct {
 	Client       *http.Client   // for requests to the providers; nil means NewClient
 	// Connections completes logins through the single sign-on of tenants.
 	Connections Connections
-	Log         *slog.Logger
+	// Disabled is the error of logins at providers if they are disabled; nil if they are enabled.
+	// Logins through connections still work.
+	Disabled error
+	Log      *slog.Logger
 }
 
 // Service implements delegated login with authorization code, PKCE, state and nonce.
@@ -99,9 +102,13 @@ func NewService(d Deps) (*Service, error) {
 	return s, nil
 }
 
-// Providers returns the names of the configured providers, sorted.
+// Providers returns the names of the configured providers, sorted. It returns none if logins at
+// providers are disabled.
 func (s *Service) Providers() []string {
 	names := make([]string, 0, len(s.providers))
+	if s.deps.Disabled != nil {
+		return names
+	}
 	for name := range s.providers {
 		names = append(names, name)
 	}
@@ -226,6 +233,19 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 		return err
 	})
 	return user, isNew, tokens, err
+}
+
+// checkEnabled returns an error if logins at providers are disabled, unless the code belongs to a
+// login through a connection.
+func (s *Service) checkEnabled(ctx context.Context, code string) error {
+	if s.deps.Disabled == nil {
+		return nil
+	}
+	isConnection, err := s.store.isConnectionCode(ctx, code)
+	if err == nil && !isConnection {
+		err = s.deps.Disabled
+	}
+	return err
 }
 
 // Prune deletes logins that were not completed in time.

@@ -95,6 +95,12 @@ func (s store) code(ctx context.Context, code string, now time.Time) (codeSubjec
 		sqldb.WrapAbsent(err, "read login code", errCode)
 }
 
+// isConnectionCode reports whether a code, expired or not, belongs to a login through a connection.
+func (s store) isConnectionCode(ctx context.Context, code string) (bool, error) {
+	is, err := s.q(ctx).IsConnectionCode(ctx, account.HashSecret(code))
+	return is, sqldb.Wrap(err, "read login code")
+}
+
 // takeCode deletes a code. It returns errCode if the code no longer exists.
 func (s store) takeCode(ctx context.Context, code string) error {
 	n, err := s.q(ctx).DeleteOAuthCode(ctx, account.HashSecret(code))

@@ -62,7 +62,7 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 			return errNotFound
 		case identities[i].Provider == singleSignOn:
 			return errIdentityManaged
-		case !self.HasPassword && !hasPasskey && len(identities) == 1:
+		case !self.HasPassword && !hasPasskey && len(identities) == 1 && !s.deps.EmailCodes:
 			return errLastLoginMethod
 		}
 		if err := s.store.deleteIdentity(ctx, id); err != nil {

@@ -145,6 +145,18 @@ func TestIdentities(t *testing.T) {
 	})
 }
 
+// With email codes, an account can log in without a password and identities, so it can remove the
+// last identity.
+func TestLastIdentityWithEmailCodes(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		deb := delegate(s, "deb@example.com").Str("accessToken")
+		path := "/api/v1/user/identities/" + identities(s, deb).Str("data.0.id")
+		s.Call("DELETE", path, deb, apptest.Object{}).Want(204)
+		me(s, deb).As("a login through it").WantRefused(401, "")
+	}, func(s *settings.Settings) { s.LoginMethods = append(s.EnabledLoginMethods(), settings.EmailCodeLogin) })
+}
+
 // Account events are recorded in the tenant's audit log and in the user's export, without secrets.
 func TestAccountsLeaveEntries(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,8 @@ type Deps struct {
 	Avatars     Avatars
 	Audit       Audit
 	Factors     *factor.Service
+	// EmailCodes means that users can log in with codes from mails.
+	EmailCodes bool
 }
 
 // Service implements the requests of users about their own account.

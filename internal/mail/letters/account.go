@@ -17,6 +17,16 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	})
 }
 
+// EmailCode sends a code to log in with. The mail has no link, so that users get used to entering
+// the code where they requested it, and says that the code is valid for 10 minutes (rules:
+// account#email-codes).
+func (l *Letters) EmailCode(ctx context.Context, locale, to, name, code string) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "email_code", to: to,
+		theirs: map[string]string{"name": name, "code": code}, // never in the subject, which lock screens show
+	})
+}
+
 // NewOwner sends the owner of a tenant that the platform created the link to choose a first password
 // (rules: tenant#provisioning).
 func (l *Letters) NewOwner(ctx context.Context, locale, to, name, tenant, token string, expires time.Time) error {

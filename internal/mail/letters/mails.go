@@ -38,8 +38,8 @@ func Common() []Variable {
 		{"heading", "Heading of the body, based on the subject.", false},
 		{"body", "List of paragraphs of the built-in text.", false},
 		{"facts", "List of labels and values of the built-in table.", false},
-		{"action", "Label of the button.", false},
-		{"link", "URL of the button.", false},
+		{"action", "Label of the button. Empty for a mail without a link.", false},
+		{"link", "URL of the button. Empty for a mail without a link.", false},
 		{"after", "List of paragraphs below the button.", false},
 		{"fallback", "Sentence before the URL in plain text.", false},
 		{"footer", "Sentence in the footer.", false},
@@ -78,6 +78,12 @@ func Mails() []Mail {
 			{"expires", "Time at which the invitation expires.", true},
 		}, sampleInvitation},
 		{"password_reset", "A user requested a password reset. Contains the link.", []Variable{name}, user((*Letters).PasswordReset)},
+		{
+			"email_code", "A user requested a code to log in. Contains the code and no link.", []Variable{name, {"code", "The code.", false}},
+			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
+				return l.EmailCode(ctx, locale, to, name, "04813957")
+			}),
+		},
 		{
 			"new_owner", "An organization was created for its owner, who has no password yet.",
 			[]Variable{name, tenant, {"expires", "Until when the link is valid.", true}},

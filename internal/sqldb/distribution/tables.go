@@ -77,6 +77,7 @@ var Tables = map[string]Class{
 	"api_keys":            Local,
 	"avatars":             Local,
 	"credentials":         Local,
+	"email_codes":         Local,
 	"email_verifications": Local,
 	"former_memberships":  Local,
 	"invitations":         Local,

@@ -374,6 +374,26 @@ CREATE TABLE login_challenges (
 CREATE INDEX login_challenges_expires_at_idx ON login_challenges (expires_at);
 CREATE INDEX login_challenges_user_id_idx ON login_challenges (user_id);
 
+-- Requests of login codes by email. An address has one row, so only the newest request is valid.
+-- Addresses without an account have rows, too, so that requests for them take the same time.
+CREATE TABLE email_codes (
+    email_hash text PRIMARY KEY,
+    -- The hash of the request's ID; email_hash once the code is used up.
+    request_hash text NOT NULL,
+    -- The hash of the key of the browser that made the request; '' for a request without cookies.
+    browser_hash text NOT NULL,
+    -- Null until a code is mailed.
+    user_id bigint REFERENCES users (id) ON DELETE CASCADE,
+    code_hash text,
+    attempts bigint NOT NULL DEFAULT 0,
+    -- The times of the requests of the last hour that count as mails.
+    mailed_at jsonb NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+CREATE INDEX email_codes_expires_at_idx ON email_codes (expires_at);
+CREATE UNIQUE INDEX email_codes_request_hash_idx ON email_codes (request_hash);
+CREATE INDEX email_codes_user_id_idx ON email_codes (user_id);
+
 -- Challenges for the registration of a passkey, for the confirmation of a request, and for a login
 -- with a passkey. user_id is null for a login, whose user is not known yet.
 CREATE TABLE passkey_challenges (

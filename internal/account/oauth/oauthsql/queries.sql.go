@@ -133,6 +133,17 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 	return result.RowsAffected()
 }
 
+const isConnectionCode = `-- name: IsConnectionCode :one
+SELECT EXISTS (SELECT 1 FROM oauth_codes WHERE code_hash = $1 AND connection_id IS NOT NULL)
+`
+
+func (q *Queries) IsConnectionCode(ctx context.Context, codeHash string) (bool, error) {
+	row := q.db.QueryRowContext(ctx, isConnectionCode, codeHash)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const oAuthCode = `-- name: OAuthCode :one
 SELECT user_id, is_new_user, browser_hash, identity_id, connection_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
 `

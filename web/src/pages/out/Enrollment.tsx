@@ -14,7 +14,7 @@ import { PasswordField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { Note, Problem, Skeleton } from '../../ui/Messages'
-import { deviceOf } from '../profile/device'
+import { useDevice } from '../../parts/device'
 import { Way } from './sign-in/Ways'
 
 type Kind = 'passkey' | 'totp'
@@ -76,6 +76,7 @@ function Head({ title, children }: { title: string; children?: ReactNode }) {
 function SetUp({ kind, onBack, onAdded }: { kind: Kind; onBack: () => void; onAdded: (codes: string[] | null | undefined) => void }) {
   const { t } = useLingui()
   const { app_name } = useSettings()
+  const device = useDevice()
   const factors = useQuery(factorsQuery)
   const [enrollment, setEnrollment] = useState<Schema<'TOTPEnrollment'>>()
   const [asks, setAsks] = useState(false)
@@ -84,7 +85,7 @@ function SetUp({ kind, onBack, onAdded }: { kind: Kind; onBack: () => void; onAd
 
   async function begin(confirmation: Confirmation) {
     if (kind === 'totp') return setEnrollment(await enrollTotp(confirmation))
-    const name = deviceOf(navigator.userAgent)
+    const name = device(navigator.userAgent)
     onAdded((await savePasskey(await createPasskey(confirmation), name)).recovery_codes)
   }
   async function confirm(values: Values) {

@@ -10,7 +10,7 @@ import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
 import { useReadAgain } from '../useProfile'
-import { useDevice } from './device'
+import { useDevice } from '../../../parts/device'
 
 /** Adds a passkey: the confirmation, the prompt of the browser, and its name. */
 export function AddPasskey({ open, onClose, factors, onCodes }: {

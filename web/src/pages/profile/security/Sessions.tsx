@@ -7,7 +7,7 @@ import { Read } from '../../../ui/Read'
 import { toast } from '../../../ui/Toast'
 import { Day, When } from '../../../ui/When'
 import { useAction } from '../../tenant/shared/Action'
-import { deviceIcon, useDevice } from './device'
+import { deviceIcon, useDevice } from '../../../parts/device'
 import { useFocusNext } from './useFocusNext'
 
 /** The user's sessions, each with a button to end it. */

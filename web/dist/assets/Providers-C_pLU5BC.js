@@ -1,1 +1,0 @@
-export{t as Providers}from"./Providers-C8-e7fwX.js";

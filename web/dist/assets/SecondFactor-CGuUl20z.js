@@ -1,0 +1,1 @@
+export{t as SecondFactor}from"./SecondFactor-CKWTVx6_.js";

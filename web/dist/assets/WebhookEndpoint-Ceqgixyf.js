@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-BPXm4mT3.js";import{c as t}from"./session-CWTM8yIt.js";import{t as n}from"./Endpoint-DXk_hn0G.js";import{J as r}from"./Icon-m5G3Imok.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-BPXm4mT3.js";import{t}from"./Endpoint-DXk_hn0G.js";import{J as n}from"./Icon-m5G3Imok.js";var r=n();function i(){let{endpointId:n}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(t,{scope:`platform`,id:n})}export{i as default};

@@ -1,1 +1,0 @@
-import{n as e}from"./format-d2BIEE-I.js";import{J as t}from"./Icon-m5G3Imok.js";var n=t();function r({at:t}){let r=e();return(0,n.jsx)(`time`,{dateTime:t,title:r.exact(t),children:r.ago(t)})}function i({at:t}){let r=e();return(0,n.jsx)(`time`,{dateTime:t,title:r.exact(t),children:r.day(t)})}export{r as n,i as t};

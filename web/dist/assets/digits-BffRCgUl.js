@@ -1,1 +1,0 @@
-import{m as e}from"./Icon-m5G3Imok.js";import{i as t}from"./reads-BDx63XGo.js";function n(){let n=e(t).data;return e=>n?.find(t=>t.code===e)?.minor_units??2}export{n as t};

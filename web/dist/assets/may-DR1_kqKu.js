@@ -1,1 +1,0 @@
-import{a as e}from"./session-CWTM8yIt.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};

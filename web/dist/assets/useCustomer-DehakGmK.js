@@ -1,1 +1,0 @@
-import{p as e}from"./Icon-m5G3Imok.js";import{t}from"./useParams-BPXm4mT3.js";import{c as n}from"./reads-CStjlWrM.js";function r(){let{tenantId:r}=t({from:`/signed-in/platform/tenants/$tenantId`});return e(n(r)).data}export{r as t};
