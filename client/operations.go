@@ -120,11 +120,13 @@
 //   - FindSSO: Find the single sign-on of an email
 //   - FinishSSO: Finish a single sign-on
 //   - ListLoginProviders: List identity providers
+//   - LogInWithEmailCode: Log in with a code
 //   - LogInWithPasskey: Log in with a passkey
 //   - Login: Log in with email and password
 //   - Logout: Log out
 //   - RefreshTokens: Refresh tokens
 //   - Register: Register an account
+//   - RequestEmailCode: Request a login code
 //   - RequestPasswordReset: Request a password reset
 //   - ResetPassword: Reset a password
 //   - ShowProfile: Retrieve the caller's profile

@@ -151,6 +151,7 @@ const (
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
 	ErrorCodeLASTLOGINMETHOD              ErrorCode = "LAST_LOGIN_METHOD"
+	ErrorCodeLOGINMETHODDISABLED          ErrorCode = "LOGIN_METHOD_DISABLED"
 	ErrorCodeMFACHALLENGEEXPIRED          ErrorCode = "MFA_CHALLENGE_EXPIRED"
 	ErrorCodeMFAENROLLMENTREQUIRED        ErrorCode = "MFA_ENROLLMENT_REQUIRED"
 	ErrorCodeMFANOTENABLED                ErrorCode = "MFA_NOT_ENABLED"
@@ -3079,6 +3080,18 @@ type LimitValue struct {
 // Locale Language.
 type Locale string
 
+// LogInWithEmailCodeRequest defines model for LogInWithEmailCodeRequest.
+type LogInWithEmailCodeRequest struct {
+	// Code The code from the email.
+	Code string `json:"code"`
+
+	// KeepTenant Whether to keep the organization of an account whose email was never verified. Use true only if the caller created the organization; otherwise it can belong to a stranger who registered the email. Default: false.
+	KeepTenant *bool `json:"keep_tenant,omitempty"`
+
+	// RequestID ID of the request of the code.
+	RequestID string `json:"request_id"`
+}
+
 // LogInWithPasskeyRequest defines model for LogInWithPasskeyRequest.
 type LogInWithPasskeyRequest struct {
 	// ChallengeID ID of the challenge in the options.
@@ -4615,11 +4628,11 @@ type RegisterRequest struct {
 	// Name Display name.
 	Name string `json:"name"`
 
-	// Password At least 8 characters and at most 1,024 bytes. Common passwords are rejected.
-	Password string `json:"password"`
+	// Password Can only be absent if email codes are enabled. The first login then needs a code from an email.
+	Password *string `json:"password,omitempty"`
 
-	// PasswordConfirmation Same value as `password`.
-	PasswordConfirmation string `json:"password_confirmation"`
+	// PasswordConfirmation The password again. Required with it.
+	PasswordConfirmation *string `json:"password_confirmation,omitempty"`
 
 	// TenantName Name of the new tenant.
 	TenantName *string `json:"tenant_name,omitempty"`
@@ -4638,6 +4651,22 @@ type RegisterWithInvitationRequest struct {
 
 	// PasswordConfirmation Same value as `password`.
 	PasswordConfirmation string `json:"password_confirmation"`
+}
+
+// Registered defines model for Registered.
+type Registered struct {
+	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
+	AccessToken *string `json:"accessToken,omitempty"`
+
+	// ExpiresAt Only without a password: time at which the code expires, in UTC.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// RefreshToken Token to exchange for a new token pair. Can be used once. Absent in cookie mode.
+	RefreshToken *string `json:"refreshToken,omitempty"`
+
+	// RequestID Only without a password: ID of the request whose code was mailed. Send it with the code to log in.
+	RequestID *string   `json:"request_id,omitempty"`
+	User      LoginUser `json:"user"`
 }
 
 // RemoveIdentityRequest defines model for RemoveIdentityRequest.
@@ -4711,10 +4740,33 @@ type RequestEmailChangeRequest struct {
 	Email string `json:"email"`
 }
 
+// RequestEmailCodeRequest defines model for RequestEmailCodeRequest.
+type RequestEmailCodeRequest struct {
+	// Email Email address.
+	Email string `json:"email"`
+}
+
 // RequestPasswordResetRequest defines model for RequestPasswordResetRequest.
 type RequestPasswordResetRequest struct {
 	// Email Email address.
 	Email string `json:"email"`
+}
+
+// RequestedCode defines model for RequestedCode.
+type RequestedCode struct {
+	// ExpiresAt Time at which the code expires, in UTC.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// RequestID ID of the request. Send it with the code to log in.
+	RequestID string `json:"request_id"`
+}
+
+// RequestedCodeAnswer defines model for RequestedCodeAnswer.
+type RequestedCodeAnswer struct {
+	Data RequestedCode `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // ReserveUsageRequest defines model for ReserveUsageRequest.
@@ -4898,6 +4950,9 @@ type Settings struct {
 
 	// Locales Supported languages.
 	Locales []Locale `json:"locales"`
+
+	// LoginMethods Methods by which users can log in: password, oauth, passkey, email_code.
+	LoginMethods []string `json:"login_methods"`
 
 	// LogoURL URL of the logo. Null if not set.
 	LogoURL nullable.Nullable[string] `json:"logo_url"`
@@ -7122,6 +7177,12 @@ type UpdatePlatformWebhookEndpointJSONRequestBody = UpdatePlatformWebhookEndpoin
 // ReplayPlatformWebhookDeliveriesJSONRequestBody defines body for ReplayPlatformWebhookDeliveries for application/json ContentType.
 type ReplayPlatformWebhookDeliveriesJSONRequestBody = ReplayPlatformWebhookDeliveriesRequest
 
+// RequestEmailCodeJSONRequestBody defines body for RequestEmailCode for application/json ContentType.
+type RequestEmailCodeJSONRequestBody = RequestEmailCodeRequest
+
+// LogInWithEmailCodeJSONRequestBody defines body for LogInWithEmailCode for application/json ContentType.
+type LogInWithEmailCodeJSONRequestBody = LogInWithEmailCodeRequest
+
 // RequestPasswordResetJSONRequestBody defines body for RequestPasswordReset for application/json ContentType.
 type RequestPasswordResetJSONRequestBody = RequestPasswordResetRequest
 
@@ -8298,6 +8359,18 @@ func (c *Client) TestPlatformWebhookEndpoint(ctx context.Context, endpoint strin
 	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
+// RequestEmailCode is POST /api/v1/auth/email-code: Request a login code.
+func (c *Client) RequestEmailCode(ctx context.Context, body RequestEmailCodeRequest) (*RequestedCodeAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/email-code", body: body}
+	return decode[RequestedCodeAnswer](c.send(ctx, r))
+}
+
+// LogInWithEmailCode is POST /api/v1/auth/email-code/login: Log in with a code.
+func (c *Client) LogInWithEmailCode(ctx context.Context, body LogInWithEmailCodeRequest) (*Login, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/auth/email-code/login", body: body}
+	return decode[Login](c.send(ctx, r))
+}
+
 // RequestPasswordReset is POST /api/v1/auth/forgot-password: Request a password reset.
 func (c *Client) RequestPasswordReset(ctx context.Context, body RequestPasswordResetRequest) (*Note, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/forgot-password", body: body}
@@ -8365,9 +8438,9 @@ func (c *Client) RefreshTokens(ctx context.Context, body RefreshTokensRequest) (
 }
 
 // Register is POST /api/v1/auth/register: Register an account.
-func (c *Client) Register(ctx context.Context, body RegisterRequest) (*Login, error) {
+func (c *Client) Register(ctx context.Context, body RegisterRequest) (*Registered, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/auth/register", body: body}
-	return decode[Login](c.send(ctx, r))
+	return decode[Registered](c.send(ctx, r))
 }
 
 // ResetPassword is POST /api/v1/auth/reset-password: Reset a password.

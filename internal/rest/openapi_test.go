@@ -169,7 +169,8 @@ func TestOpenAPISchemas(t *testing.T) {
 	slices.Sort(names)
 	diff(t, []string{
 		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrInsufficientScopeError",
-		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrOnboardingIncompleteOrInsufficientScopeError", "Found", "Gadget",
+		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrOnboardingIncompleteOrSsoRequiredOrInsufficientScopeError",
+		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrSsoRequiredOrInsufficientScopeError", "Found", "Gadget",
 		"ImpersonationExpiredOrInsufficientScopeError", "InternalError",
 		"InternalOrUnreadableRefusal", "InvalidOrUnreadableRefusal", "Maker",
 		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError", "Unencodable", "ValidationError",

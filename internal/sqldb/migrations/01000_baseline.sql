@@ -37,6 +37,8 @@ CREATE TABLE signing_keys (
     created_at timestamp with time zone NOT NULL
 );
 
+CREATE INDEX signing_keys_retired_at_idx ON signing_keys (retired_at);
+
 -- The outbox of internal/jobs. A job waits (lease_id is null), runs (lease_id is set) or is dead
 -- (dead_at is set); a completed job is deleted.
 CREATE TABLE jobs (
