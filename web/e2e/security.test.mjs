@@ -187,7 +187,7 @@ test('a team has to use a second factor', { skip }, async (t) => {
   await verify(owner)
   await addTotp(owner)
   await page.reload()
-  await page.getByText('1 of 2 members has no second factor').waitFor()
+  await page.getByText('1 of 2 members lacks a second factor').waitFor()
   await page.getByRole('switch', { name: 'Require a second factor' }).check({ force: true })
   await page.getByText('Loses access').waitFor()
   await checkWidths(page, 'before the requirement')

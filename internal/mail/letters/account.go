@@ -17,7 +17,7 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 	})
 }
 
-// EmailCode sends a code to log in with. The mail has no link, so that users get used to entering
+// EmailCode sends a code to log in with. The mail contains no link, so that users get used to entering
 // the code where they requested it, and says that the code is valid for 10 minutes (rules:
 // account#email-codes).
 func (l *Letters) EmailCode(ctx context.Context, locale, to, name, code string) error {

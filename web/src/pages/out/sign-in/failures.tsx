@@ -21,7 +21,7 @@ export function LoginFailure({ error }: { error: string }) {
     sso_domain_mismatch: <Trans>Your email isn’t in a domain of this organization.</Trans>,
     sso_account_elsewhere: <Trans>This email belongs to an account outside this organization. Contact support.</Trans>,
     sso_link_refused: <Trans>Your account can’t be linked to SSO. Sign in with your password or ask the owner.</Trans>,
-    seat_limit_reached: <Trans>Your organization has no free seats. Ask an admin to add one.</Trans>,
+    seat_limit_reached: <Trans>All seats of your organization are taken. Ask an admin to add one.</Trans>,
   }
   const calm = error === 'access_denied'
   return (

@@ -23,7 +23,7 @@ export function NoFactor({ members, from, past }: { members: Schema<'TeamMember'
   return (
     <div>
       <div className="sec-head tight">
-        <h3 className="h2">{plural(without.length, { one: `# of ${total} members has no second factor`, other: `# of ${total} members have no second factor` })}</h3>
+        <h3 className="h2">{plural(without.length, { one: `# of ${total} members lacks a second factor`, other: `# of ${total} members lack a second factor` })}</h3>
         <span className="end"><CopyButton text={without.map((one) => one.email).join(', ')}><Trans>Copy email addresses</Trans></CopyButton></span>
       </div>
       <table className="table mid cards nofactor">

@@ -21,7 +21,7 @@ export function RequireForm({ sso }: { sso: Schema<'SSOConnection'> }) {
     const { issuer, client_id, role, provision_members, counts_as_mfa, session_hours } = sso
     await api.PUT('/api/v1/tenant/{tenantId}/sso', { ...here, body: { issuer, client_id, role, provision_members, counts_as_mfa, session_hours, required: !sso.required } })
     await refresh('/sso', '/audit-logs')
-    toast(sso.required ? t`SSO is no longer required` : t`SSO is required now`)
+    toast(sso.required ? t`SSO is optional now` : t`SSO is required now`)
   }
   return (
     <Form className="stack" onSubmit={save}>

@@ -10,7 +10,7 @@ export function useReason(): (code: string) => string {
     sso_account_elsewhere: t`The email address belongs to an account outside your organization.`,
     sso_link_refused: t`This account can’t be linked. The owner, or a member with the same permissions, must save the connection.`,
     sso_not_provisioned: t`This person isn’t a member yet. Invite them, or turn on “Create members at their first sign-in”.`,
-    seat_limit_reached: t`Your organization has no free seats. Add a seat first.`,
+    seat_limit_reached: t`All seats of your organization are taken. Add a seat first.`,
     access_denied: t`The sign-in was declined at the provider.`,
     invalid_state: t`The sign-in took too long, or it was started in another browser. Try again.`,
   }

@@ -1,1 +1,0 @@
-export{t as SecondFactor}from"./SecondFactor-CKWTVx6_.js";

@@ -1,0 +1,1 @@
+export{t as SecondFactor}from"./SecondFactor-Cuw4BN1m.js";
