@@ -81,7 +81,7 @@ func TestRefusalsInTheReference(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
 	for route, want := range map[string]string{
-		"POST /api/v1/auth/login": "200, 400, 401 INVALID_CREDENTIALS, 403 MFARequiredError, 408, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
+		"POST /api/v1/auth/login": "200, 400, 401 INVALID_CREDENTIALS, 403 LoginMethodDisabledError MFARequiredError, 408, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
 		"GET /api/v1/auth/me":     "200, 400, 401, 403 IMPERSONATION_EXPIRED insufficient_scope, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
 		"GET /api/v1/tenant": "200, 400 TENANT_CONTEXT_REQUIRED, 401, 403 IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 422 ValidationError, " +
 			"429, 500 InternalError, 503 storage_full",

@@ -136,7 +136,9 @@ for (const width of [1280, 390]) {
 
 test('the pages that need no login pass axe in both themes', { skip }, async (t) => {
   for (const theme of ['light', 'dark']) {
-    const page = await visit(t, browser, service.base, { theme, expect: ['404 /api/v1/invitations/*', '422 /api/v1/invitations/*'] })
+    // The sign-in page asks for passkey options, which sets the cookie by which the pages after it expect a session.
+    const expect = ['401 /api/v1/auth/me', '404 /api/v1/invitations/*', '422 /api/v1/invitations/*']
+    const page = await visit(t, browser, service.base, { theme, expect })
     for (const path of ['/sign-in', '/register', '/forgot-password', '/reset-password?token=x&email=a@b.test', '/verify-email?token=x', '/invitations/none', '/pricing', '/onboarding']) {
       await page.goto(path)
       await check(page, `${path} ${theme}`)
