@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/gofrs/flock"
+
+	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -96,19 +99,22 @@ func readFile(path string) (*Key, error) {
 	return key, nil
 }
 
-// create writes a new key to a missing or empty file. It keeps the file of a process that starts at
-// the same time.
+// create writes a new key to a missing or empty file. It keeps the key of a process that starts at
+// the same time, because it replaces the file only under a lock.
 //
 // Invariant: the file is complete and on the disk before it has its name, so a crash never leaves a
 // partial key, and no secret outlives its key.
-func create(path string) error {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		if err := os.Remove(path); err != nil { // it is empty
-			return err
-		}
-	}
+func create(path string) (err error) {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if _, err := readFile(path); !errors.Is(err, errNoKey) { // another process has created it
 		return err
 	}
 	file, err := os.CreateTemp(folder, "."+FileName+"-*") // mode 0600
@@ -120,18 +126,8 @@ func create(path string) error {
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	if err := os.Link(file.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Rename(file.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(folder)
-}
-
-// syncFolder makes a new name in a folder durable, on systems that support it.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // not supported on every file system
-	return folder.Close()
+	return dbfile.SyncFolder(folder)
 }
