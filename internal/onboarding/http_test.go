@@ -102,7 +102,7 @@ func TestStartAnswer(t *testing.T) {
 		want := object{
 			"id": a.At("tenant.id"), "name": "Compilers & Co", "slug": "compilers-co", "external_id": nil, "metadata": object{}, "settings": nil, "owner": me, "users": []any{me},
 			"user_joined_at": a.At("tenant.created_at"), "user_role": "owner",
-			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
+			"user_permissions":        []any{"api_keys.manage", "audit.view", "billing.manage", "roles.manage", "sso.manage", "team.invite", "team.manage", "tenant.update", "webhooks.manage"},
 			"has_active_subscription": false, "has_billing_details": false, "preferred_currency": "USD", "require_mfa": false, "require_mfa_from": nil,
 			"legal_name": nil, "address": nil, "city": nil, "postal_code": nil, "country": nil, "vat_number": nil, "vat_status": "none", "vat_name": nil, "billing_email": nil,
 			"onboarding_completed_at": nil, "created_at": a.At("tenant.created_at"), "updated_at": a.At("tenant.created_at"),

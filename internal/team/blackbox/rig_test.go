@@ -104,7 +104,7 @@ func (r *rig) NewLogin(context.Context, string, string, string, string, string) 
 	return nil
 }
 func (r *rig) EmailCode(context.Context, string, string, string, string) error { return nil }
-func (r *rig) Welcome(context.Context, string, string, string) error { return nil }
+func (r *rig) Welcome(context.Context, string, string, string) error           { return nil }
 
 func (r *rig) Invitation(_ context.Context, _, to string, i letters.Invitation) error {
 	r.mu.Lock()
