@@ -18,7 +18,8 @@ func (s store) lockEmailCode(ctx context.Context, email string, r codeRequest, g
 	if err != nil {
 		return false, nil, sqldb.Wrap(err, "lock email code")
 	}
-	return row.UserID != nil, mails, json.Unmarshal(row.MailedAt, &mails)
+	err = json.Unmarshal(row.MailedAt, &mails)
+	return row.UserID != nil, mails, err
 }
 
 // replaceEmailCode makes a request the only valid request of an email. mails are the times of the

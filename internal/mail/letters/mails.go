@@ -79,7 +79,8 @@ func Mails() []Mail {
 		}, sampleInvitation},
 		{"password_reset", "A user requested a password reset. Contains the link.", []Variable{name}, user((*Letters).PasswordReset)},
 		{
-			"email_code", "A user requested a code to log in. Contains the code and no link.", []Variable{name, {"code", "The code.", false}},
+			"email_code", "A user requested a code to log in. Contains the code and no link.",
+			[]Variable{name, {"code", "The code.", false}},
 			user(func(l *Letters, ctx context.Context, locale, to, name, _ string) error {
 				return l.EmailCode(ctx, locale, to, name, "04813957")
 			}),

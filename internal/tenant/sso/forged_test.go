@@ -336,7 +336,6 @@ func TestForgedClaims(t *testing.T) {
 		if got := members(s, f.owner); got != before {
 			t.Errorf("%d members, then %d", before, got)
 		}
-
 	})
 }
 

@@ -177,7 +177,6 @@ func TestCallersOfTokens(t *testing.T) {
 		if sessions := f.Fetch("GET", "/api/v1/user/sessions", "", nil).Want(200); !slices.Contains(sessions.Column("id"), claims["sid"]) {
 			t.Errorf("session %v is not in %s", claims["sid"], sessions.Text)
 		}
-
 	})
 }
 
