@@ -131,6 +131,7 @@ func (c *Client) loadEntitlements(ctx context.Context, tenant string) (entitleme
 	if err != nil {
 		return e, err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	text, err := api.ReadBody(resp)
 	if err != nil {
 		return e, fmt.Errorf("tenantry: %w", err)

@@ -96,6 +96,7 @@ func (c *Client) loadKeys(ctx context.Context) (map[string]*ecdsa.PublicKey, err
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return nil, refusal(resp)
 	}
