@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -113,7 +114,10 @@ func (s *shop) plan(w http.ResponseWriter, r *http.Request) {
 		log.Print(err)
 		http.Error(w, "Try again later.", http.StatusServiceUnavailable)
 	default:
-		fmt.Fprintf(w, "%s has the plan %q\n", claims.TenantName, claims.Plan)
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(map[string]string{"tenant": claims.TenantName, "plan": claims.Plan}); err != nil {
+			log.Print(err)
+		}
 	}
 }
 
