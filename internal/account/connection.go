@@ -35,7 +35,7 @@ func (s *Service) CreateForLogin(ctx context.Context, name, email string) (int64
 // person who has just proved ownership of the email. The caller has locked it with LockForLogin.
 func (s *Service) Claim(ctx context.Context, userID int64) error { return s.claim(ctx, userID, false) }
 
-// EndConnection ends the logins, the one-time codes and the open redirects of a single sign-on
+// EndConnection ends the logins, the one-time codes, the login challenges and the open redirects of a single sign-on
 // connection, in a transaction that has locked its tenant. Without that lock, the connection links no user.
 func (s *Service) EndConnection(ctx context.Context, connection uuid.UUID) error {
 	users, err := s.store.usersOfConnection(ctx, connection)
@@ -44,6 +44,11 @@ func (s *Service) EndConnection(ctx context.Context, connection uuid.UUID) error
 	}
 	if err := s.LockAll(ctx, users); err != nil {
 		return err
+	}
+	for _, user := range users {
+		if err := s.store.deleteConnectionChallenges(ctx, user); err != nil {
+			return err
+		}
 	}
 	return s.store.endConnection(ctx, connection, s.deps.Clock.Now())
 }

@@ -60,6 +60,9 @@ UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE connection_id = $1 AND r
 -- name: DeleteConnectionCodes :exec
 DELETE FROM oauth_codes WHERE connection_id = $1;
 
+-- name: DeleteConnectionChallengesOfUser :exec
+DELETE FROM login_challenges WHERE user_id = $1 AND provider = $2;
+
 -- name: DeleteConnectionFlows :exec
 DELETE FROM oauth_flows WHERE connection_id = $1;
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,6 +31,12 @@ func (s store) endConnection(ctx context.Context, connection uuid.UUID, now time
 		return sqldb.Wrap(err, "delete codes of connection")
 	}
 	return sqldb.Wrap(q.DeleteConnectionFlows(ctx, &connection), "delete open logins of connection")
+}
+
+// deleteConnectionChallenges ends a user's logins through single sign-on that wait for a second factor.
+func (s store) deleteConnectionChallenges(ctx context.Context, userID int64) error {
+	err := s.q(ctx).DeleteConnectionChallengesOfUser(ctx, accountsql.DeleteConnectionChallengesOfUserParams{UserID: userID, Provider: authz.SSO})
+	return sqldb.Wrap(err, "delete single sign-on challenges of user")
 }
 
 // endConnectionOfUser ends a user's logins through single sign-on and removes the link to it.

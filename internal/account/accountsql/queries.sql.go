@@ -49,6 +49,20 @@ func (q *Queries) CredentialLives(ctx context.Context, arg CredentialLivesParams
 	return count, err
 }
 
+const deleteConnectionChallengesOfUser = `-- name: DeleteConnectionChallengesOfUser :exec
+DELETE FROM login_challenges WHERE user_id = $1 AND provider = $2
+`
+
+type DeleteConnectionChallengesOfUserParams struct {
+	UserID   int64
+	Provider string
+}
+
+func (q *Queries) DeleteConnectionChallengesOfUser(ctx context.Context, arg DeleteConnectionChallengesOfUserParams) error {
+	_, err := q.db.ExecContext(ctx, deleteConnectionChallengesOfUser, arg.UserID, arg.Provider)
+	return err
+}
+
 const deleteConnectionCodes = `-- name: DeleteConnectionCodes :exec
 DELETE FROM oauth_codes WHERE connection_id = $1
 `

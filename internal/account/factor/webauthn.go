@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"time"
 
@@ -156,7 +157,32 @@ func (s *Service) verifyCreation(user passkeyUser, session, credential []byte) (
 	if err != nil {
 		return webauthn.Credential{}, fmt.Errorf("%w: %w", errUnverified, err)
 	}
-	return *record, nil
+	return *record, checkKey(record.PublicKey)
+}
+
+// minModulus is the minimum length of an RSA modulus in bits.
+const minModulus = 2048
+
+// checkKey returns errUnverified for a public key that cannot verify assertions. Without
+// attestation, nothing is signed with the key at the registration.
+func checkKey(raw []byte) error {
+	key, err := webauthncose.ParsePublicKey(raw)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnverified, err)
+	}
+	isUsable := false
+	switch k := key.(type) {
+	case webauthncose.EC2PublicKeyData:
+		isUsable = k.Algorithm == int64(webauthncose.AlgES256) && k.Curve == int64(webauthncose.P256)
+	case webauthncose.OKPPublicKeyData:
+		isUsable = k.Algorithm == int64(webauthncose.AlgEdDSA)
+	case webauthncose.RSAPublicKeyData:
+		isUsable = k.Algorithm == int64(webauthncose.AlgRS256) && new(big.Int).SetBytes(k.Modulus).BitLen() >= minModulus && new(big.Int).SetBytes(k.Exponent).BitLen() > 1
+	}
+	if !isUsable {
+		return fmt.Errorf("%w: the public key does not fit its algorithm", errUnverified)
+	}
+	return nil
 }
 
 // ceremony returns the library and the data of a challenge for a page of an origin. It returns

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"golang.org/x/net/idna"
@@ -58,6 +59,9 @@ func normalize(text string) (domain string, ok bool) {
 	if _, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return "", false
 	}
+	if strings.ContainsFunc(text, isInvisible) { // idna would remove it
+		return "", false
+	}
 	ascii, err := idna.Lookup.ToASCII(text)
 	if err != nil {
 		return "", false
@@ -71,6 +75,9 @@ func normalize(text string) (domain string, ok bool) {
 	registrable, err := publicsuffix.EffectiveTLDPlusOne(domain)
 	return domain, err == nil && !isMailProvider(registrable)
 }
+
+// isInvisible reports whether a character is a control or format character.
+func isInvisible(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
 
 // Of returns the domain of a normalized email.
 func Of(email string) string { return email[strings.LastIndexByte(email, '@')+1:] }

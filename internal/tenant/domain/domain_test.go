@@ -17,7 +17,7 @@ func TestNormalize(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", ".", "com", "co.uk", "github.io", "gmail.com", "GMAIL.com", "mail.gmail.com", "outlook.fr", "192.0.2.1", "[192.0.2.1]", "2001:db8::1",
-		"[2001:db8::1]", "localhost", "a..example.com", "-a.example.com", "a_b.example.com", "ada@example.com", "https://example.com",
+		"[2001:db8::1]", "localhost", "a\u200bb.example.com", "a..example.com", "-a.example.com", "a_b.example.com", "ada@example.com", "https://example.com",
 		"example.com/path", "exa mple.com", "*.example.com", "1.2.3.4.5", "example.com..", strings.Repeat("a", 64) + ".example.com",
 	} {
 		if got, ok := normalize(text); ok {

@@ -35,3 +35,20 @@ func TestSecondFactors(t *testing.T) {
 		s.Call("GET", ada.Path("/usage"), carol, nil).Want(200)
 	})
 }
+
+// A login that waits for a second factor ends with its connection.
+func TestChallengesEndWithTheConnection(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada, id := corporate(s, "ada@"+corp)
+		_, bob := s.Join(ada, "Bob", "bob@"+corp, "member")
+		apptest.Exec(t, s.DB(), "UPDATE users SET mfa_enabled = true WHERE id = $1", bob)
+		apptest.Exec(t, s.DB(), `INSERT INTO passkeys (id, user_id, name, credential_id, record, created_at)
+			SELECT $1, id, 'Key', 'x', '{}', created_at FROM users WHERE id = $2`, apptest.NoSuchID, bob)
+		challenge := exchange(s, signOn(s, id, as("bob@"+corp)).Get("code")).Want(403).Str("challenge")
+		attempt := object{"challenge": challenge, "recovery_code": "00000-00000"}
+		s.Call("POST", "/api/v1/auth/mfa", "", attempt).WantRefused(401, "INVALID_MFA_CODE")
+		s.Call("DELETE", ada.Path("/sso"), ada.Token, nil).Want(204)
+		s.Call("POST", "/api/v1/auth/mfa", "", attempt).WantRefused(400, "MFA_CHALLENGE_EXPIRED")
+	})
+}

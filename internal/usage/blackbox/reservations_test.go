@@ -36,8 +36,9 @@ func TestReservations(t *testing.T) {
 				}
 			}
 		}
+		began := s.Now()
 		a := reserve("a", 60.5, nil).Want(201).WantAt("data.meter_code", "api-calls").WantAt("data.quantity", 60.5)
-		if until := a.Str("data.expires_at"); until < s.Now().Add(899*time.Second).Format(time.RFC3339) || until > s.Now().Add(901*time.Second).Format(time.RFC3339) {
+		if until := a.Str("data.expires_at"); until < began.Add(899*time.Second).Format(time.RFC3339) || until > s.Now().Add(901*time.Second).Format(time.RFC3339) {
 			t.Errorf("expires at %s", until)
 		}
 		wantReserved(0, 60.5)
