@@ -199,7 +199,11 @@ func (s mailboxSender) Send(ctx context.Context, m mail.Message) error {
 	if err := m.Validate(); err != nil {
 		return err
 	}
-	return s.mailbox.Deliver(ctx, mailbox.Message{ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
+	received := mailbox.Message{ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML}
+	for _, a := range m.Attachments {
+		received.Attachments = append(received.Attachments, mailbox.Attachment{Name: a.Name, ContentType: a.ContentType, Size: len(a.Content)})
+	}
+	return s.mailbox.Deliver(ctx, received)
 }
 
 // sandboxLogin returns the configuration of the sandbox's identity provider, with the service as

@@ -304,11 +304,16 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	if err != nil {
 		return err
 	}
+	reminders := p.settings.InvoiceReminders
+	if reminders == nil {
+		reminders = invoice.DefaultReminders()
+	}
 	d.payments = payments.NewBook(p.db, p.clock, wallet.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
 		Attempts:  cmp.Or(p.settings.PaymentAttempts, invoice.DefaultAttempts),
+		Reminders: reminders, Lease: clock.System(),
 		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
 	})
 	return nil

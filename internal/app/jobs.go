@@ -73,6 +73,7 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, credit.JobSettle, svc.credits.HandleSettle},
+		{provider, invoice.JobMail, svc.invoices.HandleMail},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
 	} {
@@ -118,6 +119,7 @@ func (svc *service) registerPeriodic() {
 		{common, "subscription.renewal-reminder", time.Minute, svc.subscriptions.RemindOfRenewals},
 		{provider, "subscription.card-reminder", time.Minute, svc.subscriptions.RemindOfCards},
 		{provider, "invoice.last-attempt", time.Minute, svc.invoices.RemindOfAttempts},
+		{provider, "invoice.reminder", time.Minute, svc.invoices.RemindOfInvoices},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 		{provider, "purchase.read-back", 10 * time.Minute, svc.purchases.Sweep},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},

@@ -50,7 +50,8 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		idempotent(allowAPIKeys(authz.CreditWrite, route(post, adminTenantPath+"/credit", rest.Admin, authz.BillingCredit, "default", "Change a tenant's credit", rest.Handle(credits.Adjust, created, inTenant, rest.Checks(credits.CheckAdjust))))),
 
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
+		idempotent(allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions", rest.Admin, authz.SubscriptionsManage, "default", "Create a subscription for a tenant", rest.Handle(subscriptions.CreateContract, created, inTenant, rest.Checks(subscriptions.CheckContract))))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),
-		allowAPIKeys(authz.SubscriptionsWrite, route(patch, adminTenantPath+"/subscriptions/{subscription}", rest.Admin, authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, rest.Exists(subscriptions.AdminSubscriptionExists), rest.Checks(subscriptions.CheckAdminUpdate)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(patch, adminTenantPath+"/subscriptions/{subscription}", rest.Admin, authz.SubscriptionsManage+"|"+authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, rest.Exists(subscriptions.AdminSubscriptionExists), rest.Checks(subscriptions.CheckAdminUpdate)))),
 	}
 }

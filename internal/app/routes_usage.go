@@ -81,6 +81,7 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Retrieve the payment method", rest.Handle(paid.Method)),
 		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.Failed)),
 		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/invoices/{invoice}/mark-paid", rest.Admin, authz.SubscriptionsManage, "default", "Mark an invoice as paid", rest.Handle(invoices.AdminMarkPaid, rest.Exists(invoices.InvoiceExists), rest.Checks(invoices.CheckMarkPaid)))),
 		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice", rest.Handle(invoices.AdminVoid)),
 	}
 }

@@ -103,6 +103,7 @@ func story(s *apptest.Server) {
 	emailCodes(s)
 	farewell(s, payments(s))
 	trials(s)
+	contracts(s)
 }
 
 // emailCodes registers a user without a password, who logs in with a code.
@@ -162,6 +163,21 @@ func trials(s *apptest.Server) {
 	id := s.Call("POST", c.Path("/subscription/trial"), c.Token, wanted).Want(201).Str("data.id")
 	end := s.Now().AddDate(0, 0, 30).Format(time.RFC3339)
 	k.AdminCall("PATCH", "/tenants/"+c.Tenant+"/subscriptions/"+id, object{"trial_ends_at": end}).Want(200)
+}
+
+// contracts plays a customer who pays by invoice.
+func contracts(s *apptest.Server) {
+	k := s.CatalogAdmin()
+	plan := k.CreatePricedPlan(k.CreateProduct("print"), "print-s", map[string]int{"EUR": 9900})
+	c := s.NewCustomer("ruth")
+	path := "/tenants/" + c.Tenant
+	id := k.AdminCall("POST", path+"/subscriptions", object{
+		"plan_id": plan, "currency": "EUR", "price_cents": 7900, "collection": "invoice", "days_until_due": 14, "purchase_order": "PO-2026-17",
+	}).Want(201).Str("data.id")
+	k.AdminCall("PATCH", path+"/subscriptions/"+id, object{"days_until_due": 30}).Want(200)
+	s.AwaitNotifications()
+	invoice := s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).Str("data.0.id")
+	k.AdminCall("POST", path+"/invoices/"+invoice+"/mark-paid", object{"reference": "Transfer 4711"}).Want(200)
 }
 
 // administration plays the admin's part of the story.

@@ -34,9 +34,11 @@ const (
 	LimitsManage       = "limits.manage"
 	LogsView           = "logs.view"
 	MetersManage       = "meters.manage"
-	TenantsManage      = "tenants.manage"
-	TenantsView        = "tenants.view"
-	UsersPassword      = "users.password"
+	// SubscriptionsManage allows to make and change subscriptions of tenants.
+	SubscriptionsManage = "subscriptions.manage"
+	TenantsManage       = "tenants.manage"
+	TenantsView         = "tenants.view"
+	UsersPassword       = "users.password"
 )
 
 // TenantPermissions returns all permissions of roles in a tenant, sorted.
@@ -61,6 +63,7 @@ func PlatformPermissions() []string {
 		"plans.create", "plans.delete", "plans.update", "plans.view",
 		"products.create", "products.delete", "products.update", "products.view",
 		RolesManage,
+		SubscriptionsManage,
 		TenantsManage,
 		TenantsView,
 		"users.create",

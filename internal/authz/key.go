@@ -66,7 +66,7 @@ func PlatformPermissionsOf(scope string) []string {
 	case CatalogRead:
 		return []string{CurrenciesManage, "features.view", MetersManage, "plans.view", "products.view"}
 	case SubscriptionsWrite:
-		return []string{BillingManage, TenantsManage}
+		return []string{BillingManage, SubscriptionsManage, TenantsManage}
 	case LimitsWrite:
 		return []string{LimitsManage}
 	case CreditWrite:

@@ -65,7 +65,10 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 		return fmt.Errorf("document of invoice %s: %w", inv.Number, err)
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.insertDocument(ctx, of.TenantID, inv.ID, file, s.deps.Clock.Now()); err != nil || replaced == "" {
+		if err := s.store.insertDocument(ctx, of.TenantID, inv.ID, file, s.deps.Clock.Now()); err != nil {
+			return err
+		}
+		if err := s.enqueueMail(ctx, of.TenantID, inv.ID); err != nil || replaced == "" {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{

@@ -54,12 +54,36 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 	}
 	// An invoice event can arrive before the event of its subscription, and the subscription shows
 	// the invoice's payment action too. So refresh the subscription first.
+	if in, err = s.sendNow(ctx, in); err != nil {
+		return in, tenantID, err
+	}
 	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) != StatusDraft) {
 		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
 			return in, tenantID, err
 		}
 	}
 	return in, tenantID, s.storeRead(ctx, tenantID, in)
+}
+
+// sendNow finalizes a draft of a subscription that is paid by invoice, unless the provider does so
+// within the hour: the first invoice, the invoice of a change, and the last one after the end. It
+// returns the finalized invoice.
+func (s *Service) sendNow(ctx context.Context, in psp.Invoice) (psp.Invoice, error) {
+	if !in.IsSent || Status(in.Status) != StatusDraft {
+		return in, nil
+	}
+	if !in.IsSentAtOnce() {
+		if in.AutoAdvance {
+			return in, nil
+		}
+		if ended, err := s.deps.Provider.HasEnded(ctx, in.SubscriptionID); err != nil || !ended {
+			return in, err
+		}
+	}
+	if err := s.deps.Provider.FinalizeInvoice(ctx, in.ID); err != nil {
+		return in, err
+	}
+	return s.deps.Provider.GetInvoice(ctx, in.ID)
 }
 
 // storeRead stores an invoice that was just read from the provider.

@@ -16,6 +16,10 @@ import (
 // delivered repeatedly.
 func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, event string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		// The owner gets the link to pay for a subscription that waits for its first payment.
+		if isIncomplete, err := s.store.isIncomplete(ctx, tenantID, in.SubscriptionID); err != nil || isIncomplete {
+			return err
+		}
 		isNew, err := s.store.noteFailure(ctx, in.ID, event)
 		if err != nil || !isNew {
 			return err

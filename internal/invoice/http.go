@@ -1,9 +1,11 @@
 package invoice
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -124,6 +126,57 @@ func (h *HTTP) Pay(ctx context.Context, in *invoiceInput) (*rest.Data[InvoiceVie
 		return nil, err
 	}
 	return rest.OK(view(inv)), nil
+}
+
+type markPaidInput struct {
+	Tenant  string `path:"tenant" format:"uuid"`
+	Invoice string `path:"invoice" format:"uuid"`
+	Body    struct {
+		PaidOn    string `json:"paid_on,omitempty" format:"date" doc:"Day of the payment, not in the future. Default: today."`
+		Reference string `json:"reference,omitempty" maxLength:"140" doc:"Reference of the payment, such as the number of a transfer."`
+	}
+}
+
+// CheckMarkPaid is the check that rest.Checks runs for AdminMarkPaid.
+func (h *HTTP) CheckMarkPaid(_ context.Context, in *markPaidInput) error {
+	if in.Body.PaidOn > h.svc.today() { // both are YYYY-MM-DD
+		return fault.OnField("paid_on", "validation.date_future")
+	}
+	return nil
+}
+
+// AdminMarkPaid handles POST /admin/tenants/{tenant}/invoices/{invoice}/mark-paid.
+func (h *HTTP) AdminMarkPaid(ctx context.Context, in *markPaidInput) (*rest.Data[InvoiceView], error) {
+	if err := h.CheckMarkPaid(ctx, in); err != nil {
+		return nil, err
+	}
+	tenantID, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	id, err := shape.ParseID(in.Invoice)
+	if err != nil {
+		return nil, err
+	}
+	inv, err := h.svc.markPaid(ctx, tenantID, id, marking{PaidOn: cmp.Or(in.Body.PaidOn, h.svc.today()), Reference: in.Body.Reference})
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(view(inv)), nil
+}
+
+// InvoiceExists is the check of routes that name an invoice of a tenant.
+func (h *HTTP) InvoiceExists(ctx context.Context, param func(string) string) error {
+	tenantID, err := shape.ParseID(param("tenant"))
+	if err != nil {
+		return err
+	}
+	id, err := shape.ParseID(param("invoice"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.store.pspInvoice(ctx, tenantID, id)
+	return err
 }
 
 type adminInvoiceInput struct {

@@ -57,9 +57,15 @@ type Invoice struct {
 	HasPDF         bool
 	Action         money.PaymentAction // the action that the payer must take
 	Billed         BilledParty
-	Lines          []Line
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
+	// PurchaseOrder is the customer's purchase order, or empty.
+	PurchaseOrder string
+	// PaidOn and PaymentReference are the day (YYYY-MM-DD) and the reference of a payment that the
+	// platform has recorded. They are empty for other invoices.
+	PaidOn, PaymentReference string
+
+	Lines     []Line
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }
 
 // chargedAmount returns the part of the total that is not paid from the customer's credit.

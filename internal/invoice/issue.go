@@ -126,7 +126,13 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 		if err := s.deps.Payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, state); err != nil || inv.Status == StatusDraft {
 			return err
 		}
+		if inv, err = s.completeMarking(ctx, inv, in); err != nil {
+			return err
+		}
 		if s.deps.Issuing == nil {
+			if err := s.enqueueMail(ctx, tenantID, inv.ID); err != nil {
+				return err
+			}
 			return s.publish(ctx, inv)
 		}
 		exists, err := s.store.isIssued(ctx, tenantID, in.ID)

@@ -68,6 +68,37 @@ WHERE psp_invoices.tenant_id = sqlc.arg(tenant_id) AND psp_invoices.psp_invoice_
             AND s.status IN ('active', 'past_due') AND s.cancel_at IS NULL AND NOT s.cancel_at_period_end
     );
 
+-- name: QueueMail :execrows
+-- Records that the mail of an invoice is enqueued, unless it was or the invoice is not sent.
+UPDATE psp_invoices SET mail_queued = true
+WHERE tenant_id = $1 AND id = $2 AND is_sent AND NOT mail_queued AND status IN ('open', 'paid') AND total_cents <> 0;
+
+-- name: DueInvoice :one
+SELECT due_at FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
+
+-- name: NoteMail :execrows
+UPDATE psp_invoices SET mailed_at = sqlc.arg(now), next_reminder_at = sqlc.narg(next_reminder_at)
+WHERE tenant_id = $1 AND id = $2 AND mailed_at IS NULL;
+
+-- name: ListReminders :many
+SELECT tenant_id, psp_invoice_id, id, due_at, next_reminder_at FROM psp_invoices
+WHERE status = 'open' AND next_reminder_at <= sqlc.arg(now)
+ORDER BY next_reminder_at
+LIMIT sqlc.arg(most);
+
+-- name: NoteReminder :execrows
+UPDATE psp_invoices SET next_reminder_at = sqlc.narg(next)
+WHERE tenant_id = $1 AND psp_invoice_id = $2 AND next_reminder_at = sqlc.arg(due) AND status = 'open';
+
+-- name: Marking :one
+SELECT marking, marking_leased_until FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
+
+-- name: SetMarking :exec
+UPDATE psp_invoices SET marking = $3, marking_leased_until = $4 WHERE tenant_id = $1 AND psp_invoice_id = $2;
+
+-- name: IsIncomplete :one
+SELECT EXISTS (SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2 AND s.status = 'incomplete');
+
 -- name: StartNumbers :exec
 INSERT INTO invoice_numbers (year, last) VALUES ($1, 0) ON CONFLICT (year) DO NOTHING;
 
@@ -78,8 +109,8 @@ UPDATE invoice_numbers SET last = last + 1 WHERE year = $1 RETURNING last;
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
     subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, is_reverse_charge, locale,
-    payment_action, payment_url, created_at, updated_at, balance_applied_cents
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25);
+    payment_action, payment_url, created_at, updated_at, balance_applied_cents, purchase_order
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25, $26);
 
 -- name: InsertLine :exec
 INSERT INTO invoice_lines (

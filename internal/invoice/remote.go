@@ -116,6 +116,9 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 			unknown = append(unknown, in)
 		}
 	}
+	if err := r.store.addMarkings(ctx, tenantID, invoices, raw); err != nil {
+		return nil, err
+	}
 	return invoices, r.storeIDs(ctx, tenantID, unknown, refs)
 }
 
@@ -169,7 +172,12 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 		return Invoice{}, err
 	}
 	locale, err := r.tenants.Locale(ctx, t, i18n.Default)
-	return fromProvider(tenantID, in, refs, locale), err
+	if err != nil {
+		return Invoice{}, err
+	}
+	one := []Invoice{fromProvider(tenantID, in, refs, locale)}
+	err = r.store.addMarkings(ctx, tenantID, one, []psp.Invoice{in})
+	return one[0], err
 }
 
 // read reads an invoice of the tenant from the provider.

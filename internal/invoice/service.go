@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -26,6 +27,9 @@ type Provider interface {
 	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
 	VoidInvoice(ctx context.Context, id, key string) error
 	PayInvoice(ctx context.Context, id, key string) error
+	MarkPaid(ctx context.Context, id, key string) error
+	FinalizeInvoice(ctx context.Context, id string) error
+	HasEnded(ctx context.Context, subscriptionID string) (bool, error)
 }
 
 // Documents downloads the provider's documents. *document.Client implements it.
@@ -61,12 +65,15 @@ type Letters interface {
 	// LastAttempt does nothing if the mail is not enabled.
 	LastAttempt(ctx context.Context, locale, to string, a letters.LastAttempt) error
 	Sends(name string) bool
+	Invoice(ctx context.Context, locale, to string, i letters.Invoice, files ...mail.Attachment) error
+	InvoiceReminder(ctx context.Context, locale, to string, i letters.Invoice) error
 }
 
 // Deps are the dependencies of the service.
 type Deps struct {
 	DB            *sqldb.DB
 	Clock         clock.Clock
+	Lease         clock.Clock // the system clock
 	Jobs          *jobs.Queue
 	Tenants       Tenants
 	Subscriptions Subscriptions
@@ -81,7 +88,9 @@ type Deps struct {
 	Issuing *Issuing
 	// Attempts is the number of attempts to collect an invoice.
 	Attempts int
-	Log      *slog.Logger
+	// Reminders are the days from the due date on which an unpaid invoice is mailed again.
+	Reminders []int
+	Log       *slog.Logger
 }
 
 // source is the source of invoices.

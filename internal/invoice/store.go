@@ -22,7 +22,8 @@ func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.Ne
 
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.balance_applied_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
-	i.payment_action, i.payment_url,
+	i.payment_action, i.payment_url, i.purchase_order,
+	(SELECT p.marking FROM psp_invoices p WHERE p.tenant_id = i.tenant_id AND p.id = i.id),
 	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.tenant_id = i.tenant_id AND d.invoice_id = i.id)`
 
 func scanInvoice(row page.Scanner) (Invoice, error) {
@@ -33,10 +34,12 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 		url      *string
 		currency string
 		billed   sqldb.JSON
+		order    *string
+		marked   sqldb.JSON
 	)
 	err := row.Scan(&inv.ID, &inv.TenantID, &inv.SubscriptionID, &inv.PSPInvoiceID, &intent, &inv.Number, &inv.Status, &currency,
 		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.BalanceApplied.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
-		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &inv.HasPDF)
+		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &order, &marked, &inv.HasPDF)
 	if err != nil {
 		return Invoice{}, err
 	}
@@ -46,6 +49,12 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 	}
 	if action != nil && url != nil {
 		inv.Action = money.PaymentAction{Type: *action, URL: *url}
+	}
+	if order != nil {
+		inv.PurchaseOrder = *order
+	}
+	if err := inv.setMarking(marked); err != nil {
+		return inv, err
 	}
 	err = json.Unmarshal(billed, &inv.Billed)
 	return inv, err
@@ -138,6 +147,7 @@ func (s store) insert(ctx context.Context, n issuedInvoice) error {
 		Status: string(n.Status), Currency: n.Total.Currency, SubtotalCents: n.Subtotal.AmountCents, TaxCents: n.Tax.AmountCents,
 		TotalCents: n.Total.AmountCents, BalanceAppliedCents: n.BalanceApplied.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
 		BillingInfo: billed, VATNumber: n.vatNumber, IsReverseCharge: n.reverseCharge, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
+		PurchaseOrder: orNil(n.PurchaseOrder),
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert invoice")

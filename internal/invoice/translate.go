@@ -26,7 +26,8 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 				State: orNil(in.Billed.Address.State), PostalCode: orNil(in.Billed.Address.PostalCode), Country: orNil(in.Billed.Address.Country),
 			},
 		},
-		CreatedAt: in.CreatedAt, UpdatedAt: in.CreatedAt,
+		PurchaseOrder: in.Metadata[psp.MetaPurchaseOrder],
+		CreatedAt:     in.CreatedAt, UpdatedAt: in.CreatedAt,
 	}
 	if in.FinalizedAt != nil {
 		inv.IssueDate, inv.UpdatedAt = *in.FinalizedAt, *in.FinalizedAt

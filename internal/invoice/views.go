@@ -42,6 +42,9 @@ type InvoiceView struct {
 	IssueDate          string               `json:"issue_date" format:"date"`
 	DueDate            *string              `json:"due_date" format:"date"`
 	PaidAt             *shape.Time          `json:"paid_at"`
+	PaidOn             *string              `json:"paid_on" format:"date" doc:"Day of a payment outside of the payment provider, as recorded by the platform."`
+	PaymentReference   *string              `json:"payment_reference" doc:"Reference of a payment outside of the payment provider, as recorded by the platform."`
+	PurchaseOrder      *string              `json:"purchase_order" doc:"The customer's purchase order."`
 	PDFURL             *string              `json:"pdf_url"`
 	PaymentAction      *money.PaymentAction `json:"payment_action"`
 	BillingInfo        BilledParty          `json:"billing_info"`
@@ -56,6 +59,7 @@ func view(inv Invoice) InvoiceView {
 		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
 		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total, BalanceApplied: inv.BalanceApplied,
 		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), PaymentAction: inv.Action.OrNil(), BillingInfo: inv.Billed,
+		PaidOn: orNil(inv.PaidOn), PaymentReference: orNil(inv.PaymentReference), PurchaseOrder: orNil(inv.PurchaseOrder),
 		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),
 	}
 	if inv.DueDate != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	netmail "net/mail"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,15 @@ type Message struct {
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
 	HTML    string `json:"html,omitempty"`
+
+	Attachments []Attachment `json:"attachments,omitempty"`
+}
+
+// Attachment is a file in a message.
+type Attachment struct {
+	Name        string `json:"name"`
+	ContentType string `json:"content_type"`
+	Content     []byte `json:"content"`
 }
 
 // Sender sends messages.
@@ -45,6 +55,8 @@ func (m Message) Validate() error {
 		return fmt.Errorf("%w: the subject has a line break", ErrRefused)
 	case strings.ContainsFunc(m.ID, func(r rune) bool { return !strings.ContainsRune(idRunes, r) }):
 		return fmt.Errorf("%w: the ID must only contain letters, digits and hyphens", ErrRefused)
+	case slices.ContainsFunc(m.Attachments, func(a Attachment) bool { return strings.ContainsAny(a.Name+a.ContentType, "\r\n\x00\"") }):
+		return fmt.Errorf("%w: the name of an attachment has a line break or a quote", ErrRefused)
 	case m.Text == "":
 		return fmt.Errorf("%w: the text is empty", ErrRefused)
 	}

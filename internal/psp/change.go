@@ -45,6 +45,8 @@ type Change struct {
 	UnpaidCredit        int64
 	Currency, ProductID string
 	PeriodEnd           time.Time // of the present period
+	// IsSent means that the invoice of the change is sent instead of being charged.
+	IsSent bool
 	// Waiting are amounts that are not among the subscription's pending items yet but will be when
 	// the change is made. They are used only in previews.
 	Waiting PendingAmounts
@@ -92,7 +94,9 @@ func (c *Client) ChangeSubscription(
 	if err != nil {
 		return Subscription{}, err
 	}
-	params.Metadata = metadata
+	if params.Metadata = metadata; ch.IsSent {
+		params.PaymentBehavior = nil
+	}
 	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, ch.isAppliedTo, params)
 }
 

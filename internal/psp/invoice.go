@@ -3,6 +3,7 @@ package psp
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,13 @@ type Invoice struct {
 	NextAttemptAt *time.Time
 	PDFURL        string // empty if there is none
 	HostedURL     string
+	// IsSent means that the invoice is sent to the customer instead of being charged. AutoAdvance
+	// means that the provider finalizes the draft.
+	IsSent, AutoAdvance bool
+	// PaidOutside means that the invoice was paid, but not by a payment at the provider.
+	PaidOutside bool
+	// Metadata is the metadata of the subscription when the invoice was finalized.
+	Metadata map[string]string
 	// Action is the action that the invoice requires from the payer.
 	Action money.PaymentAction
 	// InProgress means that a bank debit is paying the invoice, so nothing is due.
@@ -223,6 +231,9 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
 		Credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
+		IsSent:          in.CollectionMethod == stripe.InvoiceCollectionMethodSendInvoice,
+		AutoAdvance:     in.AutoAdvance,
+		PaidOutside:     isPaidOutside(in),
 		Billed:          BilledCustomer{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
 	// A draft has taken nothing yet, and a void invoice has returned the balance that it took. At
@@ -240,7 +251,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		invoice.CustomerID = in.Customer.ID
 	}
 	if p := in.Parent; p != nil && p.SubscriptionDetails != nil && p.SubscriptionDetails.Subscription != nil {
-		invoice.SubscriptionID = p.SubscriptionDetails.Subscription.ID
+		invoice.SubscriptionID, invoice.Metadata = p.SubscriptionDetails.Subscription.ID, p.SubscriptionDetails.Metadata
 	}
 	if t := in.StatusTransitions; t != nil {
 		invoice.FinalizedAt, invoice.PaidAt, invoice.VoidedAt = timeFromUnixOrNil(t.FinalizedAt), timeFromUnixOrNil(t.PaidAt), timeFromUnixOrNil(t.VoidedAt)
@@ -249,6 +260,17 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		invoice.Lines = newInvoiceLines(in.Lines.Data)
 	}
 	return invoice
+}
+
+// isPaidOutside reports whether an invoice was paid, but not by a payment at the provider. The
+// invoice must have its payments expanded.
+func isPaidOutside(in *stripe.Invoice) bool {
+	if in.Status != stripe.InvoiceStatusPaid || in.AmountDue <= 0 {
+		return false
+	}
+	return in.Payments == nil || !slices.ContainsFunc(in.Payments.Data, func(p *stripe.InvoicePayment) bool {
+		return p.Status == "paid" && paymentOf(p) != (payment{})
+	})
 }
 
 // paymentIntentOf returns the payment that was made, or else the payment that the provider would make.

@@ -27,6 +27,9 @@ func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) err
 				return err
 			}
 		}
+		if in.CollectionMethod == stripe.InvoiceCollectionMethodSendInvoice {
+			continue
+		}
 		if err := ignoreFinalAnswer(c.PayInvoice(ctx, in.ID, key+"-pay-"+in.ID)); err != nil {
 			return err
 		}

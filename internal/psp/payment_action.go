@@ -34,6 +34,22 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money
 	return action, false, nil
 }
 
+// MarkPaid records that an open invoice was paid outside of the provider, which then charges nothing.
+// It fails with ErrRefused if the invoice is not open.
+func (c *Client) MarkPaid(ctx context.Context, id, key string) error {
+	_, err := writeOnce(context.WithValue(ctx, refusable{}, true), c, "mark invoice as paid", key, func(ctx context.Context) (struct{}, error) {
+		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key), PaidOutOfBand: stripe.Bool(true)})
+		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		in, err := c.GetInvoice(ctx, id)
+		if err == nil && !in.PaidOutside {
+			err = ErrNotDone
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
 // PayInvoice collects an open invoice now. It fails with ErrDeclined, or with ErrRefused if the
 // invoice is not open. A refusal is not logged as a defect: of several concurrent payments, the
 // provider makes one and refuses the others.

@@ -27,12 +27,33 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 			return err
 		}
 	}
+	return c.refundPayments(ctx, payments, checkout.InvoiceID, key)
+}
+
+// RefundInvoice refunds everything that an invoice took, as RefundCheckout does, or voids it if it
+// is not paid.
+func (c *Client) RefundInvoice(ctx context.Context, invoiceID, key string) error {
+	in, err := c.GetInvoice(ctx, invoiceID)
+	if err != nil {
+		return err
+	}
+	if in.Status != string(stripe.InvoiceStatusPaid) {
+		return ignoreFinalAnswer(c.VoidInvoice(ctx, invoiceID, key+"-void"))
+	}
+	payments, err := c.invoicePayments(ctx, invoiceID)
+	if err != nil {
+		return err
+	}
+	return c.refundPayments(ctx, payments, invoiceID, key)
+}
+
+func (c *Client) refundPayments(ctx context.Context, payments []payment, invoiceID, key string) error {
 	for _, p := range payments {
 		if err := c.refund(ctx, p, key); err != nil {
 			return err
 		}
 	}
-	return c.restoreCredit(ctx, checkout.InvoiceID, key+"-credit")
+	return c.restoreCredit(ctx, invoiceID, key+"-credit")
 }
 
 // invoicePayments lists the payments of an invoice, or none for "". In this API version an invoice

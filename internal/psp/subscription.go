@@ -44,8 +44,12 @@ type Subscription struct {
 	CancelAt          *time.Time
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the cancellation was requested
-	Metadata          map[string]string
-	LatestInvoiceID   string
+	// IsSent means that invoices are sent to the customer instead of being charged. They are due
+	// after DaysUntilDue.
+	IsSent          bool
+	DaysUntilDue    int64
+	Metadata        map[string]string
+	LatestInvoiceID string
 	// Action is the action that the latest invoice requires from the payer. Only GetSubscription
 	// sets it.
 	Action money.PaymentAction
@@ -100,11 +104,28 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 		latest, hasMethod = s.LatestInvoice, hasPaymentMethod(s)
 		return c.newSubscription(ctx, s)
 	})
-	if err == nil {
-		sub.HasPaymentMethod = hasMethod
-		sub.Action, _, err = c.paymentAction(ctx, latest)
+	if err != nil {
+		return sub, err
+	}
+	sub.HasPaymentMethod = hasMethod
+	var inProgress bool
+	sub.Action, inProgress, err = c.paymentAction(ctx, latest)
+	if err == nil && sub.IsSent && sub.Action == (money.PaymentAction{}) && !inProgress {
+		sub.Action, err = c.actionOfSent(ctx, id)
 	}
 	return sub, err
+}
+
+// actionOfSent returns the action that the newest open invoice of a subscription requires, if its
+// latest invoice requires none.
+func (c *Client) actionOfSent(ctx context.Context, id string) (action money.PaymentAction, _ error) {
+	open, err := c.invoicesOf(ctx, id, stripe.InvoiceStatusOpen)
+	for _, in := range slices.Backward(open) {
+		if action, _, err = c.paymentAction(ctx, in); err != nil || action != (money.PaymentAction{}) {
+			break
+		}
+	}
+	return action, err
 }
 
 // hasPaymentMethod reports whether a subscription with its customer expanded has a payment method.
@@ -263,6 +284,8 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		Metadata:          s.Metadata,
 		CreatedAt:         timeFromUnix(s.Created),
 		Metered:           meteredItems(items),
+		IsSent:            s.CollectionMethod == stripe.SubscriptionCollectionMethodSendInvoice,
+		DaysUntilDue:      s.DaysUntilDue,
 	}
 	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
 		sub.CancelAt = &sub.PeriodEnd

@@ -2,7 +2,6 @@ package psp
 
 import (
 	"context"
-	"maps"
 
 	"github.com/stripe/stripe-go/v85"
 )
@@ -12,6 +11,22 @@ import (
 // (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses). A payment method
 // that later pays an invoice becomes the default of the subscription.
 func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
+	return c.createSubscription(ctx, p, newSubscriptionParams(p))
+}
+
+func (c *Client) createSubscription(ctx context.Context, p CheckoutParams, params *stripe.SubscriptionCreateParams) (Subscription, error) {
+	return writeOnce(ctx, c, "create subscription", p.Key, func(ctx context.Context) (Subscription, error) {
+		s, err := c.api.V1Subscriptions.Create(ctx, params)
+		if err != nil {
+			return Subscription{}, err
+		}
+		return c.newSubscription(ctx, s)
+	}, func(ctx context.Context) (Subscription, error) {
+		return c.FindSubscription(ctx, p.CustomerID, p.Metadata)
+	})
+}
+
+func newSubscriptionParams(p CheckoutParams) *stripe.SubscriptionCreateParams {
 	params := &stripe.SubscriptionCreateParams{
 		Params:   idempotencyParams(p.Key),
 		Customer: stripe.String(p.CustomerID),
@@ -35,25 +50,28 @@ func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subs
 	if p.InvoicesMonthly {
 		params.PendingInvoiceItemInterval = &stripe.SubscriptionCreatePendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
 	}
-	return writeOnce(ctx, c, "create subscription", p.Key, func(ctx context.Context) (Subscription, error) {
-		s, err := c.api.V1Subscriptions.Create(ctx, params)
+	return params
+}
+
+// FindSubscription looks for the subscription of an earlier attempt, which the metadata identifies.
+// It returns ErrNotDone if the customer has no subscription with it.
+func (c *Client) FindSubscription(ctx context.Context, customerID string, metadata map[string]string) (Subscription, error) {
+	for s, err := range c.Subscriptions(ctx, customerID, "") {
 		if err != nil {
 			return Subscription{}, err
 		}
-		return c.newSubscription(ctx, s)
-	}, func(ctx context.Context) (Subscription, error) { return c.findSubscription(ctx, p) })
-}
-
-// findSubscription looks for the subscription of an earlier attempt, which the metadata identifies.
-// It returns ErrNotDone if the customer has no such subscription.
-func (c *Client) findSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
-	for s, err := range c.Subscriptions(ctx, p.CustomerID, "") {
-		switch {
-		case err != nil:
-			return Subscription{}, err
-		case maps.Equal(s.Metadata, p.Metadata):
+		if hasMetadata(s.Metadata, metadata) {
 			return s, nil
 		}
 	}
 	return Subscription{}, ErrNotDone
+}
+
+func hasMetadata(all, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if all[key] != value {
+			return false
+		}
+	}
+	return true
 }

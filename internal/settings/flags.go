@@ -70,8 +70,9 @@ type RetentionFlags struct {
 
 // PaymentFlags are the flags for late payments.
 type PaymentFlags struct {
-	PastDueGrace    string `name:"past-due-grace-days" env:"TENANTRY_PAST_DUE_GRACE_DAYS" placeholder:"DAYS" help:"Number of days, from 0 to 30, for which a subscription that is past_due keeps its features after the first failed payment. Default: 0."`
-	PaymentAttempts string `env:"TENANTRY_PAYMENT_ATTEMPTS" placeholder:"NUMBER" help:"Number of attempts, from 2 to 9, that Stripe makes to collect an invoice, as set in your Stripe account. Used for the email last_attempt. Default: 4."`
+	PastDueGrace     string `name:"past-due-grace-days" env:"TENANTRY_PAST_DUE_GRACE_DAYS" placeholder:"DAYS" help:"Number of days, from 0 to 30, for which a subscription that is past_due keeps its features after the first failed payment. Default: 0."`
+	PaymentAttempts  string `env:"TENANTRY_PAYMENT_ATTEMPTS" placeholder:"NUMBER" help:"Number of attempts, from 2 to 9, that Stripe makes to collect an invoice, as set in your Stripe account. Used for the email last_attempt. Default: 4."`
+	InvoiceReminders string `env:"TENANTRY_INVOICE_REMINDERS" placeholder:"DAYS,…" help:"Days from the due date, negative before it, from -180 to 365, on which an unpaid invoice of a customer who pays by invoice is emailed again, or off. Default: -3,1,7,14."`
 }
 
 // UsageFlags are the flags for the retention of usage events.

@@ -1,7 +1,9 @@
 package settings
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -9,6 +11,9 @@ const (
 	maxGraceDays       = 30
 	minPaymentAttempts = 2
 	maxPaymentAttempts = 9
+
+	earliestReminder = -180
+	latestReminder   = 365
 )
 
 // payments reads the settings for late payments.
@@ -21,6 +26,29 @@ func (p *parser) payments(f PaymentFlags, s *Settings) {
 	if s.PaymentAttempts, ok = wholeNumber(f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts); !ok {
 		p.fail("TENANTRY_PAYMENT_ATTEMPTS", "%q is not a number from %d to %d", f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts)
 	}
+	if s.InvoiceReminders, ok = invoiceReminders(f.InvoiceReminders); !ok {
+		p.fail("TENANTRY_INVOICE_REMINDERS", "%q is neither off nor a list of different days from %d to %d", f.InvoiceReminders, earliestReminder, latestReminder)
+	}
+}
+
+// invoiceReminders reads the days of reminders. It returns nil, which means the default, for an empty
+// value.
+func invoiceReminders(value string) (days []int, ok bool) {
+	switch value {
+	case "":
+		return nil, true
+	case "off":
+		return []int{}, true
+	}
+	for text := range strings.SplitSeq(value, ",") {
+		text = strings.TrimSpace(text)
+		n, err := strconv.Atoi(text)
+		if err != nil || strconv.Itoa(n) != text || n < earliestReminder || n > latestReminder || slices.Contains(days, n) {
+			return nil, false
+		}
+		days = append(days, n)
+	}
+	return days, true
 }
 
 // wholeNumber reads a number within the limits, without a sign or leading zeros. An empty value is

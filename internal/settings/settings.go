@@ -100,6 +100,9 @@ type Settings struct {
 	// PaymentAttempts is the number of attempts that the payment provider makes to collect an
 	// invoice; 0 means the default.
 	PaymentAttempts int
+	// InvoiceReminders are the days from the due date on which an unpaid invoice is mailed again;
+	// nil means the default.
+	InvoiceReminders []int
 
 	Retention Retention
 

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -380,6 +381,22 @@ func TestPaymentSettings(t *testing.T) {
 			if c.refused && !strings.Contains(err.Error(), name+": ") {
 				t.Errorf("%s is not refused: %v", name, err)
 			}
+		}
+	}
+}
+
+func TestInvoiceReminders(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string][]int{"": nil, "off": {}, "-3,1,7,14": {-3, 1, 7, 14}, "-180, 365": {-180, 365}, "0": {0}} {
+		got, err := settings.DevFlags{PaymentFlags: settings.PaymentFlags{InvoiceReminders: value}}.Settings(env(nil))
+		if err != nil || !slices.Equal(got.InvoiceReminders, want) || (got.InvoiceReminders == nil) != (want == nil) {
+			t.Errorf("%q: %v, %v", value, got.InvoiceReminders, err)
+		}
+	}
+	for _, value := range []string{"-181", "366", "1,,2", "1,1", "+1", "01", "none", "1;2", ","} {
+		_, err := settings.DevFlags{PaymentFlags: settings.PaymentFlags{InvoiceReminders: value}}.Settings(env(nil))
+		if err == nil || !strings.Contains(err.Error(), "TENANTRY_INVOICE_REMINDERS: ") {
+			t.Errorf("%q is not refused: %v", value, err)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	}
 	switch a.Adoption {
 	case AdoptRefused:
-		return s.refuse(ctx, a.opened, next.PSPSubscriptionID)
+		return s.refuse(ctx, a.opened, next.PSPSubscriptionID, remote.LatestInvoiceID)
 	case AdoptIgnored:
 		s.deps.Log.WarnContext(ctx, "unexpected subscription at the payment provider: tenant is deleted or already has a subscription",
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
@@ -124,6 +124,9 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err := s.publish(ctx, hook.SubscriptionCreated, next); err != nil {
 		return err
 	}
+	if err := s.completeContract(ctx, a, next); err != nil {
+		return err
+	}
 	if a.isBought() && next.Status.IsRunning() {
 		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
 			return err
@@ -136,12 +139,16 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	return s.SeatsChanged(ctx, next.TenantID) // members joined after the checkout was opened
 }
 
-// refuse enqueues the cancellation and the refund of a subscription that a checkout has paid for.
-func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) error {
+// refuse enqueues the cancellation and the refund of a subscription that a checkout has paid for, or
+// that was made without one.
+func (s *Service) refuse(ctx context.Context, opened checkout, pspID, invoiceID string) error {
 	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
 		return err
 	}
 	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}
+	if opened.contract != nil {
+		r = refusedCheckout{SubscriptionID: pspID, InvoiceID: invoiceID}
+	}
 	// The key includes the session because it may become known only after the first refusal.
 	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID+" "+opened.session))
 }
@@ -184,7 +191,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 	if next.Status.IsOver() {
 		return a, nil
 	}
-	if a.isBought() && next.TrialEndsAt != nil && !a.opened.refused {
+	if a.isBought() && next.TrialEndsAt != nil && !a.opened.refused && a.opened.contract == nil {
 		if a.opened.refused, err = s.store.hadTrial(ctx, next.TenantID, a.opened.planID); err != nil {
 			return a, err
 		}
@@ -322,6 +329,7 @@ func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 type refusedCheckout struct {
 	SubscriptionID string `json:"subscription_id"`
 	SessionID      string `json:"session_id"`
+	InvoiceID      string `json:"invoice_id,omitempty"` // the first invoice of a subscription without a checkout
 }
 
 // HandleRefuse handles JobRefuse. It cancels the subscription at the provider and refunds its
@@ -337,6 +345,11 @@ func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 	}
 	if r.SessionID != "" {
 		if err := s.deps.Provider.RefundCheckout(ctx, r.SessionID, "refund-"+r.SubscriptionID); err != nil {
+			return psp.MarkPermanent(err)
+		}
+	}
+	if r.InvoiceID != "" {
+		if err := s.deps.Provider.RefundInvoice(ctx, r.InvoiceID, "refund-"+r.SubscriptionID); err != nil {
 			return psp.MarkPermanent(err)
 		}
 	}

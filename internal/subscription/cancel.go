@@ -80,5 +80,8 @@ func (s *Service) sendCancellation(ctx context.Context, op operation) error {
 		return err
 	}
 	_, err := s.deps.Provider.EndSubscription(ctx, op.before.PSPSubscriptionID, op.key())
+	if err == nil {
+		s.sendInvoices(ctx, op, true)
+	}
 	return err
 }

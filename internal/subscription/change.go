@@ -17,6 +17,8 @@ type changeParams struct {
 	quantity int64 // seats; 0 keeps the present number, but bills at least the members
 	// URLs that the checkout returns to. Required only when a free plan changes to a paid one.
 	successURL, cancelURL string
+	// isUnseen makes the change at the present price, whatever a preview has shown to the tenant.
+	isUnseen bool
 }
 
 // changeResult is the result of a change: the updated subscription, or a hosted checkout that makes
@@ -41,9 +43,29 @@ type changeResult struct {
 // (billing_not_ready), amounts that differ from the preview (preview_outdated), and a declined
 // payment (plan_change_error).
 func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changeParams) (changeResult, error) {
+	return s.change(ctx, tenantID, p, func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) })
+}
+
+// changeSeats changes the number of seats of a subscription on behalf of the platform.
+func (s *Service) changeSeats(ctx context.Context, sub Subscription, quantity int64) (Subscription, error) {
+	p := changeParams{planID: sub.PlanID, quantity: quantity, isUnseen: true}
+	result, err := s.change(ctx, sub.TenantID, p, func(ctx context.Context) (Subscription, error) {
+		now, err := s.store.byID(ctx, sub.TenantID, sub.ID)
+		if err == nil && !now.Status.IsRunning() {
+			err = errNotUpgradable
+		}
+		return now, err
+	})
+	return result.sub, err
+}
+
+// change is changePlan for the subscription that load returns.
+func (s *Service) change(
+	ctx context.Context, tenantID uuid.UUID, p changeParams, load func(ctx context.Context) (Subscription, error),
+) (changeResult, error) {
 	var bought *purchase // set if the change requires a checkout
 	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) },
+		load:    load,
 		repeats: p.matches,
 		check: func(ctx context.Context, sub Subscription) (in instruction, v verdict, err error) {
 			in, v, bought, err = s.checkChange(ctx, sub, p)
@@ -111,7 +133,11 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 	if err != nil || !isCurrent {
 		return instruction{}, outOfDate, nil, err
 	}
-	change, err := s.priceAsShown(ctx, m, p.quantity)
+	price := s.priceAsShown
+	if p.isUnseen {
+		price = func(ctx context.Context, m move, _ int64) (pricedChange, error) { return s.priceUnseen(ctx, m) }
+	}
+	change, err := price(ctx, m, p.quantity)
 	if err != nil {
 		return instruction{}, nothingToDo, nil, err
 	}
@@ -169,9 +195,16 @@ func (s *Service) sendChange(ctx context.Context, op operation) error {
 		}
 	}
 	change := op.change()
-	_, err := s.deps.Provider.ChangeSubscription(ctx, change, map[string]string{metaPlan: op.PlanID.String()}, op.key())
-	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != PastDue {
+	metadata := map[string]string{metaPlan: op.PlanID.String()}
+	if !op.isSeatsOnly() {
+		metadata[psp.MetaCustomPrice] = ""
+	}
+	_, err := s.deps.Provider.ChangeSubscription(ctx, change, metadata, op.key())
+	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != PastDue && !change.IsSent {
 		return s.sendPending(ctx, op, change)
+	}
+	if err == nil {
+		s.sendInvoices(ctx, op, false)
 	}
 	return err
 }
@@ -202,7 +235,7 @@ func (op operation) change() psp.Change {
 	return psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
 		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.isSeatsOnly(),
-		Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
+		IsSent: op.before.Terms.IsSent(), Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
 	}
 }
 
@@ -262,10 +295,10 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.
 }
 
 // isPaidFromFree reports whether the move is from a free plan to a paid one. Such a move requires a
-// checkout, because there may be no card to charge. A plan that bills usage is not free, whatever
+// checkout, because there may be no card to charge. A subscription paid by invoice needs no card. A plan that bills usage is not free, whatever
 // its base price is.
 func (m move) isPaidFromFree() (bool, error) {
-	if m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage {
+	if m.sub.Terms.IsSent() || m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage {
 		return false, nil
 	}
 	metered, _, err := m.sub.MeteredItems()

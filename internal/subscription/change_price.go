@@ -160,6 +160,7 @@ func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pric
 	change := pricedChange{Change: psp.Change{
 		SubscriptionID: m.remote.ID, ItemID: m.remote.ItemID, PriceID: m.priceID, KeepsPrice: m.isSeatsOnly(), Quantity: m.quantity,
 		ProrationDate: from, Currency: m.sub.Currency, ProductID: m.remote.ProductID, PeriodEnd: m.remote.PeriodEnd,
+		IsSent: m.sub.Terms.IsSent(),
 	}}
 	if change.Waiting, err = s.settleItems(ctx, m.sub); err != nil {
 		return pricedChange{}, err
@@ -195,7 +196,7 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 	begins := m.plan.Interval != sub.Interval() && m.price.PriceCents > 0
 	costs := begins || removesMetered(change.Metered) || p.net() > p.pending
 	overdue := sub.Status == PastDue
-	change.paysOwed = change.paid.draft || costs && (change.paid.owed || overdue)
+	change.paysOwed = !sub.Terms.IsSent() && (change.paid.draft || costs && (change.paid.owed || overdue))
 	share := change.paid.share
 	switch {
 	case change.KeepsPrice && change.Quantity > sub.Quantity:

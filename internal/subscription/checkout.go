@@ -39,6 +39,9 @@ type CheckoutParams struct {
 	CancelURL  string
 	// BillingLater allows the billing details to be added after the payment, as in an onboarding.
 	BillingLater bool
+	// CustomPrice is a price per unit that was agreed with the tenant, in minor units; nil for the
+	// plan's price.
+	CustomPrice *int64
 }
 
 // Checkout opens a hosted checkout at the provider and returns its session
@@ -236,6 +239,9 @@ func (s *Service) checkSelection(ctx context.Context, t tenant.Tenant, plan cata
 		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
+	if p.CustomPrice != nil {
+		price, ok = catalog.Price{PlanID: plan.ID, Currency: p.Currency, PriceCents: *p.CustomPrice}, true
+	}
 	if !ok && plan.PricingType == catalog.PricingSeat {
 		return purchase{}, errSeatMisconfigured
 	}

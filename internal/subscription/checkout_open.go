@@ -59,7 +59,7 @@ func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error
 		return err
 	}
 	opened.session = session.ID
-	return s.refuse(ctx, opened, session.SubscriptionID)
+	return s.refuse(ctx, opened, session.SubscriptionID, session.InvoiceID)
 }
 
 // ReadOpenCheckouts reads the tenant's open checkouts back from the provider, which detects a

@@ -24,6 +24,7 @@ const (
 	opMetered   = "metered"  // changes the metered items
 	opRecharge  = "recharge" // charges a pending credit again that was never paid for
 	opTrialEnd  = "trial_end"
+	opTerms     = "terms" // changes the terms of payment
 )
 
 const (
@@ -74,6 +75,9 @@ type instruction struct {
 	// that starts at Period.
 	Metered []psp.MeteredChange `json:"metered,omitempty"`
 	Period  time.Time           `json:"period,omitzero"`
+	// Terms and PaymentMethodID belong to opTerms.
+	Terms           *Terms `json:"terms,omitempty"`
+	PaymentMethodID string `json:"payment_method_id,omitempty"`
 }
 
 // isKind returns a predicate for instructions of one kind.

@@ -110,6 +110,19 @@ func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known S
 	}
 }
 
+// hasCustomPrice reports whether the price of a subscription was agreed with the customer. The
+// metadata says so, unless the price belongs to a plan: a pending change cannot carry metadata.
+func (s *Service) hasCustomPrice(ctx context.Context, remote psp.Subscription, known Subscription) (bool, error) {
+	if known.ID != uuid.Nil && known.PSPPriceID == remote.PriceID {
+		return known.CustomPrice, nil
+	}
+	if remote.Metadata[psp.MetaCustomPrice] == "" {
+		return false, nil
+	}
+	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)
+	return len(plans) == 0, err
+}
+
 // pendingChange returns the pending change of a subscription. Its plan is the plan that an
 // operation requests at that price, otherwise the stored plan, otherwise the oldest plan with the
 // price. It has no plan if no change is pending, or if the price belongs to no plan because the

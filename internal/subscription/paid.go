@@ -204,7 +204,8 @@ func (s *Service) paidShare(ctx context.Context, in psp.Invoice) (*big.Rat, erro
 
 // pendingUnpaid returns the part of a subscription's pending credit that was never paid and is not
 // yet charged again, and the start of the time it covers. An example is the credit for a seat whose
-// invoice was refunded since. An invoice in collection counts as paid unless the subscription ends.
+// invoice was refunded since. An invoice in collection counts as paid unless the subscription ends or
+// is paid by invoice.
 func (s *Service) pendingUnpaid(
 	ctx context.Context, sub Subscription, remote psp.Subscription, ends bool,
 ) (amount int64, since time.Time, _ error) {
@@ -213,7 +214,7 @@ func (s *Service) pendingUnpaid(
 		return 0, since, err
 	}
 	share := paid.settled
-	if ends || sub.Status == PastDue && !paid.draft {
+	if ends || sub.Terms.IsSent() || sub.Status == PastDue && !paid.draft {
 		share = paid.share
 	}
 	units, err := s.deps.Provider.UnitsRead(ctx, remote.Currency)

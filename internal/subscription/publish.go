@@ -41,7 +41,7 @@ func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) er
 // hasSameView reports whether the API shows two states alike, except for updated_at. It ignores the
 // cancellation reason, which only changes together with another field.
 func (s Subscription) hasSameView(o Subscription) bool {
-	return s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
+	return s.Terms == o.Terms && s.CustomPrice == o.CustomPrice && s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
 		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.IsEnding() == o.IsEnding() && sameTime(s.CancelAt, o.CancelAt) &&
 		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.asksForCard(o.UpdatedAt) == o.asksForCard(o.UpdatedAt) && s.Pending.hasSameView(o.Pending)

@@ -10,8 +10,10 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28);
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
+    collection, days_until_due, purchase_order, custom_price
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+    sqlc.arg(collection), sqlc.narg(days_until_due), sqlc.narg(purchase_order), sqlc.arg(custom_price));
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
@@ -20,6 +22,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
+    collection = sqlc.arg(collection), days_until_due = sqlc.narg(days_until_due), purchase_order = sqlc.narg(purchase_order), custom_price = sqlc.arg(custom_price),
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 
@@ -72,9 +75,34 @@ UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $
 -- name: RefuseCheckout :exec
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
 
+-- name: InsertContract :exec
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9);
+
+-- name: OpenContract :one
+-- The subscription of a tenant that the platform is making.
+SELECT * FROM checkouts
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL;
+
+-- name: LastContracts :many
+-- The newest subscriptions that the platform has made for a tenant since a time.
+SELECT * FROM checkouts
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND created_at > sqlc.arg(since)
+ORDER BY created_at DESC
+LIMIT 20;
+
+-- name: LeaseContract :exec
+UPDATE checkouts SET leased_until = $3 WHERE tenant_id = $1 AND id = $2;
+
+-- name: CompleteContract :exec
+UPDATE checkouts SET psp_session_id = $3, completed_at = $4, updated_at = $4 WHERE tenant_id = $1 AND id = $2;
+
+-- name: DropContract :exec
+UPDATE checkouts SET expired_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL;
+
 -- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND (has_payment_method OR collection = 'invoice')
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at);
 

@@ -224,7 +224,10 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.TrialEndsAt = remote.TrialEnd
 	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
 	next.PSPSubscriptionID, next.PSPPriceID, next.Action = remote.ID, remote.PriceID, remote.Action
-	next.HasPaymentMethod = remote.HasPaymentMethod
+	next.HasPaymentMethod, next.Terms = remote.HasPaymentMethod, newTerms(remote)
+	if next.CustomPrice, err = s.hasCustomPrice(ctx, remote, known); err != nil {
+		return next, err
+	}
 	next.UpdatedAt = now
 	pending, err := s.pendingChange(ctx, remote, known)
 	if next.Pending = nil; pending.PlanID != uuid.Nil {

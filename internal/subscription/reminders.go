@@ -167,12 +167,12 @@ func (s *Service) checkCard(ctx context.Context, tenantID uuid.UUID, customerID 
 	})
 }
 
-// loadRenewing returns the tenant's running subscription, or nil without one and if its end is
-// scheduled.
+// loadRenewing returns the tenant's running subscription, or nil without one, if its end is scheduled,
+// and if it is paid by invoice.
 func (s *Service) loadRenewing(ctx context.Context, tenantID uuid.UUID) (*Subscription, error) {
 	sub, err := s.loadRunning(ctx, tenantID)
-	if errors.Is(err, ErrNotFound) || err == nil && sub.IsEnding() {
-		return nil, nil //nolint:nilnil // nothing renews
+	if errors.Is(err, ErrNotFound) || err == nil && (sub.IsEnding() || sub.Terms.IsSent()) {
+		return nil, nil //nolint:nilnil // no card pays a renewal
 	}
 	return &sub, err
 }

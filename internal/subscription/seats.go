@@ -211,7 +211,7 @@ func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.
 		return err
 	}
 	share := paid.share
-	if paid.draft {
+	if paid.draft && !sub.Terms.IsSent() {
 		share = paid.collected
 	}
 	if in.ProrationDate = at; share.Sign() == 0 {

@@ -31,7 +31,11 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		Departures: row.Departures, former: row.FormerBilling, metered: row.MeteredItems, meteredPeriod: row.MeteredPeriod, terms: row.MeteredTerms,
 		HasPaymentMethod: row.HasPaymentMethod, SyncVersion: row.SyncVersion, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
-	s.PSPPriceID = textOf(row.PSPPriceID)
+	s.PSPPriceID, s.CustomPrice = textOf(row.PSPPriceID), row.CustomPrice
+	s.Terms = Terms{Collection: row.Collection, PurchaseOrder: textOf(row.PurchaseOrder)}
+	if row.DaysUntilDue != nil {
+		s.Terms.DaysUntilDue = int64(*row.DaysUntilDue)
+	}
 	s.Action = money.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
 	if row.PendingPlanID != nil && row.PendingExpiresAt != nil {
 		s.Pending = &PendingChange{
@@ -43,6 +47,15 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		s.Unpaid = &UnpaidInvoice{PSPID: *row.UnpaidPSPInvoiceID, Since: *row.UnpaidSince}
 	}
 	return s
+}
+
+// dueColumn returns the column of the days to pay an invoice.
+func (t Terms) dueColumn() *int32 {
+	if !t.IsSent() {
+		return nil
+	}
+	days := int32(t.DaysUntilDue)
+	return &days
 }
 
 // textOf returns the text, or "" for nil.
@@ -129,6 +142,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		PSPSubscriptionID: n.PSPSubscriptionID, PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type),
 		PaymentURL: orNil(n.Action.URL), CreatedAt: n.CreatedAt, FormerBilling: n.former, MeteredItems: n.metered,
 		MeteredPeriod: &n.CurrentPeriodStart, MeteredTerms: terms, HasPaymentMethod: n.HasPaymentMethod,
+		Collection: n.Terms.Collection, DaysUntilDue: n.Terms.dueColumn(), PurchaseOrder: orNil(n.Terms.PurchaseOrder), CustomPrice: n.CustomPrice,
 	}
 	if u := n.Unpaid; u != nil {
 		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
@@ -150,6 +164,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		FormerBilling: n.former, MeteredItems: n.metered,
 		PSPPriceID: orNil(n.PSPPriceID), PaymentAction: orNil(n.Action.Type), PaymentURL: orNil(n.Action.URL),
 		HasPaymentMethod: n.HasPaymentMethod,
+		Collection:       n.Terms.Collection, DaysUntilDue: n.Terms.dueColumn(), PurchaseOrder: orNil(n.Terms.PurchaseOrder), CustomPrice: n.CustomPrice,
 	}
 	if w := n.Pending; w != nil {
 		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt

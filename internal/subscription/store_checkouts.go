@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,7 +18,9 @@ type checkout struct {
 	replaces               uuid.UUID // the subscription that the new one replaces, or Nil
 	createdAt              time.Time
 	completedAt, expiredAt *time.Time
-	refused                bool // it was paid, but its subscription is refused
+	refused                bool      // it was paid, but its subscription is refused
+	contract               *contract // the request of the platform that makes it, or nil
+	leasedUntil            time.Time // of a contract
 }
 
 // insertCheckout stores a checkout that is about to be opened at the provider. It is idempotent.
@@ -38,6 +41,10 @@ func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error)
 	if err != nil {
 		return checkout{}, sqldb.WrapAbsent(err, "read checkout", errNoCheckout)
 	}
+	return toCheckout(row)
+}
+
+func toCheckout(row subscriptionsql.Checkout) (checkout, error) {
 	c := checkout{
 		id: row.ID, tenantID: row.TenantID, planID: row.PlanID, createdAt: row.CreatedAt,
 		completedAt: row.CompletedAt, expiredAt: row.ExpiredAt, refused: row.RefusedAt != nil,
@@ -47,6 +54,13 @@ func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error)
 	}
 	if row.ReplacesSubscriptionID != nil {
 		c.replaces = *row.ReplacesSubscriptionID
+	}
+	if row.LeasedUntil != nil {
+		c.leasedUntil = *row.LeasedUntil
+	}
+	if row.Contract != nil {
+		c.contract = &contract{}
+		return c, sqldb.Wrap(json.Unmarshal(row.Contract, c.contract), "read contract")
 	}
 	return c, nil
 }

@@ -86,6 +86,8 @@ type Subscription struct {
 	HasPaymentMethod   bool
 	Action             money.PaymentAction // the action that the latest invoice requires from the payer
 	Pending            *PendingChange      // nil if no change is pending
+	Terms              Terms
+	CustomPrice        bool // the price was agreed with the customer and is in no list
 	// Unpaid is the oldest invoice whose payment has failed, while the subscription is past_due;
 	// otherwise nil.
 	Unpaid *UnpaidInvoice

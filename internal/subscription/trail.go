@@ -25,19 +25,20 @@ type origin struct {
 	CancelAtPeriodEnd bool           `json:"cancel_at_period_end"`
 	TrialEndsAt       *time.Time     `json:"trial_ends_at,omitempty"`
 	Pending           *PendingChange `json:"pending,omitempty"`
+	Terms             Terms          `json:"terms,omitzero"`
 	By                authz.Origin   `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, op.by}
 }
 
 // setOrigin restores the state that the operation was requested on, and the user.
 func (op *operation) setOrigin(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
-	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending
+	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending, o.Terms
 }
 
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, or
@@ -101,6 +102,8 @@ func (op operation) isVisibleIn(after Subscription) bool {
 		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID && after.Quantity == before.Quantity
 	case opTrialEnd:
 		return op.endsTrial(after)
+	case opTerms:
+		return before.Terms != *op.Terms && after.Terms == *op.Terms
 	case opQuantity:
 		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
@@ -189,6 +192,8 @@ func (op operation) auditEntry(after Subscription) audit.Entry {
 		return op.before.changeEntry("subscription.plan_change_dropped", after)
 	case opTrialEnd:
 		return op.trialEndEntry(after)
+	case opTerms:
+		return op.termsEntry(after)
 	case opMetered:
 		return op.before.changeEntry("subscription.metered_prices_changed", after)
 	default:

@@ -24,7 +24,7 @@ const cardNotice = 7 * 24 * time.Hour
 // lacksCard reports whether the subscription is a trial that ends without a payment method, unless
 // one is added.
 func (s Subscription) lacksCard() bool {
-	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding()
+	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding() && !s.Terms.IsSent()
 }
 
 // asksForCard reports whether the tenant has to add a payment method at a time.
@@ -103,21 +103,32 @@ func (s *Service) PaymentMethodEvent(ctx context.Context, e psp.Event) error {
 
 // mailTrialEnd mails the owner that the platform has moved the end of the trial.
 func (s *Service) mailTrialEnd(ctx context.Context, sub Subscription) error {
-	ownerEmail := func(ctx context.Context, t tenant.Tenant) (*string, error) {
-		owner, err := s.deps.Tenants.Owner(ctx, t.ID)
-		if owner == nil {
-			return nil, err
-		}
-		return &owner.Email, nil
-	}
 	write := s.deps.Letters.TrialMoved
 	if sub.Status != Trialing {
 		write = s.deps.Letters.TrialEnded
 	}
-	return s.mailTrial(ctx, sub, ownerEmail, write)
+	return s.mailTrial(ctx, sub, s.ownerEmail, write)
 }
 
-// mailTrial writes a mail about a tenant's trial to the address that recipient returns, nil for
+// ownerEmail returns the address of a tenant's owner, or nil without an owner.
+func (s *Service) ownerEmail(ctx context.Context, t tenant.Tenant) (*string, error) {
+	owner, err := s.deps.Tenants.Owner(ctx, t.ID)
+	if owner == nil {
+		return nil, err
+	}
+	return &owner.Email, nil
+}
+
+// mailFirstPayment mails the owner the page on which the first invoice of a subscription is paid.
+func (s *Service) mailFirstPayment(ctx context.Context, sub Subscription) error {
+	return s.mailTrial(ctx, sub, s.ownerEmail, func(ctx context.Context, locale, to string, e letters.TrialEnds) error {
+		return s.deps.Letters.FirstPayment(ctx, locale, to, letters.FirstPayment{
+			Tenant: e.Tenant, Plan: e.Plan, Amount: e.Price, MinorUnits: e.MinorUnits, PaymentURL: sub.Action.URL,
+		})
+	})
+}
+
+// mailTrial writes a mail about a tenant's trial, or the price of its plan, to the address that recipient returns, nil for
 // none.
 func (s *Service) mailTrial(
 	ctx context.Context, sub Subscription, recipient func(ctx context.Context, t tenant.Tenant) (*string, error),
@@ -143,8 +154,12 @@ func (s *Service) mailTrial(
 	if err != nil {
 		return err
 	}
-	return write(ctx, locale, *to, letters.TrialEnds{
-		Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), EndsAt: *sub.TrialEndsAt, MinorUnits: units,
+	e := letters.TrialEnds{
+		Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), MinorUnits: units,
 		Price: money.Money{AmountCents: sub.PriceCents * sub.Quantity, Currency: sub.Currency},
-	})
+	}
+	if sub.TrialEndsAt != nil {
+		e.EndsAt = *sub.TrialEndsAt
+	}
+	return write(ctx, locale, *to, e)
 }

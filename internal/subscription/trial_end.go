@@ -57,12 +57,15 @@ func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
 		if err != nil {
 			return err
 		}
-		if !remote.HasPaymentMethod {
+		if !remote.HasPaymentMethod && !remote.IsSent {
 			_, err := s.deps.Provider.CancelSubscription(ctx, id, op.key())
 			return err
 		}
 	}
 	_, err := s.deps.Provider.SetTrialEnd(ctx, id, op.TrialEnd, op.key())
+	if err == nil {
+		s.sendInvoices(ctx, op, false)
+	}
 	return err
 }
 

@@ -32,6 +32,10 @@ type SubscriptionView struct {
 	CancellationReason *string                    `json:"cancellation_reason"`
 	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required."`
 	PendingChange      *PendingChangeView         `json:"pending_change"`
+	Collection         string                     `json:"collection" enum:"card,invoice" doc:"How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice)."`
+	DaysUntilDue       *int64                     `json:"days_until_due" doc:"Number of days to pay an invoice. Null for card."`
+	PurchaseOrder      *string                    `json:"purchase_order" doc:"The customer's purchase order, which appears on invoices."`
+	CustomPrice        bool                       `json:"custom_price" doc:"Whether the present price was agreed with the customer and differs from the list price."`
 	FeaturesUntil      *shape.Time                `json:"features_until" doc:"End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period."`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
@@ -63,6 +67,7 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
 		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
+		Collection: sub.Terms.Collection, DaysUntilDue: sub.Terms.days(), PurchaseOrder: orNil(sub.Terms.PurchaseOrder), CustomPrice: sub.CustomPrice,
 		PaymentAction: s.paymentAction(sub), FeaturesUntil: shape.TP(s.featuresUntil(sub)),
 		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
 	}

@@ -119,6 +119,8 @@ type jsonMessage struct {
 	Text    string `json:"text"`
 	HTML    string `json:"html"`
 	SentAt  string `json:"sent_at"`
+
+	Attachments []Attachment `json:"attachments"`
 }
 
 func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +131,7 @@ func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
 	}
 	list := make([]jsonMessage, 0, len(messages))
 	for _, m := range messages {
-		list = append(list, jsonMessage{m.ID, m.To, m.Subject, m.Text, m.HTML, m.SentAt.Format(timeLayout)})
+		list = append(list, jsonMessage{m.ID, m.To, m.Subject, m.Text, m.HTML, m.SentAt.Format(timeLayout), notNil(m.Attachments)})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"data": list})
 }

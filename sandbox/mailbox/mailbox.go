@@ -5,6 +5,7 @@ package mailbox
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -24,8 +25,12 @@ CREATE TABLE IF NOT EXISTS mailbox_messages (
 	subject   TEXT NOT NULL,
 	text      TEXT NOT NULL,
 	html      TEXT NOT NULL,
-	sent_at   INTEGER NOT NULL -- microseconds since 1970
+	sent_at   INTEGER NOT NULL, -- microseconds since 1970
+	attachments TEXT NOT NULL DEFAULT '[]'
 )`
+
+// addAttachments adds the column to a table of an earlier version.
+const addAttachments = `ALTER TABLE mailbox_messages ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'`
 
 // Mailbox stores messages in the sandbox's database. It is safe for concurrent use.
 type Mailbox struct {
@@ -39,6 +44,16 @@ func New(ctx context.Context, db *sql.DB, c clock.Clock) (*Mailbox, error) {
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("mailbox: create table: %w", err)
 	}
+	var has bool
+	row := db.QueryRowContext(ctx, `SELECT count(*) > 0 FROM pragma_table_info('mailbox_messages') WHERE name = 'attachments'`)
+	if err := row.Scan(&has); err != nil {
+		return nil, fmt.Errorf("mailbox: read table: %w", err)
+	}
+	if !has {
+		if _, err := db.ExecContext(ctx, addAttachments); err != nil {
+			return nil, fmt.Errorf("mailbox: %w", err)
+		}
+	}
 	return &Mailbox{db: db, clock: c}, nil
 }
 
@@ -50,7 +65,19 @@ type Message struct {
 	Text    string
 	HTML    string
 	SentAt  time.Time
+
+	Attachments []Attachment
 }
+
+// Attachment describes a file in a message. The mailbox does not store its content.
+type Attachment struct {
+	Name        string `json:"name"`
+	ContentType string `json:"content_type"`
+	Size        int    `json:"size"` // in bytes
+}
+
+// notNil returns the attachments as a list that is never null in JSON.
+func notNil(all []Attachment) []Attachment { return append([]Attachment{}, all...) }
 
 // Deliver stores a message with the current time. It ignores a message whose ID exists already, and
 // generates an ID if it is empty.
@@ -62,15 +89,19 @@ func (b *Mailbox) Deliver(ctx context.Context, m Message) error {
 		}
 		m.ID = id.String()
 	}
+	attachments, err := json.Marshal(notNil(m.Attachments))
+	if err != nil {
+		return fmt.Errorf("mailbox: %w", err)
+	}
 	tx, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("mailbox: %w", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back
 	if _, err := tx.ExecContext(ctx, `
-		INSERT INTO mailbox_messages (id, recipient, subject, text, html, sent_at) VALUES (?, ?, ?, ?, ?, ?)
+		INSERT INTO mailbox_messages (id, recipient, subject, text, html, sent_at, attachments) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`,
-		m.ID, m.To, m.Subject, m.Text, m.HTML, b.clock.Now().UnixMicro()); err != nil {
+		m.ID, m.To, m.Subject, m.Text, m.HTML, b.clock.Now().UnixMicro(), string(attachments)); err != nil {
 		return fmt.Errorf("mailbox: %w", err)
 	}
 	if _, err := tx.ExecContext(ctx, `
@@ -87,7 +118,7 @@ func (b *Mailbox) Deliver(ctx context.Context, m Message) error {
 // Messages returns up to limit messages, newest first.
 func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 	rows, err := b.db.QueryContext(ctx, `
-		SELECT id, recipient, subject, text, html, sent_at FROM mailbox_messages ORDER BY seq DESC LIMIT ?`, limit)
+		SELECT id, recipient, subject, text, html, sent_at, attachments FROM mailbox_messages ORDER BY seq DESC LIMIT ?`, limit)
 	if err != nil {
 		return nil, fmt.Errorf("mailbox: %w", err)
 	}
@@ -97,9 +128,16 @@ func (b *Mailbox) Messages(ctx context.Context, limit int) ([]Message, error) {
 		var (
 			m      Message
 			sentAt int64
+			files  []byte
 		)
-		if err := rows.Scan(&m.ID, &m.To, &m.Subject, &m.Text, &m.HTML, &sentAt); err != nil {
+		if err := rows.Scan(&m.ID, &m.To, &m.Subject, &m.Text, &m.HTML, &sentAt, &files); err != nil {
 			return nil, fmt.Errorf("mailbox: %w", err)
+		}
+		if err := json.Unmarshal(files, &m.Attachments); err != nil {
+			return nil, fmt.Errorf("mailbox: %w", err)
+		}
+		if len(m.Attachments) == 0 {
+			m.Attachments = nil
 		}
 		m.SentAt = time.UnixMicro(sentAt).UTC()
 		messages = append(messages, m)

@@ -59,8 +59,8 @@ func TestMessagesAsJSON(t *testing.T) {
 	send(t, b, mailbox.Message{ID: "2", To: "bob@example.test", Subject: "Two", Text: "t", HTML: "<p>t</p>"})
 	w := get(t, b, "/sandbox/mail/messages")
 	want := `{"data":[` +
-		`{"id":"2","to":"bob@example.test","subject":"Two","text":"t","html":"<p>t</p>","sent_at":"2026-03-01T13:00:00.120000Z"},` +
-		`{"id":"1","to":"ada@example.test","subject":"One","text":"a & b","html":"","sent_at":"2026-03-01T12:00:00.120000Z"}]}`
+		`{"id":"2","to":"bob@example.test","subject":"Two","text":"t","html":"<p>t</p>","sent_at":"2026-03-01T13:00:00.120000Z","attachments":[]},` +
+		`{"id":"1","to":"ada@example.test","subject":"One","text":"a & b","html":"","sent_at":"2026-03-01T12:00:00.120000Z","attachments":[]}]}`
 	if diff := cmp.Diff(want, strings.TrimSpace(w.Body.String())); diff != "" {
 		t.Error(diff)
 	}
@@ -179,5 +179,19 @@ func TestFailuresAreShown(t *testing.T) {
 	}
 	if _, err := mailbox.New(t.Context(), db, clock.System()); err == nil {
 		t.Error("a closed database has a mailbox")
+	}
+}
+
+// Attachments are listed without their content.
+func TestAttachments(t *testing.T) {
+	t.Parallel()
+	b, _, _ := open(t)
+	send(t, b, mailbox.Message{To: "ada@example.test", Subject: "plain", Text: "t"})
+	send(t, b, mailbox.Message{To: "ada@example.test", Subject: "invoice", Text: "t", Attachments: []mailbox.Attachment{{Name: "invoice-1.pdf", ContentType: "application/pdf", Size: 3}}})
+	body := get(t, b, "/sandbox/mail/messages").Body.String()
+	for _, want := range []string{`"attachments":[]`, `"attachments":[{"name":"invoice-1.pdf","content_type":"application/pdf","size":3}]`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in %s", want, body)
+		}
 	}
 }

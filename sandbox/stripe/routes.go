@@ -200,6 +200,7 @@ func timers() map[string]kernel.Action {
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
 		invoices.TimerFinalizes:              subscriptions.FinalizeDue,
 		invoices.TimerRetries:                subscriptions.RetryDue,
+		invoices.TimerDue:                    subscriptions.InvoiceDue,
 		payments.TimerDebitSettles:           checkout.SettleDebit,
 	}
 }

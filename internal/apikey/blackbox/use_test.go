@@ -43,6 +43,7 @@ var opened = map[string][]string{
 		"POST /checkout", "POST /checkout/preview", "POST /packs/{slug}/checkout", "POST /subscription/trial", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
 		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid",
 	},
 	"credit.write": {"GET /api/v1/admin/tenants/{tenant}/credit", "POST /api/v1/admin/tenants/{tenant}/credit"},
 	"limits.write": {

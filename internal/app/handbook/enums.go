@@ -39,6 +39,7 @@ var billing = []shape.Enum{
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
 		Fields: []string{"Subscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
 	},
+	{Name: "Collection", Text: "How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).", Values: []string{"card", "invoice"}},
 	{
 		Name: "InvoiceStatus", Text: "Status of an invoice. Paid, void and uncollectible are final.",
 		Values: []string{"draft", "open", "paid", "void", "uncollectible"}, Fields: []string{"Invoice.status"},

@@ -18,6 +18,12 @@ type productParams struct {
 	Name string `json:"name"`
 }
 
+// EnsureProduct returns the provider's product of a plan, for a price that belongs to one
+// subscription only. It creates the product if necessary.
+func (s *Service) EnsureProduct(ctx context.Context, plan catalog.Plan) (string, error) {
+	return s.ensureProduct(ctx, plan)
+}
+
 // ensureProduct returns the provider's product of a plan and creates it if necessary, with the same
 // three steps and the same invariant as create. The ID of the new product is chosen here, so a
 // repeated operation never creates a second product, however late it runs.

@@ -92,6 +92,22 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) ([]byte, err
 	return bytes, err
 }
 
+const dueInvoice = `-- name: DueInvoice :one
+SELECT due_at FROM psp_invoices WHERE tenant_id = $1 AND id = $2
+`
+
+type DueInvoiceParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) DueInvoice(ctx context.Context, arg DueInvoiceParams) (*time.Time, error) {
+	row := q.db.QueryRowContext(ctx, dueInvoice, arg.TenantID, arg.ID)
+	var due_at *time.Time
+	err := row.Scan(&due_at)
+	return due_at, err
+}
+
 const forgetPSPInvoice = `-- name: ForgetPSPInvoice :exec
 DELETE FROM psp_invoices
 WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
@@ -135,8 +151,8 @@ const insertInvoice = `-- name: InsertInvoice :exec
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
     subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, is_reverse_charge, locale,
-    payment_action, payment_url, created_at, updated_at, balance_applied_cents
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25)
+    payment_action, payment_url, created_at, updated_at, balance_applied_cents, purchase_order
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25, $26)
 `
 
 type InsertInvoiceParams struct {
@@ -165,6 +181,7 @@ type InsertInvoiceParams struct {
 	PaymentURL          *string
 	CreatedAt           time.Time
 	BalanceAppliedCents int64
+	PurchaseOrder       *string
 }
 
 func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) error {
@@ -194,6 +211,7 @@ func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) er
 		arg.PaymentURL,
 		arg.CreatedAt,
 		arg.BalanceAppliedCents,
+		arg.PurchaseOrder,
 	)
 	return err
 }
@@ -292,6 +310,22 @@ func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams
 		return nil, err
 	}
 	return items, nil
+}
+
+const isIncomplete = `-- name: IsIncomplete :one
+SELECT EXISTS (SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2 AND s.status = 'incomplete')
+`
+
+type IsIncompleteParams struct {
+	TenantID          uuid.UUID
+	PSPSubscriptionID string
+}
+
+func (q *Queries) IsIncomplete(ctx context.Context, arg IsIncompleteParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, isIncomplete, arg.TenantID, arg.PSPSubscriptionID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const issuedDetails = `-- name: IssuedDetails :one
@@ -531,6 +565,76 @@ func (q *Queries) ListLastAttempts(ctx context.Context, arg ListLastAttemptsPara
 	return items, nil
 }
 
+const listReminders = `-- name: ListReminders :many
+SELECT tenant_id, psp_invoice_id, id, due_at, next_reminder_at FROM psp_invoices
+WHERE status = 'open' AND next_reminder_at <= $1
+ORDER BY next_reminder_at
+LIMIT $2
+`
+
+type ListRemindersParams struct {
+	Now  *time.Time
+	Most int32
+}
+
+type ListRemindersRow struct {
+	TenantID       uuid.UUID
+	PSPInvoiceID   string
+	ID             uuid.UUID
+	DueAt          *time.Time
+	NextReminderAt *time.Time
+}
+
+func (q *Queries) ListReminders(ctx context.Context, arg ListRemindersParams) ([]ListRemindersRow, error) {
+	rows, err := q.db.QueryContext(ctx, listReminders, arg.Now, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ListRemindersRow{}
+	for rows.Next() {
+		var i ListRemindersRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PSPInvoiceID,
+			&i.ID,
+			&i.DueAt,
+			&i.NextReminderAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const marking = `-- name: Marking :one
+SELECT marking, marking_leased_until FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
+`
+
+type MarkingParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
+}
+
+type MarkingRow struct {
+	Marking            sqldb.JSON
+	MarkingLeasedUntil *time.Time
+}
+
+func (q *Queries) Marking(ctx context.Context, arg MarkingParams) (MarkingRow, error) {
+	row := q.db.QueryRowContext(ctx, marking, arg.TenantID, arg.PSPInvoiceID)
+	var i MarkingRow
+	err := row.Scan(&i.Marking, &i.MarkingLeasedUntil)
+	return i, err
+}
+
 const minorUnits = `-- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1
 `
@@ -633,6 +737,56 @@ func (q *Queries) NoteLastAttempt(ctx context.Context, arg NoteLastAttemptParams
 	return result.RowsAffected()
 }
 
+const noteMail = `-- name: NoteMail :execrows
+UPDATE psp_invoices SET mailed_at = $3, next_reminder_at = $4
+WHERE tenant_id = $1 AND id = $2 AND mailed_at IS NULL
+`
+
+type NoteMailParams struct {
+	TenantID       uuid.UUID
+	ID             uuid.UUID
+	Now            *time.Time
+	NextReminderAt *time.Time
+}
+
+func (q *Queries) NoteMail(ctx context.Context, arg NoteMailParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, noteMail,
+		arg.TenantID,
+		arg.ID,
+		arg.Now,
+		arg.NextReminderAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const noteReminder = `-- name: NoteReminder :execrows
+UPDATE psp_invoices SET next_reminder_at = $3
+WHERE tenant_id = $1 AND psp_invoice_id = $2 AND next_reminder_at = $4 AND status = 'open'
+`
+
+type NoteReminderParams struct {
+	TenantID     uuid.UUID
+	PSPInvoiceID string
+	Next         *time.Time
+	Due          *time.Time
+}
+
+func (q *Queries) NoteReminder(ctx context.Context, arg NoteReminderParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, noteReminder,
+		arg.TenantID,
+		arg.PSPInvoiceID,
+		arg.Next,
+		arg.Due,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const pSPInvoice = `-- name: PSPInvoice :one
 SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1 AND id = $2
 `
@@ -664,6 +818,25 @@ func (q *Queries) PlanNameOfSubscription(ctx context.Context, arg PlanNameOfSubs
 	var name sqldb.JSON
 	err := row.Scan(&name)
 	return name, err
+}
+
+const queueMail = `-- name: QueueMail :execrows
+UPDATE psp_invoices SET mail_queued = true
+WHERE tenant_id = $1 AND id = $2 AND is_sent AND NOT mail_queued AND status IN ('open', 'paid') AND total_cents <> 0
+`
+
+type QueueMailParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+// Records that the mail of an invoice is enqueued, unless it was or the invoice is not sent.
+func (q *Queries) QueueMail(ctx context.Context, arg QueueMailParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, queueMail, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const rememberLine = `-- name: RememberLine :exec
@@ -714,6 +887,27 @@ func (q *Queries) RememberPSPInvoice(ctx context.Context, arg RememberPSPInvoice
 		arg.TenantID,
 		arg.ID,
 		arg.CreatedAt,
+	)
+	return err
+}
+
+const setMarking = `-- name: SetMarking :exec
+UPDATE psp_invoices SET marking = $3, marking_leased_until = $4 WHERE tenant_id = $1 AND psp_invoice_id = $2
+`
+
+type SetMarkingParams struct {
+	TenantID           uuid.UUID
+	PSPInvoiceID       string
+	Marking            sqldb.JSON
+	MarkingLeasedUntil *time.Time
+}
+
+func (q *Queries) SetMarking(ctx context.Context, arg SetMarkingParams) error {
+	_, err := q.db.ExecContext(ctx, setMarking,
+		arg.TenantID,
+		arg.PSPInvoiceID,
+		arg.Marking,
+		arg.MarkingLeasedUntil,
 	)
 	return err
 }

@@ -6,7 +6,7 @@ SET status = sqlc.arg(status), number = sqlc.narg(number), currency = sqlc.arg(c
     paid_cents = sqlc.arg(paid_cents), open_cents = sqlc.arg(open_cents), issued_at = sqlc.arg(issued_at), year = sqlc.arg(year),
     attempts = sqlc.arg(attempts), next_attempt_at = sqlc.narg(next_attempt_at),
     failed_at = CASE WHEN failed_key = sqlc.narg(failed_key) THEN failed_at ELSE sqlc.narg(failed_at) END,
-    failed_key = sqlc.narg(failed_key), decline_code = sqlc.narg(decline_code)
+    is_sent = sqlc.arg(is_sent), due_at = sqlc.narg(due_at), failed_key = sqlc.narg(failed_key), decline_code = sqlc.narg(decline_code)
 WHERE tenant_id = sqlc.arg(tenant_id) AND psp_invoice_id = sqlc.arg(psp_invoice_id) AND attempts <= sqlc.arg(attempts)
   AND (status IS NULL OR status NOT IN ('paid', 'void', 'uncollectible') OR sqlc.arg(final)::boolean);
 

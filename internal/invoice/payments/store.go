@@ -22,7 +22,7 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 		TenantID: tenantID, PSPInvoiceID: in.ID, Status: &in.Status, Number: orNil(in.Number), Currency: &in.Currency,
 		TotalCents: in.Total, PaidCents: in.Paid, OpenCents: amountDue(in), IssuedAt: &issued, Year: &year, Attempts: int32(in.Attempts),
 		NextAttemptAt: in.NextAttemptAt, FailedAt: failedAt, FailedKey: orNil(st.Failure.Key), DeclineCode: orNil(st.Failure.Code),
-		Final: in.Status != draft && in.Status != statusOpen,
+		IsSent: in.IsSent, DueAt: in.DueAt, Final: in.Status != draft && in.Status != statusOpen,
 	})
 	return n == 1, sqldb.Wrap(err, "store the status of an invoice")
 }

@@ -271,7 +271,10 @@ func (d *document) drawFacts(y float64) {
 	if inv.DueDate != nil {
 		facts = append(facts, [2]string{d.message("due"), d.formatter.Date(*inv.DueDate)})
 	}
-	width := content / 3
+	if inv.PurchaseOrder != "" {
+		facts = append(facts, [2]string{d.message("purchase_order"), toOneLine(inv.PurchaseOrder)})
+	}
+	width := content / float64(max(3, len(facts)))
 	for i, fact := range facts {
 		x := margin + float64(i)*width
 		d.setFont("", smallSize)

@@ -109,6 +109,17 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+func TestPurchaseOrderOfDocument(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string]string{"en": "Purchase order", "fr": "Bon de commande", "es": "Orden de compra", "it": "Ordine di acquisto"} {
+		s := sample("EUR", 2, locale, 1000)
+		s.Invoice.PurchaseOrder = "PO-2026-17"
+		if text := plain(read(t, render(t, s))); !strings.Contains(text, want) || !strings.Contains(text, "PO-2026-17") {
+			t.Errorf("no purchase order in\n%s", text)
+		}
+	}
+}
+
 func TestDocumentInEveryLocaleAndCurrency(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

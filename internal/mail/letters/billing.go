@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/frontend"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
@@ -123,4 +124,59 @@ func (l *Letters) WebhookDisabled(ctx context.Context, locale, to string, d Webh
 		ours:   map[string]string{"since": in.Instant(d.Since)},
 		theirs: map[string]string{"tenant": d.Tenant, "url": d.URL},
 	})
+}
+
+// FirstPayment is the content of the mail about the first payment of a subscription.
+type FirstPayment struct {
+	Tenant     string // name
+	Plan       string // name
+	Amount     money.Money
+	MinorUnits int    // decimals of the amount's currency: 0, 2 or 3
+	PaymentURL string // the page to make the payment
+}
+
+// FirstPayment sends a mail that asks the owner for the first payment of a subscription that the
+// platform has made.
+func (l *Letters) FirstPayment(ctx context.Context, locale, to string, p FirstPayment) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "first_payment", to: to, link: p.PaymentURL,
+		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
+		admins: map[string]string{"plan": p.Plan},
+		theirs: map[string]string{"tenant": p.Tenant},
+	})
+}
+
+// Invoice is the content of the mails about an invoice that the customer has to pay.
+type Invoice struct {
+	Tenant     string // name
+	Number     string // invoice number
+	Amount     money.Money
+	MinorUnits int       // decimals of the amount's currency: 0, 2 or 3
+	DueAt      time.Time // zero if it is already paid
+	URL        string    // the page of the invoice; empty if nothing is left to pay
+}
+
+// Invoice sends an invoice with its document.
+func (l *Letters) Invoice(ctx context.Context, locale, to string, i Invoice, files ...mail.Attachment) error {
+	return l.invoice(ctx, "invoice", locale, to, i, files)
+}
+
+// InvoiceReminder sends a mail that reminds of an unpaid invoice.
+func (l *Letters) InvoiceReminder(ctx context.Context, locale, to string, i Invoice) error {
+	return l.invoice(ctx, "invoice_reminder", locale, to, i, nil)
+}
+
+func (l *Letters) invoice(ctx context.Context, key, locale, to string, i Invoice, files []mail.Attachment) error {
+	in := l.locale(locale)
+	m := letter{
+		key: key, to: to, link: cmp.Or(i.URL, l.pages().PageURL(frontend.Billing)), files: files,
+		ours:   map[string]string{"amount": in.Money(i.Amount, i.MinorUnits), "due": ""},
+		admins: map[string]string{"number": i.Number},
+		theirs: map[string]string{"tenant": i.Tenant},
+	}
+	if !i.DueAt.IsZero() {
+		m.ours["due"] = in.Date(i.DueAt)
+	}
+	return l.send(ctx, in, m)
 }

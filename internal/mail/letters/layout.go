@@ -105,6 +105,7 @@ func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error)
 		return out, err
 	}
 	out.HTML, err = own.html.write(data)
+	out.Attachments = m.files
 	return out, err
 }
 

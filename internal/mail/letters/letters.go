@@ -81,6 +81,7 @@ type letter struct {
 	theirs map[string]string // variables that any user can have entered; never in a subject
 	// addresses are email addresses, which are shown unchanged; never in a subject.
 	addresses map[string]string
+	files     []mail.Attachment
 }
 
 // send builds a letter and queues it. A mail must arrive, so if a custom template fails, which the

@@ -197,6 +197,12 @@ func billingMails(tenant Variable) []Mail {
 		{"ends", "End of the trial.", true},
 		{"price", "Price per billing period after the trial. Empty for usage-based plans.", true},
 	}
+	invoice := []Variable{
+		tenant,
+		{"number", "Invoice number.", true},
+		{"amount", "Amount due.", true},
+		{"due", "Due date. Empty if the invoice is paid.", true},
+	}
 	return []Mail{
 		{"quota_near", "Usage reaches 80 percent of a limit.", quota, sampleQuotaNear},
 		{"quota_reached", "Usage reaches a limit.", quota, sampleQuotaReached},
@@ -207,6 +213,11 @@ func billingMails(tenant Variable) []Mail {
 		{"payment_failed", "A payment for a subscription failed.", []Variable{
 			tenant, plan, {"amount", "Amount of the failed payment.", true},
 		}, samplePaymentFailed},
+		{"first_payment", "The platform created a subscription that waits for its first payment. Sent to the owner.", []Variable{
+			tenant, plan, {"amount", "Amount due.", true},
+		}, sampleFirstPayment},
+		{"invoice", "An invoice to be paid, with its PDF.", invoice, sampleInvoice},
+		{"invoice_reminder", "A reminder of an unpaid invoice.", invoice, sampleInvoiceReminder},
 		{"receipt", "An invoice was paid. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
 			tenant,
 			{"number", "Invoice number.", true},
@@ -296,6 +307,31 @@ func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool)
 	return l.PaymentFailed(ctx, locale, sampleTo, PaymentFailed{
 		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
 	})
+}
+
+func sampleFirstPayment(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.FirstPayment(ctx, locale, sampleTo, FirstPayment{
+		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2, PaymentURL: "https://invoice.example.com/i/42",
+	})
+}
+
+func sampleInvoiceOf(sparse bool) Invoice {
+	i := Invoice{
+		Tenant: "Acme", Number: "INV-2026-000042", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2,
+		DueAt: sampleTime.AddDate(0, 0, 30), URL: "https://invoice.example.com/i/42",
+	}
+	if sparse {
+		i.DueAt, i.URL = time.Time{}, ""
+	}
+	return i
+}
+
+func sampleInvoice(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	return l.Invoice(ctx, locale, sampleTo, sampleInvoiceOf(sparse))
+}
+
+func sampleInvoiceReminder(ctx context.Context, l *Letters, locale string, sparse bool) error {
+	return l.InvoiceReminder(ctx, locale, sampleTo, sampleInvoiceOf(sparse))
 }
 
 func sampleReceipt(ctx context.Context, l *Letters, locale string, sparse bool) error {

@@ -928,6 +928,12 @@ CREATE TABLE subscriptions (
     pending_psp_price_id text,
     pending_psp_invoice_id text,
     pending_expires_at timestamp with time zone,
+    -- How the customer pays (card, invoice), the days to pay a sent invoice (null for card), the
+    -- customer's purchase order, and whether the price was agreed with the customer.
+    collection text NOT NULL DEFAULT 'card',
+    days_until_due integer,
+    purchase_order text,
+    custom_price boolean NOT NULL DEFAULT false,
     -- The items that bill usage, with their prices, as last read; null before the first read.
     metered_items jsonb,
     -- The start of the period that the latest decision about metered_items applies to, and the
@@ -976,6 +982,10 @@ CREATE TABLE checkouts (
     expired_at timestamp with time zone,
     -- When a paid checkout was rejected: its subscription never becomes the tenant's.
     refused_at timestamp with time zone,
+    -- The request of the platform that makes a subscription without a checkout, and until when a
+    -- caller works on it. Null for a checkout.
+    contract jsonb,
+    leased_until timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */),
@@ -984,6 +994,9 @@ CREATE TABLE checkouts (
 );
 CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
+-- A tenant has at most one subscription in the making.
+CREATE UNIQUE INDEX checkouts_contract_key ON checkouts (tenant_id)
+    WHERE contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL;
 
 -- A checkout of packs. What is sold is stored, because the pack can change before the payment.
 CREATE TABLE pack_purchases (
@@ -1488,6 +1501,16 @@ CREATE TABLE psp_invoices (
     failed_event text,
     -- Whether the tenant was notified of the last attempt to collect the invoice.
     last_attempt_told boolean NOT NULL DEFAULT false,
+    -- Whether the invoice is sent to the customer instead of being charged, when it is due, whether
+    -- its mail was enqueued, when it was mailed, and when the next reminder is due.
+    is_sent boolean NOT NULL DEFAULT false,
+    due_at timestamp with time zone,
+    mail_queued boolean NOT NULL DEFAULT false,
+    mailed_at timestamp with time zone,
+    next_reminder_at timestamp with time zone,
+    -- The request to mark the invoice as paid, and until when a caller works on it.
+    marking jsonb,
+    marking_leased_until timestamp with time zone,
     -- The last webhook event of the invoice: none, the issue, or the end.
     told text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL,
@@ -1496,6 +1519,7 @@ CREATE TABLE psp_invoices (
 CREATE UNIQUE INDEX psp_invoices_tenant_id_id_key ON psp_invoices (tenant_id, id);
 CREATE INDEX psp_invoices_failed_idx ON psp_invoices (tenant_id, failed_at) WHERE status = 'open' AND failed_at IS NOT NULL;
 CREATE INDEX psp_invoices_next_attempt_idx ON psp_invoices (next_attempt_at) WHERE status = 'open' AND NOT last_attempt_told;
+CREATE INDEX psp_invoices_next_reminder_idx ON psp_invoices (next_reminder_at) WHERE status = 'open' AND next_reminder_at IS NOT NULL;
 CREATE INDEX psp_invoices_sums_idx ON psp_invoices (tenant_id, year, currency, status, paid_cents, open_cents, refunded_cents);
 
 -- The plan or meter that a line of a provider's invoice billed, with its name by locale when the
@@ -1546,6 +1570,7 @@ CREATE TABLE invoices (
     paid_at timestamp with time zone,
     billing_info jsonb NOT NULL,
     vat_number text,
+    purchase_order text,
     -- Whether the payer owes the tax, decided when the invoice is issued.
     is_reverse_charge boolean NOT NULL DEFAULT false,
     locale text NOT NULL,

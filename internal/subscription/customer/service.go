@@ -37,6 +37,7 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
+	BillingEmail(ctx context.Context, t tenant.Tenant) (*string, error)
 	CheckableVAT(t tenant.Tenant) (scheme vat.Scheme, number string)
 	VATAnswered(ctx context.Context, t tenant.Tenant, status string, name *string) (changed bool, err error)
 }
@@ -139,7 +140,10 @@ func (s *Service) Create(ctx context.Context, t tenant.Tenant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := s.params(t)
+	p, err := s.fullParams(ctx, t)
+	if err != nil {
+		return "", err
+	}
 	// The update sends all details, so repeating it under another key is harmless.
 	p.Key = "customer-" + sqldb.NewID().String()
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
@@ -225,18 +229,45 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	p := s.params(t)
-	if p.TaxExempt, err = s.taxExempt(ctx, t, id); err != nil {
+	if err := s.update(ctx, t, id, fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)); err != nil {
 		return psp.MarkPermanent(err)
+	}
+	return psp.MarkPermanent(s.registerVAT(ctx, t))
+}
+
+// Send sends the present details of a tenant to the provider now.
+func (s *Service) Send(ctx context.Context, t tenant.Tenant) error {
+	id, err := s.store.byTenant(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, t, id, "customer-"+sqldb.NewID().String())
+}
+
+func (s *Service) update(ctx context.Context, t tenant.Tenant, id, key string) error {
+	p, err := s.fullParams(ctx, t)
+	if err != nil {
+		return err
+	}
+	if p.TaxExempt, err = s.taxExempt(ctx, t, id); err != nil {
+		return err
 	}
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it unchanged
 		return err
 	}
-	p.Key = fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)
-	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
-		return psp.MarkPermanent(err)
+	p.Key = key
+	return s.deps.Provider.UpdateCustomer(ctx, id, p)
+}
+
+// fullParams is params with the owner's email for a tenant without a billing address, because the
+// provider requires an email of customers who pay by invoice.
+func (s *Service) fullParams(ctx context.Context, t tenant.Tenant) (psp.CustomerParams, error) {
+	p := s.params(t)
+	to, err := s.deps.Tenants.BillingEmail(ctx, t)
+	if err == nil && to != nil {
+		p.Email = *to
 	}
-	return psp.MarkPermanent(s.registerVAT(ctx, t))
+	return p, err
 }
 
 // oneLine joins the lines of a text, because the provider stores an address in one line.

@@ -38,6 +38,8 @@ type Checkout struct {
 	CompletedAt            *time.Time
 	ExpiredAt              *time.Time
 	RefusedAt              *time.Time
+	Contract               sqldb.JSON
+	LeasedUntil            *time.Time
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
 }
@@ -92,6 +94,10 @@ type Subscription struct {
 	PendingPSPPriceID   *string
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
+	Collection          string
+	DaysUntilDue        *int32
+	PurchaseOrder       *string
+	CustomPrice         bool
 	MeteredItems        sqldb.JSON
 	MeteredPeriod       *time.Time
 	MeteredTerms        sqldb.JSON

@@ -54,7 +54,7 @@ func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTerms
 }
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, created_at, updated_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE id = $1
 `
 
 func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
@@ -73,6 +73,8 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.CompletedAt,
 		&i.ExpiredAt,
 		&i.RefusedAt,
+		&i.Contract,
+		&i.LeasedUntil,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -114,6 +116,27 @@ type CompleteCheckoutParams struct {
 
 func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, completeCheckout, arg.PSPSessionID, arg.CompletedAt)
+	return err
+}
+
+const completeContract = `-- name: CompleteContract :exec
+UPDATE checkouts SET psp_session_id = $3, completed_at = $4, updated_at = $4 WHERE tenant_id = $1 AND id = $2
+`
+
+type CompleteContractParams struct {
+	TenantID     uuid.UUID
+	ID           uuid.UUID
+	PSPSessionID *string
+	CompletedAt  *time.Time
+}
+
+func (q *Queries) CompleteContract(ctx context.Context, arg CompleteContractParams) error {
+	_, err := q.db.ExecContext(ctx, completeContract,
+		arg.TenantID,
+		arg.ID,
+		arg.PSPSessionID,
+		arg.CompletedAt,
+	)
 	return err
 }
 
@@ -311,6 +334,21 @@ func (q *Queries) DeletePreviews(ctx context.Context, arg DeletePreviewsParams) 
 	return err
 }
 
+const dropContract = `-- name: DropContract :exec
+UPDATE checkouts SET expired_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL
+`
+
+type DropContractParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	ExpiredAt *time.Time
+}
+
+func (q *Queries) DropContract(ctx context.Context, arg DropContractParams) error {
+	_, err := q.db.ExecContext(ctx, dropContract, arg.TenantID, arg.ID, arg.ExpiredAt)
+	return err
+}
+
 const expireCheckout = `-- name: ExpireCheckout :exec
 UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL
 `
@@ -412,6 +450,38 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 	return err
 }
 
+const insertContract = `-- name: InsertContract :exec
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+`
+
+type InsertContractParams struct {
+	ID          uuid.UUID
+	TenantID    uuid.UUID
+	PlanID      uuid.UUID
+	Currency    string
+	PriceCents  int64
+	Quantity    int64
+	Contract    sqldb.JSON
+	LeasedUntil *time.Time
+	CreatedAt   time.Time
+}
+
+func (q *Queries) InsertContract(ctx context.Context, arg InsertContractParams) error {
+	_, err := q.db.ExecContext(ctx, insertContract,
+		arg.ID,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Currency,
+		arg.PriceCents,
+		arg.Quantity,
+		arg.Contract,
+		arg.LeasedUntil,
+		arg.CreatedAt,
+	)
+	return err
+}
+
 const insertOperation = `-- name: InsertOperation :exec
 INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7)
@@ -445,8 +515,10 @@ INSERT INTO subscriptions (
     id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count,
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
-    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+    psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
+    collection, days_until_due, purchase_order, custom_price
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+    $29, $30, $31, $32)
 `
 
 type InsertSubscriptionParams struct {
@@ -478,6 +550,10 @@ type InsertSubscriptionParams struct {
 	UnpaidPSPInvoiceID *string
 	UnpaidSince        *time.Time
 	HasPaymentMethod   bool
+	Collection         string
+	DaysUntilDue       *int32
+	PurchaseOrder      *string
+	CustomPrice        bool
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscriptionParams) error {
@@ -510,6 +586,10 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.UnpaidPSPInvoiceID,
 		arg.UnpaidSince,
 		arg.HasPaymentMethod,
+		arg.Collection,
+		arg.DaysUntilDue,
+		arg.PurchaseOrder,
+		arg.CustomPrice,
 	)
 	return err
 }
@@ -582,6 +662,59 @@ func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastCha
 	var i LastChangeRow
 	err := row.Scan(&i.Request, &i.Origin)
 	return i, err
+}
+
+const lastContracts = `-- name: LastContracts :many
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND created_at > $2
+ORDER BY created_at DESC
+LIMIT 20
+`
+
+type LastContractsParams struct {
+	TenantID uuid.UUID
+	Since    time.Time
+}
+
+// The newest subscriptions that the platform has made for a tenant since a time.
+func (q *Queries) LastContracts(ctx context.Context, arg LastContractsParams) ([]Checkout, error) {
+	rows, err := q.db.QueryContext(ctx, lastContracts, arg.TenantID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Checkout{}
+	for rows.Next() {
+		var i Checkout
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.ReplacesSubscriptionID,
+			&i.PSPSessionID,
+			&i.LookedAt,
+			&i.CompletedAt,
+			&i.ExpiredAt,
+			&i.RefusedAt,
+			&i.Contract,
+			&i.LeasedUntil,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const lastPreview = `-- name: LastPreview :one
@@ -658,6 +791,21 @@ func (q *Queries) LastRequestedOperation(ctx context.Context, arg LastRequestedO
 	return i, err
 }
 
+const leaseContract = `-- name: LeaseContract :exec
+UPDATE checkouts SET leased_until = $3 WHERE tenant_id = $1 AND id = $2
+`
+
+type LeaseContractParams struct {
+	TenantID    uuid.UUID
+	ID          uuid.UUID
+	LeasedUntil *time.Time
+}
+
+func (q *Queries) LeaseContract(ctx context.Context, arg LeaseContractParams) error {
+	_, err := q.db.ExecContext(ctx, leaseContract, arg.TenantID, arg.ID, arg.LeasedUntil)
+	return err
+}
+
 const leaseOperation = `-- name: LeaseOperation :execrows
 UPDATE psp_operations SET leased_until = $3, updated_at = $4
 WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= $5
@@ -686,7 +834,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const listRenewals = `-- name: ListRenewals :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
     AND current_period_end > $1 AND current_period_end <= $2 AND price_cents > 0
     AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
@@ -750,6 +898,10 @@ func (q *Queries) ListRenewals(ctx context.Context, arg ListRenewalsParams) ([]S
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.Collection,
+			&i.DaysUntilDue,
+			&i.PurchaseOrder,
+			&i.CustomPrice,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
@@ -814,7 +966,7 @@ func (q *Queries) ListUncheckedCards(ctx context.Context, arg ListUncheckedCards
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -872,6 +1024,10 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.Collection,
+			&i.DaysUntilDue,
+			&i.PurchaseOrder,
+			&i.CustomPrice,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
@@ -895,7 +1051,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -939,6 +1095,10 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.Collection,
+		&i.DaysUntilDue,
+		&i.PurchaseOrder,
+		&i.CustomPrice,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
@@ -1051,7 +1211,7 @@ func (q *Queries) MarkRenewalMailed(ctx context.Context, arg MarkRenewalMailedPa
 
 const markTrialEndMailed = `-- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND has_payment_method
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end AND (has_payment_method OR collection = 'invoice')
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
 AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
 `
@@ -1081,7 +1241,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -1146,6 +1306,10 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.Collection,
+			&i.DaysUntilDue,
+			&i.PurchaseOrder,
+			&i.CustomPrice,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
@@ -1211,6 +1375,36 @@ func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const openContract = `-- name: OpenContract :one
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
+WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL
+`
+
+// The subscription of a tenant that the platform is making.
+func (q *Queries) OpenContract(ctx context.Context, tenantID uuid.UUID) (Checkout, error) {
+	row := q.db.QueryRowContext(ctx, openContract, tenantID)
+	var i Checkout
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.PlanID,
+		&i.Currency,
+		&i.PriceCents,
+		&i.Quantity,
+		&i.ReplacesSubscriptionID,
+		&i.PSPSessionID,
+		&i.LookedAt,
+		&i.CompletedAt,
+		&i.ExpiredAt,
+		&i.RefusedAt,
+		&i.Contract,
+		&i.LeasedUntil,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const pendingOperation = `-- name: PendingOperation :one
@@ -1423,7 +1617,7 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -1466,6 +1660,10 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.Collection,
+		&i.DaysUntilDue,
+		&i.PurchaseOrder,
+		&i.CustomPrice,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
@@ -1479,7 +1677,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1527,6 +1725,10 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.Collection,
+		&i.DaysUntilDue,
+		&i.PurchaseOrder,
+		&i.CustomPrice,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
@@ -1540,7 +1742,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1595,6 +1797,10 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.Collection,
+			&i.DaysUntilDue,
+			&i.PurchaseOrder,
+			&i.CustomPrice,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
@@ -1667,6 +1873,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
+    collection = $30, days_until_due = $31, purchase_order = $32, custom_price = $33,
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
@@ -1701,6 +1908,10 @@ type UpdateSubscriptionParams struct {
 	UnpaidPSPInvoiceID  *string
 	UnpaidSince         *time.Time
 	HasPaymentMethod    bool
+	Collection          string
+	DaysUntilDue        *int32
+	PurchaseOrder       *string
+	CustomPrice         bool
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -1734,6 +1945,10 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.UnpaidPSPInvoiceID,
 		arg.UnpaidSince,
 		arg.HasPaymentMethod,
+		arg.Collection,
+		arg.DaysUntilDue,
+		arg.PurchaseOrder,
+		arg.CustomPrice,
 	)
 	if err != nil {
 		return 0, err

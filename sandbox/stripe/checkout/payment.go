@@ -101,7 +101,7 @@ func (cs *Session) readItems(p *form.Params, now int64) priceItems {
 	if cs.Mode == modePayment {
 		return readOneTimeItems(p, now)
 	}
-	wanted := subscriptions.ReadItems(p, "line_items")
+	wanted := subscriptions.ReadItems(p, "line_items", now)
 	return func(ctx context.Context, st *kernel.Step, trial bool) ([]subscriptions.LineItem, error) {
 		if err := requireRecurring(ctx, st, wanted); err != nil {
 			return nil, err

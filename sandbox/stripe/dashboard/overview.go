@@ -118,6 +118,7 @@ func timerText(kind string) string {
 		"subscription.pending_update_expires": "Pending change expires",
 		"checkout.expires":                    "Checkout expires",
 		"invoice.finalizes":                   "Invoice finalized and paid",
+		"invoice.due":                         "Invoice due",
 		"invoice.retries":                     "Payment retried",
 		"payment_intent.settles":              "Debit settled",
 	}[kind]

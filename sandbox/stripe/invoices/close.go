@@ -14,27 +14,17 @@ import (
 func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) error {
 	now := st.Now
 	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
-	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
-		return err
+	for _, timer := range []string{TimerRetries, TimerDue} {
+		if err := st.StopTimer(ctx, timer, in.ID); err != nil {
+			return err
+		}
 	}
 	if status == StatusUncollectible {
 		in.StatusTransitions.MarkedUncollectibleAt = &now
 		return st.Create(ctx, "invoice.marked_uncollectible", in)
 	}
-	payment, pi, err := openPayment(ctx, st, in)
-	switch {
-	case err != nil:
-		return err
-	case pi.Status == payments.StatusProcessing:
-		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
-	}
 	reason := "void_invoice"
-	pi.Status, pi.CanceledAt, pi.CancellationReason, pi.NextAction = "canceled", &now, &reason, nil
-	if err := st.Create(ctx, "payment_intent.canceled", pi); err != nil {
-		return err
-	}
-	payment.Status, payment.StatusTransitions.CanceledAt = "canceled", &now
-	if err := kernel.Put(ctx, st.Q, payment); err != nil {
+	if err := cancelPayment(ctx, st, in, &reason); err != nil {
 		return err
 	}
 	if err := restoreBalance(ctx, st, in); err != nil {
@@ -42,6 +32,24 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	}
 	in.StatusTransitions.VoidedAt = &now
 	return st.Create(ctx, "invoice.voided", in)
+}
+
+// cancelPayment cancels the open payment of an invoice. It refuses to cancel a payment in progress.
+func cancelPayment(ctx context.Context, st *kernel.Step, in *Invoice, reason *string) error {
+	payment, pi, err := openPayment(ctx, st, in)
+	switch {
+	case err != nil:
+		return err
+	case pi.Status == payments.StatusProcessing:
+		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+	}
+	now := st.Now
+	pi.Status, pi.CanceledAt, pi.CancellationReason, pi.NextAction = "canceled", &now, reason, nil
+	if err := st.Create(ctx, "payment_intent.canceled", pi); err != nil {
+		return err
+	}
+	payment.Status, payment.StatusTransitions.CanceledAt = "canceled", &now
+	return kernel.Put(ctx, st.Q, payment)
 }
 
 // restoreBalance returns the balance that was applied to the invoice to the customer.

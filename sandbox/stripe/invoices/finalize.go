@@ -36,6 +36,9 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	in.Status, in.Number, in.EndingBalance = StatusOpen, &number, &left
 	in.link(st.Site)
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
+	if err := in.setDueDate(ctx, st); err != nil {
+		return err
+	}
 	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
 		return err
 	}
@@ -62,13 +65,26 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	return kernel.Put(ctx, st.Q, payment)
 }
 
+// setDueDate moves the due date of a sent invoice, which counts from its creation, so that it counts
+// from now, and sets the timer for it.
+func (in *Invoice) setDueDate(ctx context.Context, st *kernel.Step) error {
+	if in.DueDate == nil {
+		return nil
+	}
+	due := st.Now + *in.DueDate - in.Created
+	in.DueDate, in.NextPaymentAttempt = &due, nil
+	return st.SetTimer(ctx, TimerDue, in.ID, due)
+}
+
 // markPaid marks an invoice as paid.
 func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	now := st.Now
 	in.Status, in.StatusTransitions.PaidAt = StatusPaid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
-	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
-		return err
+	for _, timer := range []string{TimerRetries, TimerDue} {
+		if err := st.StopTimer(ctx, timer, in.ID); err != nil {
+			return err
+		}
 	}
 	if err := st.Create(ctx, "invoice.paid", in); err != nil {
 		return err
@@ -133,6 +149,19 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 	if err := st.Create(ctx, "invoice_payment.paid", payment); err != nil {
 		return err
 	}
+	if err := markPaid(ctx, st, in); err != nil {
+		return err
+	}
+	return customers.SetDelinquent(ctx, st, in.Customer, false)
+}
+
+// PayOutOfBand marks an open invoice as paid outside of Stripe. It cancels the payment, so that no
+// charge is made.
+func PayOutOfBand(ctx context.Context, st *kernel.Step, in *Invoice) error {
+	if err := cancelPayment(ctx, st, in, nil); err != nil {
+		return err
+	}
+	in.Attempted = true
 	if err := markPaid(ctx, st, in); err != nil {
 		return err
 	}

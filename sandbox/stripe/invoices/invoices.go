@@ -38,6 +38,12 @@ const (
 	ReasonUpcoming = "upcoming" // previews only
 )
 
+// The collection methods of an invoice.
+const (
+	ChargeAutomatically = "charge_automatically"
+	SendInvoice         = "send_invoice"
+)
+
 // Invoice is a bill. Its lines and customer details are snapshots from the time of its creation.
 type Invoice struct {
 	kernel.Header
@@ -73,7 +79,7 @@ type Invoice struct {
 	DefaultTaxRates         form.None             `json:"default_tax_rates"`
 	Description             *string               `json:"description"`
 	Discounts               form.None             `json:"discounts"`
-	DueDate                 form.Null             `json:"due_date"`
+	DueDate                 *int64                `json:"due_date"` // null unless the invoice is sent
 	EffectiveAt             *int64                `json:"effective_at"`
 	EndingBalance           *int64                `json:"ending_balance"`
 	Footer                  *string               `json:"footer"`
@@ -112,6 +118,9 @@ type Invoice struct {
 	TotalTaxes              form.None             `json:"total_taxes"`
 	WebhooksDeliveredAt     form.Null             `json:"webhooks_delivered_at"`
 }
+
+// IsSent reports whether the customer receives the invoice to pay it, instead of being charged.
+func (in *Invoice) IsSent() bool { return in.CollectionMethod == SendInvoice }
 
 type automaticTax struct {
 	DisabledReason form.Null `json:"disabled_reason"`
@@ -348,6 +357,7 @@ func (a upcomingInvoice) MarshalJSON() ([]byte, error) {
 const (
 	TimerFinalizes = "invoice.finalizes"
 	TimerRetries   = "invoice.retries"
+	TimerDue       = "invoice.due"
 )
 
 // PaidFor returns the payment and the invoice of an intent.

@@ -69,12 +69,7 @@ func (b bill) draft() *invoices.Invoice {
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, CustomerTaxIDs: []customers.TaxIDLine{}, Issuer: form.Self{Type: "self"},
 		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.StatusDraft, TestClock: sub.TestClock,
 	}
-	if b.held {
-		in.AutoAdvance = false
-	} else if b.wait > 0 {
-		at := b.at + b.wait
-		in.AutomaticallyFinalizes, in.NextPaymentAttempt = &at, &at
-	}
+	b.schedule(in)
 	in.SetSubscription(sub.ID, sub.Metadata)
 	var lines []invoices.Line
 	for i := len(b.pending); i > 0; { // the newest change first, each with its credit before its charge
@@ -102,6 +97,24 @@ func (b bill) draft() *invoices.Invoice {
 	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax = in.Total, in.Total, in.Total
 	in.SetBalance(cu)
 	return in
+}
+
+// schedule sets when the draft is finalized automatically. A sent invoice is always a draft for an
+// hour (https://docs.stripe.com/subscriptions/invoices).
+func (b bill) schedule(in *invoices.Invoice) {
+	wait := b.wait
+	if in.IsSent() {
+		due := b.at + *b.sub.DaysUntilDue*secondsOfDay
+		in.DueDate, wait = &due, draftLife
+	}
+	switch at := b.at + wait; {
+	case b.held:
+		in.AutoAdvance = false
+	case wait > 0 && in.IsSent():
+		in.AutomaticallyFinalizes = &at
+	case wait > 0:
+		in.AutomaticallyFinalizes, in.NextPaymentAttempt = &at, &at
+	}
 }
 
 // newInvoiceLine returns the line for an item's current period.

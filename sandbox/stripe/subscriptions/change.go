@@ -37,7 +37,8 @@ type itemChange struct {
 	params   *form.Params
 	id       string
 	price    string // empty leaves the price unchanged
-	quantity int64  // 0 leaves the quantity unchanged
+	inline   *catalog.Inline
+	quantity int64 // 0 leaves the quantity unchanged
 	deleted  bool
 }
 
@@ -60,11 +61,8 @@ func readChange(p *form.Params, now int64) change {
 	ch := change{params: p, proration: prorationsPending, date: now}
 	for _, given := range p.List("items") {
 		change := itemChange{params: given}
-		if !given.Has("id") {
-			given.Require("price")
-		}
 		given.Text("id", &change.id)
-		given.Text("price", &change.price)
+		change.readPrice(given, now)
 		given.Integer("quantity", 1, maxQuantity, &change.quantity)
 		given.Boolean("deleted", &change.deleted)
 		if given.Has("clear_usage") {
@@ -103,6 +101,19 @@ func (ch *change) readTrialEnd(p *form.Params, now int64) {
 	if ch.anchorNow && ch.trialEnd > 0 {
 		p.Fail("billing_cycle_anchor", "", "You cannot set billing_cycle_anchor together with trial_end.")
 	}
+}
+
+// readPrice reads price or price_data. A new item requires one of them.
+func (w *itemChange) readPrice(given *form.Params, now int64) {
+	switch {
+	case given.Has("price_data") && given.Has("price"):
+		given.Fail("price_data", "", "You may only specify one of these parameters: price, price_data.")
+	case given.Has("price_data"):
+		w.inline = catalog.ReadRecurring(given, now)
+	case !given.Has("id"):
+		given.Require("price")
+	}
+	given.Text("price", &w.price)
 }
 
 // isEmpty reports whether the change has no effect on billing.
@@ -204,7 +215,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 		}
 		item.Quantity = w.quantity
 	}
-	if w.price != "" && w.price != item.Price.ID {
+	if w.inline != nil || w.price != "" && w.price != item.Price.ID {
 		pr, err := w.findPrice(ctx, st, sub)
 		if err != nil {
 			return err
@@ -246,7 +257,13 @@ func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChan
 // findPrice returns the new price of an item.
 func (w itemChange) findPrice(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
 	param := w.params.Name("price")
-	pr, _, err := catalog.FindSellable(ctx, st, w.price, param)
+	var pr *catalog.Price
+	var err error
+	if w.inline != nil {
+		pr, _, err = w.inline.Store(ctx, st)
+	} else {
+		pr, _, err = catalog.FindSellable(ctx, st, w.price, param)
+	}
 	if err == nil && pr.Currency != sub.Currency {
 		err = catalog.WrongCurrency(param, pr.Currency, sub.Currency)
 	}

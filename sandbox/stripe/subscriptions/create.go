@@ -40,11 +40,13 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p.ReadClearable("default_payment_method", &pm)
 	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
 	o.Read(p)
+	method := invoices.ChargeAutomatically
+	readCollection(p, &method, &o.DaysUntilDue)
 	saveDefault := saveNever
 	if settings := p.Hash("payment_settings"); settings != nil {
 		settings.Choice("save_default_payment_method", &saveDefault, saveNever, saveOnSubscription)
 	}
-	wanted := ReadItems(p, "items")
+	wanted := ReadItems(p, "items", c.Now)
 	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -68,8 +70,12 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := CheckCurrency(ctx, c.Step, cu, o.Items[0].Currency); err != nil {
 		return nil, err
 	}
+	if err := checkCollection(method, o.DaysUntilDue, cu); err != nil {
+		return nil, err
+	}
 	sub := New(cu.ID, o, c.Now)
 	sub.DefaultPaymentMethod, sub.TestClock, sub.PaymentSettings.SaveDefault = pm, cu.TestClock, saveDefault
+	sub.CollectionMethod, sub.DaysUntilDue = method, o.DaysUntilDue
 	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}
@@ -83,7 +89,7 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	if errors.Is(err, ErrNothingToBill) {
 		return nil
 	}
-	if err != nil || in.Status == invoices.StatusPaid {
+	if err != nil || in.Status == invoices.StatusPaid || in.IsSent() {
 		return err
 	}
 	sub.Status = StatusIncomplete

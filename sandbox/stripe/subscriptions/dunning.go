@@ -45,6 +45,9 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	if err != nil || in.Status != invoices.StatusDraft {
 		return err
 	}
+	if in.IsSent() {
+		return finalizeSent(ctx, st, in)
+	}
 	return settleInvoiceDue(ctx, st, in)
 }
 

@@ -34,7 +34,7 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if in.Status != invoices.StatusDraft {
 		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
-	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.IsEnded() {
+	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.IsEnded() && !in.IsSent() {
 		next := c.Now + draftLife
 		in.NextPaymentAttempt = &next
 		if err := c.SetTimer(ctx, invoices.TimerRetries, in.ID, next); err != nil {
@@ -64,6 +64,8 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	absent := true
 	c.Params.ReadClearable("payment_method", &given)
 	c.Params.Boolean("off_session", &absent)
+	outOfBand := false
+	c.Params.Boolean("paid_out_of_band", &outOfBand)
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -77,6 +79,12 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	before := sub.Clone()
+	if outOfBand {
+		if err := payOutOfBand(ctx, c.Step, sub, in); err != nil {
+			return nil, err
+		}
+		return in, Save(ctx, c.Step, before, sub)
+	}
 	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, customers.BuyerAbsent)
 	if err != nil {
 		return nil, err
@@ -88,6 +96,23 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return refused.Answer(customers.PaysInvoice), nil
 	}
 	return in, nil
+}
+
+// payOutOfBand records that an invoice was paid outside of Stripe, without a charge
+// (https://docs.stripe.com/api/invoices/pay, paid_out_of_band). It finalizes a draft first. The
+// caller stores the subscription.
+func payOutOfBand(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
+	if in.Status == invoices.StatusDraft {
+		if err := invoices.Finalize(ctx, st, in); err != nil {
+			return err
+		}
+	}
+	if in.Status != invoices.StatusPaid {
+		if err := invoices.PayOutOfBand(ctx, st, in); err != nil {
+			return err
+		}
+	}
+	return recordOutcome(ctx, st, sub, in, nil)
 }
 
 // VoidInvoice handles POST /v1/invoices/{id}/void. It voids an open invoice and restores the

@@ -46,6 +46,9 @@ func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscrip
 			return form.Refuse(key, "", "When `payment_behavior` is set to `pending_if_incomplete`, you can only pass supported params. `%s` is not supported.", key)
 		}
 	}
+	if sub.CollectionMethod != invoices.ChargeAutomatically { // https://docs.stripe.com/billing/subscriptions/pending-updates
+		return form.Refuse("payment_behavior", "", "`pending_if_incomplete` is only supported for subscriptions with `collection_method` set to `charge_automatically`.")
+	}
 	pm, err := defaultCard(ctx, st, sub)
 	if errors.Is(err, errNoCard) {
 		return nil

@@ -41,13 +41,16 @@ type Purchase struct {
 	// PendingInterval is how often pending items are invoiced. If it is nil, they are invoiced at
 	// renewals.
 	PendingInterval *pendingInterval `json:"pending_interval"`
+	// DaysUntilDue is the time to pay an invoice that is sent. It is nil if payments are automatic.
+	DaysUntilDue *int64 `json:"days_until_due"`
 }
 
 // WantedItem is a requested item of a purchase.
 type WantedItem struct {
 	params   *form.Params
 	price    string
-	quantity int64 // 0 if not given
+	inline   *catalog.Inline // nil if the request names a price
+	quantity int64           // 0 if not given
 }
 
 // PriceID returns the id of the requested price.
@@ -63,20 +66,40 @@ func (o *Purchase) Read(p *form.Params) {
 }
 
 // ReadItems reads the items of a purchase.
-func ReadItems(p *form.Params, key string) []WantedItem {
+func ReadItems(p *form.Params, key string, now int64) []WantedItem {
 	given := p.List(key)
 	if p.Has(key) && (len(given) == 0 || len(given) > maxItems) {
 		p.Fail(key, "", "A subscription must have from 1 to %d items.", maxItems)
 	}
 	wanted := make([]WantedItem, 0, len(given))
 	for _, g := range given {
-		g.Require("price")
 		w := WantedItem{params: g}
-		g.Text("price", &w.price)
+		w.readPrice(g, key == "items", now)
 		g.Integer("quantity", 1, maxQuantity, &w.quantity)
 		wanted = append(wanted, w)
 	}
 	return wanted
+}
+
+// readPrice reads price or, of a subscription without a checkout, price_data.
+func (w *WantedItem) readPrice(g *form.Params, allowsData bool, now int64) {
+	if allowsData && g.Has("price_data") {
+		if g.Has("price") {
+			g.Fail("price_data", "", "You may only specify one of these parameters: price, price_data.")
+		}
+		w.inline = catalog.ReadRecurring(g, now)
+		return
+	}
+	g.Require("price")
+	g.Text("price", &w.price)
+}
+
+// find returns the requested price and its product.
+func (w WantedItem) find(ctx context.Context, st *kernel.Step) (*catalog.Price, *catalog.Product, error) {
+	if w.inline != nil {
+		return w.inline.Store(ctx, st)
+	}
+	return catalog.FindSellable(ctx, st, w.price, w.params.Name("price"))
 }
 
 // PriceItems looks up the prices of the items. It refuses prices with different currencies or
@@ -85,7 +108,7 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 	items := make([]LineItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.Name("price")
-		pr, pd, err := catalog.FindSellable(ctx, st, w.price, param)
+		pr, pd, err := w.find(ctx, st)
 		if err != nil {
 			return nil, err
 		}
@@ -147,8 +170,8 @@ func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer,
 // metered.
 var ErrNothingToBill = errors.New("there is nothing to bill")
 
-// FirstInvoice creates and finalizes the first invoice of a subscription. It returns
-// ErrNothingToBill if all items are metered.
+// FirstInvoice creates the first invoice of a subscription, and finalizes it unless it is sent. It
+// returns ErrNothingToBill if all items are metered.
 func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
 	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
@@ -158,8 +181,8 @@ func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 		return nil, ErrNothingToBill
 	}
 	in, err := issueInvoice(ctx, st, b)
-	if err != nil {
-		return nil, err
+	if err != nil || in.IsSent() {
+		return in, err
 	}
 	return in, invoices.Finalize(ctx, st, in)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
@@ -47,7 +48,7 @@ type Subscription struct {
 	CollectionMethod      string            `json:"collection_method"`
 	Currency              string            `json:"currency"`
 	Customer              string            `json:"customer"`
-	DaysUntilDue          form.Null         `json:"days_until_due"`
+	DaysUntilDue          *int64            `json:"days_until_due"` // null unless invoices are sent
 	DefaultPaymentMethod  *string           `json:"default_payment_method"`
 	DefaultSource         form.Null         `json:"default_source"`
 	DefaultTaxRates       form.None         `json:"default_tax_rates"`
@@ -207,7 +208,7 @@ type trialSettings struct {
 func New(customerID string, o Purchase, now int64) *Subscription {
 	sub := &Subscription{
 		Header: All.Start(now), BillingCycleAnchor: now, StartDate: now,
-		CollectionMethod: "charge_automatically", Currency: o.Items[0].Currency, Customer: customerID,
+		CollectionMethod: invoices.ChargeAutomatically, Currency: o.Items[0].Currency, Customer: customerID,
 		Description: o.Description, InvoiceSettings: invoiceSettings{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
 		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: saveNever},

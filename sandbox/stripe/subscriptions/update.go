@@ -27,6 +27,9 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	sub.readSettings(p)
 	p.Boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
 	endAt := readEnd(p, c.Now)
+	if err := sub.updateCollection(ctx, c); err != nil {
+		return nil, err
+	}
 	behavior := allowIncomplete
 	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
 	ch := readChange(p, c.Now)

@@ -115,9 +115,9 @@ SET status = $1, number = $2, currency = $3, total_cents = $4,
     paid_cents = $5, open_cents = $6, issued_at = $7, year = $8,
     attempts = $9, next_attempt_at = $10,
     failed_at = CASE WHEN failed_key = $11 THEN failed_at ELSE $12 END,
-    failed_key = $11, decline_code = $13
-WHERE tenant_id = $14 AND psp_invoice_id = $15 AND attempts <= $9
-  AND (status IS NULL OR status NOT IN ('paid', 'void', 'uncollectible') OR $16::boolean)
+    is_sent = $13, due_at = $14, failed_key = $11, decline_code = $15
+WHERE tenant_id = $16 AND psp_invoice_id = $17 AND attempts <= $9
+  AND (status IS NULL OR status NOT IN ('paid', 'void', 'uncollectible') OR $18::boolean)
 `
 
 type NoteStateParams struct {
@@ -133,6 +133,8 @@ type NoteStateParams struct {
 	NextAttemptAt *time.Time
 	FailedKey     *string
 	FailedAt      *time.Time
+	IsSent        bool
+	DueAt         *time.Time
 	DeclineCode   *string
 	TenantID      uuid.UUID
 	PSPInvoiceID  string
@@ -155,6 +157,8 @@ func (q *Queries) NoteState(ctx context.Context, arg NoteStateParams) (int64, er
 		arg.NextAttemptAt,
 		arg.FailedKey,
 		arg.FailedAt,
+		arg.IsSent,
+		arg.DueAt,
 		arg.DeclineCode,
 		arg.TenantID,
 		arg.PSPInvoiceID,

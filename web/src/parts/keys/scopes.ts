@@ -35,6 +35,7 @@ const needed = {
   'billing.manage': msg`Requires the permission to change the plan and pay.`,
   'tenants.view': msg`Requires the permission to view tenants.`,
   'tenants.manage': msg`Requires the permission to change tenants.`,
+  'subscriptions.manage': msg`Requires the permission to manage subscriptions.`,
   'limits.manage': msg`Requires the permission to change limits.`,
   'billing.credit': msg`Requires the permission to give credit.`,
   'products.view': msg`Requires the permission to view products.`,
@@ -52,7 +53,7 @@ const platformPermissions: Partial<Record<KeyScope, Permission[]>> = {
   'tenants.write': ['tenants.manage'],
   'limits.write': ['limits.manage'],
   'credit.write': ['billing.credit'],
-  'subscriptions.write': ['billing.manage', 'tenants.manage'],
+  'subscriptions.write': ['billing.manage', 'subscriptions.manage', 'tenants.manage'],
   'catalog.read': ['products.view', 'plans.view', 'features.view', 'meters.manage', 'currencies.manage'],
 }
 

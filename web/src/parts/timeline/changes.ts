@@ -160,6 +160,7 @@ const actions: Record<string, [IconName, Words]> = {
   'subscription.canceled': ['x', ({ who }) => t`${who} canceled the subscription`],
   'subscription.resumed': ['undo', ({ who }) => t`${who} resumed the subscription`],
   'invoice.paid': ['card', ({ who, what }) => (what ? t`${who} paid invoice ${what}` : t`${who} paid an invoice`)],
+  'invoice.marked_paid': ['card', ({ who, what }) => (what ? t`${who} marked invoice ${what} as paid` : t`${who} marked an invoice as paid`)],
   'invoice.voided': ['x', ({ who, what }) => (what ? t`${who} voided invoice ${what}` : t`${who} voided an invoice`)],
   'invoice.characters_replaced': ['alert', ({ what, after }) => t`The PDF of invoice ${what} lacks these characters: ${text(after.characters) ?? ''}`],
   'impersonation.started': ['eye', ({ who, what }) => t`${who} started acting as ${what}`],

@@ -1,0 +1,65 @@
+package invoice
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// marking returns the stored marking of an invoice, or nil, and the end of its lease.
+func (s store) marking(ctx context.Context, inv Invoice) (*marking, time.Time, error) {
+	row, err := s.q(ctx).Marking(ctx, invoicesql.MarkingParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
+	if err != nil || row.Marking == nil {
+		return nil, time.Time{}, sqldb.WrapAbsent(err, "read marking of invoice", errNotFound)
+	}
+	m := &marking{}
+	if err := json.Unmarshal(row.Marking, m); err != nil {
+		return nil, time.Time{}, sqldb.Wrap(err, "read marking of invoice")
+	}
+	if row.MarkingLeasedUntil == nil {
+		return m, time.Time{}, nil
+	}
+	return m, *row.MarkingLeasedUntil, nil
+}
+
+// setMarking stores a marking, or deletes it for nil.
+func (s store) setMarking(ctx context.Context, inv Invoice, m *marking, leasedUntil time.Time) error {
+	p := invoicesql.SetMarkingParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID, MarkingLeasedUntil: &leasedUntil}
+	if m != nil {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return sqldb.Wrap(err, "encode marking of invoice")
+		}
+		p.Marking = text
+	}
+	return sqldb.Wrap(s.q(ctx).SetMarking(ctx, p), "store marking of invoice")
+}
+
+// addMarkings adds the day and the reference of their payments to invoices of the provider.
+func (s store) addMarkings(ctx context.Context, tenantID uuid.UUID, invoices []Invoice, raw []psp.Invoice) error {
+	var ids []string
+	at := map[string]int{}
+	for i, in := range raw {
+		if at[in.ID] = i; in.PaidOutside {
+			ids = append(ids, in.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	const query = "SELECT psp_invoice_id, marking FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id"
+	return s.queryByIDs(ctx, query, tenantID, ids, func(scan func(...any) error) error {
+		var id string
+		var stored sqldb.JSON
+		if err := scan(&id, &stored); err != nil {
+			return err
+		}
+		return invoices[at[id]].setMarking(stored)
+	})
+}

@@ -1,0 +1,61 @@
+package blackbox_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+)
+
+// answersAreLost returns a verdict that loses the answers to the requests to one endpoint.
+func answersAreLost(method, path string) func(r *http.Request) apptest.Verdict {
+	return apptest.ForEndpoint(apptest.LoseAnswer, method, path)
+}
+
+// The provider's answer is lost: the retry gets the subscription that was made, and it is made once,
+// with one audit entry. Another request does not make a second one.
+func TestLostAnswerToAContract(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		s.Chaos(apptest.ChaosNoWebhooks)
+		ada, bob := s.NewCustomer("ada"), s.NewCustomer("bob")
+		body := byInvoice(s.PlanID(ada.Owner, "starter"))
+		p.Tamper(answersAreLost("POST", "/subscriptions"))
+		makeContract(ada, body).WantRefused(502, "psp_error")
+		makeContract(bob, body).WantRefused(502, "psp_error")
+		p.Tamper(nil)
+		s.RetryWhileDown(func() apptest.Reply { return makeContract(ada, body) }).Want(201).WantAt("data.status", "active")
+		makeContract(bob, apptest.WithChanges(body, apptest.Object{"price_cents": 1000})).WantRefused(422, "subscription_already_exists")
+		for _, c := range []*apptest.Customer{ada, bob} {
+			c.Subscriptions().WantAt("data.0.price_cents", 1234.0)
+			if n, m := len(c.ProviderObjects(c.Owner, "subscription")), s.CountAudited(c.Owner, "subscription.created"); n != 1 || m != 1 {
+				t.Errorf("%d subscriptions, %d audit entries", n, m)
+			}
+		}
+	})
+}
+
+// The answer to the marking of an invoice is lost: the retry succeeds once, also if a notification
+// stored the outcome first.
+func TestLostAnswerToAMarking(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
+		ada := s.NewCustomer("ada")
+		makeContract(ada, byInvoice(s.PlanID(ada.Owner, "starter"))).Want(201)
+		ada.AwaitNotifications()
+		id := newestInvoice(ada).Str("data.0.id")
+		mark := func(reference string) apptest.Reply {
+			return ada.Call("POST", "/api/v1/admin/tenants/"+ada.Tenant+"/invoices/"+id+"/mark-paid", ada.Admin(), apptest.Object{"reference": reference})
+		}
+		p.Tamper(answersAreLost("POST", "/invoices/"))
+		mark("TR 1").WantRefused(502, "psp_error")
+		p.Tamper(nil)
+		ada.AwaitNotifications()
+		s.RetryWhileDown(func() apptest.Reply { return mark("TR 2") }).WantRefused(409, "invoice_not_payable")
+		mark("TR 1").Want(200).WantAt("data.payment_reference", "TR 1")
+		mark("TR 1").WantRefused(409, "invoice_not_payable")
+		if n := s.CountAudited(ada.Owner, "invoice.marked_paid"); n != 1 {
+			t.Errorf("%d audit entries", n)
+		}
+	})
+}

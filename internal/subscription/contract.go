@@ -1,0 +1,267 @@
+package subscription
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/idempotency"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// contractRequest is the platform's request to make a subscription for a tenant.
+type contractRequest struct {
+	CheckoutParams
+
+	Terms     Terms
+	TrialDays int
+}
+
+// digest identifies the request, so that a retry is recognized.
+func (p contractRequest) digest() string {
+	price := int64(-1)
+	if p.CustomPrice != nil {
+		price = *p.CustomPrice
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d %d %#v", p.PlanID, p.Currency, p.Quantity, price, p.TrialDays, p.Terms))
+	return hex.EncodeToString(sum[:])
+}
+
+// contract is the request of a subscription that the platform makes, as it is stored.
+type contract struct {
+	Digest    string       `json:"digest"`
+	RequestID string       `json:"request_id,omitempty"` // of a request with an idempotency key
+	By        authz.Origin `json:"by"`
+}
+
+// isRetryOf reports whether a request is a retry of the request that made the earlier contract.
+func (c contract) isRetryOf(earlier contract) bool {
+	return c.Digest == earlier.Digest && c.RequestID == earlier.RequestID
+}
+
+// createContract makes a subscription without a checkout (rules: subscription#contracts). It rejects
+// the same requests as a checkout. A subscription that is charged without a saved payment method, or
+// whose payment is declined, is incomplete, and the owner gets the link to pay.
+//
+// Invariant: a tenant has at most one subscription in the making. Its request is committed under the
+// tenant's lock before the provider is called, and its ID is the idempotency key and in the
+// metadata. Whichever of the response, a notification and a reconciliation comes first stores the
+// subscription, with its audit entry and its mail, in one transaction. A retry after an unknown
+// outcome continues the request; any other request first looks its outcome up.
+func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p contractRequest) (Subscription, error) {
+	bought, err := s.checkPurchase(ctx, tenantID, p.CheckoutParams)
+	asked := contract{Digest: p.digest(), RequestID: idempotency.RequestID(ctx), By: authz.OriginOf(ctx)}
+	if errors.Is(err, errAlreadyExists) {
+		return s.loadRepeated(ctx, tenantID, asked, err)
+	}
+	if err != nil {
+		return Subscription{}, err
+	}
+	k, err := s.contractParams(ctx, bought, p)
+	if err != nil {
+		return Subscription{}, err
+	}
+	c, err := s.claimContract(ctx, bought, k.CustomerID, asked)
+	if errors.Is(err, errAlreadyExists) {
+		return s.loadRepeated(ctx, tenantID, asked, err)
+	}
+	if err != nil {
+		return Subscription{}, err
+	}
+	k.Key = c.id.String()
+	k.Metadata = bought.metadata(c.id)
+	addTerms(k.Metadata, p)
+	remote, err := s.deps.Provider.CreateContract(ctx, k)
+	if err != nil {
+		err = errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, isRefusal(err)))
+		return Subscription{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
+	}
+	return s.settleContract(ctx, c, remote)
+}
+
+// settleContract sends the first invoice, stores the provider's subscription and returns it.
+func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Subscription) (Subscription, error) {
+	if remote.IsSent { // a failure does not matter, see sendInvoices
+		if err := s.deps.Provider.SendInvoices(ctx, remote.ID, false); err != nil {
+			s.deps.Log.WarnContext(ctx, "failed to finalize invoice", "tenant_id", c.tenantID, "psp_subscription_id", remote.ID, "error", err)
+		}
+	}
+	if err := s.ReadBack(ctx, remote.ID, nil); err != nil {
+		return Subscription{}, errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, false))
+	}
+	sub, err := s.store.byPSPID(ctx, remote.ID)
+	if errors.Is(err, ErrNotFound) { // refused: another subscription began first
+		err = errAlreadyExists
+	}
+	return sub, err
+}
+
+// addTerms adds the terms of a contract that the provider does not know to its metadata.
+func addTerms(metadata map[string]string, p contractRequest) {
+	if p.Terms.PurchaseOrder != "" {
+		metadata[psp.MetaPurchaseOrder] = p.Terms.PurchaseOrder
+	}
+	if p.CustomPrice != nil {
+		metadata[psp.MetaCustomPrice] = isCustom
+	}
+}
+
+// isCustom is the value of psp.MetaCustomPrice.
+const isCustom = "true"
+
+// contractParams returns the parameters of a contract, except the key and the metadata. It creates
+// the customer, the product and the price at the provider if they are missing.
+func (s *Service) contractParams(ctx context.Context, bought purchase, p contractRequest) (psp.Contract, error) {
+	k := psp.Contract{IsSent: p.Terms.IsSent(), DaysUntilDue: p.Terms.DaysUntilDue, CheckoutParams: psp.CheckoutParams{
+		Quantity: bought.quantity, TrialDays: p.TrialDays, InvoicesMonthly: bought.plan.Interval.LongerThanMonth(),
+		TrialWithoutCard: p.TrialDays > 0 && !p.Terms.IsSent(),
+	}}
+	var err error
+	if k.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.tenant); err != nil {
+		return k, err
+	}
+	if err := s.requireCurrency(ctx, k.CustomerID, bought.price.Currency); err != nil {
+		return k, err
+	}
+	if p.CustomPrice != nil {
+		k.Price, err = s.customPrice(ctx, bought.selection)
+	} else {
+		k.PriceID, err = s.deps.Prices.Ensure(ctx, bought.plan.ID, bought.price.ID)
+	}
+	if err != nil {
+		return k, err
+	}
+	if k.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
+		return k, err
+	}
+	if k.IsSent {
+		return k, s.prepareSending(ctx, bought.tenant.ID)
+	}
+	k.PaymentMethodID, err = s.deps.Provider.SavedPaymentMethod(ctx, k.CustomerID)
+	return k, err
+}
+
+// customPrice returns the price of a selection as a price of one subscription.
+func (s *Service) customPrice(ctx context.Context, of selection) (*psp.CustomPrice, error) {
+	product, err := s.deps.Prices.EnsureProduct(ctx, of.plan)
+	return &psp.CustomPrice{
+		ProductID: product, Amount: of.price.PriceCents, Currency: of.price.Currency,
+		IntervalUnit: of.plan.Interval.Unit, IntervalCount: int64(of.plan.Interval.Count),
+	}, err
+}
+
+// claimContract stores the request, leased to the caller, and returns it. If an earlier attempt of
+// the same request has an unknown outcome, it returns that one.
+func (s *Service) claimContract(ctx context.Context, bought purchase, customerID string, asked contract) (checkout, error) {
+	for began := s.deps.Lease.Now(); ; {
+		c, isFree, err := s.beginContract(ctx, bought, asked)
+		switch {
+		case err != nil:
+			return c, err
+		case isFree && (c.contract.isRetryOf(asked)):
+			return c, nil
+		case isFree:
+			if err := s.lookUpContract(ctx, c, customerID); err != nil {
+				return c, err
+			}
+		case s.deps.Lease.Now().Sub(began) >= busyWait || !pause(ctx, busyPause):
+			return c, errBusy
+		}
+	}
+}
+
+// beginContract stores a request, or leases the tenant's request in the making if its lease has
+// expired. isFree is false if another caller works on it.
+func (s *Service) beginContract(ctx context.Context, bought purchase, asked contract) (c checkout, isFree bool, _ error) {
+	now, leasedAt := s.deps.Clock.Now(), s.deps.Lease.Now()
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.LockLive(ctx, bought.tenant.ID); err != nil {
+			return err
+		}
+		if err := s.RequireNone(ctx, bought.tenant.ID); err != nil {
+			return err
+		}
+		var err error
+		c, err = s.store.openContract(ctx, bought.tenant.ID)
+		if errors.Is(err, errNoCheckout) {
+			c, isFree = checkout{id: sqldb.NewID(), tenantID: bought.tenant.ID, planID: bought.plan.ID, createdAt: now, contract: &asked}, true
+			return s.store.insertContract(ctx, c, bought, leasedAt.Add(operationLease), now)
+		}
+		if isFree = err == nil && !c.leasedUntil.After(leasedAt); isFree {
+			err = s.store.leaseContract(ctx, c, leasedAt.Add(operationLease))
+		}
+		return err
+	})
+	return c, isFree, err
+}
+
+// lookUpContract ends a request whose outcome is unknown and that is leased to the caller: it stores
+// the subscription if the provider has it, and otherwise drops the request.
+func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID string) error {
+	remote, err := s.deps.Provider.FindSubscription(ctx, customerID, map[string]string{metaCheckout: c.id.String()})
+	switch {
+	case errors.Is(err, psp.ErrNotDone):
+		return s.releaseContract(ctx, c, true)
+	case err == nil:
+		err = s.ReadBack(ctx, remote.ID, nil)
+	}
+	if err == nil && Status(remote.Status).IsOver() { // it was not stored
+		return s.releaseContract(ctx, c, true)
+	}
+	return errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, false))
+}
+
+// releaseContract gives up the lease of a request, and drops the request if it had no effect.
+func (s *Service) releaseContract(ctx context.Context, c checkout, isDropped bool) error {
+	if isDropped {
+		return s.store.dropContract(ctx, c, s.deps.Clock.Now())
+	}
+	return s.store.leaseContract(ctx, c, s.deps.Lease.Now())
+}
+
+// loadRepeated returns the subscription that an earlier attempt of the same request has made, or
+// refusal. Only requests with an idempotency key are recognized.
+func (s *Service) loadRepeated(ctx context.Context, tenantID uuid.UUID, asked contract, refusal error) (Subscription, error) {
+	if asked.RequestID == "" {
+		return Subscription{}, refusal
+	}
+	made, err := s.store.lastContracts(ctx, tenantID, s.deps.Clock.Now().Add(-24*time.Hour))
+	if err != nil {
+		return Subscription{}, err
+	}
+	for _, c := range made {
+		if asked.isRetryOf(*c.contract) {
+			return s.store.byPSPID(ctx, c.session)
+		}
+	}
+	return Subscription{}, refusal
+}
+
+// completeContract completes the request of a subscription that is being stored: it adds the audit
+// entry, and mails the link to pay to the owner if the first payment is missing.
+func (s *Service) completeContract(ctx context.Context, a adoption, next Subscription) error {
+	if a.opened.contract == nil {
+		return nil
+	}
+	if err := s.store.completeContract(ctx, a.opened, next.PSPSubscriptionID, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	state := next.Terms.auditState()
+	state["plan_id"], state["currency"], state["price_cents"], state["quantity"] = next.PlanID, next.Currency, next.PriceCents, next.Quantity
+	state["custom_price"], state["status"], state["trial_ends_at"] = next.CustomPrice, next.Status, next.TrialEndsAt
+	err := s.deps.Audit.Record(a.opened.contract.By.NewContext(ctx), audit.Entry{
+		Action: "subscription.created", TenantID: &next.TenantID, Resource: "subscription", ResourceID: next.ID.String(), After: state,
+	})
+	if err != nil || next.Status != Incomplete || next.Action.URL == "" {
+		return err
+	}
+	return s.mailFirstPayment(ctx, next)
+}

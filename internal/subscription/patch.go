@@ -1,0 +1,80 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+)
+
+// patch is a change of a subscription by the platform. Nil fields stay as they are.
+type patch struct {
+	terms    termsChange
+	trialEnd *string
+	quantity *int64
+}
+
+// changesContract reports whether the patch changes a field that requires the permission
+// subscriptions.manage.
+func (p patch) changesContract() bool { return !p.terms.isEmpty() || p.quantity != nil }
+
+// checkPermissions refuses a caller without the permission of a field. The scope of an API key
+// replaces the permissions.
+func (p patch) checkPermissions(ctx context.Context) error {
+	caller := authz.FromContext(ctx)
+	if caller == nil || caller.Key != nil {
+		return nil
+	}
+	if p.trialEnd != nil && !caller.CanOnPlatform(authz.TenantsManage) || p.changesContract() && !caller.CanOnPlatform(authz.SubscriptionsManage) {
+		return errNotPermitted
+	}
+	return nil
+}
+
+// applyPatch changes a subscription on behalf of the platform: first the terms of payment, then the
+// end of the trial, then the number of seats, which is invoiced under the new terms. Everything that
+// can be checked without the provider is checked first.
+func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patch) (Subscription, error) {
+	end, err := s.parseTrialEnd(p.trialEnd)
+	if err != nil {
+		return Subscription{}, err
+	}
+	sub, err := s.checkPatch(ctx, tenantID, id, p)
+	if err == nil {
+		err = p.checkPermissions(ctx)
+	}
+	if err == nil && !p.terms.isEmpty() {
+		sub, err = s.updateTerms(ctx, tenantID, id, p.terms)
+	}
+	if err == nil && p.trialEnd != nil {
+		sub, err = s.moveTrialEnd(ctx, tenantID, id, end)
+	}
+	if err == nil && p.quantity != nil && *p.quantity != sub.Quantity {
+		sub, err = s.changeSeats(ctx, sub, *p.quantity)
+	}
+	return sub, err
+}
+
+// checkPatch rejects a change that the state of the subscription does not allow.
+func (s *Service) checkPatch(ctx context.Context, tenantID, id uuid.UUID, p patch) (Subscription, error) {
+	if !p.changesContract() {
+		return s.store.byID(ctx, tenantID, id)
+	}
+	sub, err := s.loadPatchable(ctx, tenantID, id)
+	if err != nil || p.quantity == nil {
+		return sub, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	switch {
+	case err != nil:
+		return sub, err
+	case !sub.Status.IsRunning():
+		return sub, errNotUpgradable
+	case plan.PricingType != catalog.PricingSeat:
+		return sub, errNoSeats
+	}
+	_, err = s.checkUnits(ctx, tenantID, plan, *p.quantity)
+	return sub, err
+}
