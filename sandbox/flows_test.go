@@ -241,8 +241,9 @@ func TestAPublicClientMissesThings(t *testing.T) {
 	url, c := alone(t)
 	ctx := t.Context()
 	var failed *api.Error
-	if _, err := c.V1Coupons.Create(ctx, &api.CouponCreateParams{PercentOff: api.Float64(25)}); !errors.As(err, &failed) || failed.HTTPStatusCode != http.StatusNotFound {
-		t.Errorf("coupons: %v", err)
+	rate := &api.TaxRateCreateParams{DisplayName: api.String("VAT"), Percentage: api.Float64(20), Inclusive: api.Bool(true)}
+	if _, err := c.V1TaxRates.Create(ctx, rate); !errors.As(err, &failed) || failed.HTTPStatusCode != http.StatusNotFound {
+		t.Errorf("tax rates: %v", err)
 	}
 	search := &api.CustomerSearchParams{}
 	search.Query = "name:'Ada'"

@@ -21,6 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
@@ -38,6 +39,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/psp/sale"
 	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
@@ -86,6 +88,7 @@ type domains struct {
 	catalog       *catalog.Service
 	currencies    *currency.Service
 	packs         *pack.Service
+	discounts     *discount.Service
 	purchases     *purchase.Service
 	priceList     *pricelist.Service
 	priceLinks    *pricelink.Service
@@ -232,6 +235,9 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db, p.clock, p.settings.PastDueGrace), Jobs: p.jobs, Audit: d.audit,
 	})
 	d.packs = pack.New(p.db, d.catalog)
+	d.discounts = discount.New(discount.Deps{
+		DB: p.db, Clock: p.clock, Catalog: d.catalog, Jobs: p.jobs, Provider: promo.Codes{Client: p.provider}, Decimals: currency.Decimals(p.db),
+	})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: &link.subscriptions, Log: p.log,
@@ -255,6 +261,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Wallet: wallet.Wallet{Client: p.provider}, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
+		Discounts: d.discounts, Codes: promo.Codes{Client: p.provider},
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
 		BillingPage: p.frontend.PageURL(frontend.Billing), Tax: taxRules(p.settings), Grace: p.settings.PastDueGrace,
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,

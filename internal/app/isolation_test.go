@@ -13,7 +13,7 @@ import (
 )
 
 // platformWide are path parameters that do not identify an object of one tenant.
-var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "slug"}
+var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "discount", "slug"}
 
 // bodies are valid bodies for routes that need one, so that a request fails only because the object
 // belongs to another tenant. The default is {}.
@@ -24,6 +24,7 @@ var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
 	"PATCH members/{user}/role": func(mine apptest.Owner, s *apptest.Server) any {
 		return map[string]any{"role_id": s.RoleID(mine, "member")}
 	},
+	"POST subscriptions/{subscription}/promotion-code": func(apptest.Owner, *apptest.Server) any { return map[string]any{"promotion_code": "stolen"} },
 	"PATCH roles/{role}": func(apptest.Owner, *apptest.Server) any { return map[string]any{"name": "Stolen"} },
 	"POST webhook-endpoints/{endpoint}/replay": func(_ apptest.Owner, s *apptest.Server) any {
 		return map[string]any{"since": s.Now()}

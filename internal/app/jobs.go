@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/factor"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -68,6 +69,8 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
 		{common, subscription.JobCard, svc.subscriptions.HandleCard},
+		{provider, subscription.JobDiscount, svc.subscriptions.HandleDiscount},
+		{provider, discount.JobDeactivate, svc.discounts.HandleDeactivate},
 		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
 		{provider, subscription.JobItems, svc.subscriptions.HandleItems},
 		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},

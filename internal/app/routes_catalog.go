@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/catalog/pack"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -19,6 +20,8 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		created = rest.Status(http.StatusCreated)
 		packs   = pack.NewHTTP(svc.packs, svc.publicURL)
 		packed  = rest.Exists(packs.Exists)
+		codes   = discount.NewHTTP(svc.discounts, svc.publicURL)
+		coded   = rest.Exists(codes.Exists)
 		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
 	)
 	return []rest.Route{
@@ -49,6 +52,11 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/features/{feature}", rest.Admin, "features.view", "default", "Retrieve a feature", rest.Handle(plans.AdminFeature))),
 		route(patch, "/api/v1/admin/features/{feature}", rest.Admin, "features.update", "default", "Update a feature", rest.Handle(plans.UpdateFeature, feature, rest.Checks(plans.CheckUpdateFeature))),
 		route(del, "/api/v1/admin/features/{feature}", rest.Admin, "features.delete", "default", "Delete a feature", rest.Handle(plans.DeleteFeature)),
+		route(get, "/api/v1/admin/discounts", rest.Admin, "plans.view", "default", "List discounts", rest.Handle(codes.List, rest.Lists(discount.List()))),
+		route(post, "/api/v1/admin/discounts", rest.Admin, "plans.create", "default", "Create a discount", rest.Handle(codes.Create, created, rest.Checks(codes.CheckCreate))),
+		route(get, "/api/v1/admin/discounts/{discount}", rest.Admin, "plans.view", "default", "Retrieve a discount", rest.Handle(codes.Get)),
+		route(patch, "/api/v1/admin/discounts/{discount}", rest.Admin, "plans.update", "default", "Update a discount", rest.Handle(codes.Update, coded, rest.Checks(codes.CheckUpdate))),
+		route(del, "/api/v1/admin/discounts/{discount}", rest.Admin, "plans.delete", "default", "Delete a discount", rest.Handle(codes.Delete)),
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/packs", rest.Admin, "plans.view", "default", "List packs", rest.Handle(packs.List, rest.Lists(pack.List())))),
 		route(post, "/api/v1/admin/packs", rest.Admin, "plans.create", "default", "Create a pack", rest.Handle(packs.Create, created, rest.Checks(packs.CheckCreate))),
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/packs/{pack}", rest.Admin, "plans.view", "default", "Retrieve a pack", rest.Handle(packs.Get))),

@@ -94,6 +94,7 @@ func story(s *apptest.Server) {
 	s.Call("POST", o.Path("/checkout"), ada, apptest.WithChanges(apptest.ReturnURLs, object{"plan_id": s.PlanID(o, "team"), "currency": "EUR"})).Want(422)
 	administration(s, o)
 	packs(s, o)
+	promotionCodes(s, o)
 	people(s, o, bob)
 	members(s, o)
 	machines(s, o)
@@ -222,6 +223,25 @@ func packs(s *apptest.Server, o apptest.Owner) {
 	s.AwaitNotifications()
 	s.Call("GET", o.Path("/grants"), o.Token, nil).Want(200)
 	k.AdminCall("DELETE", pack, nil).Want(204)
+}
+
+// promotionCodes gives a subscription a discount.
+func promotionCodes(s *apptest.Server, o apptest.Owner) {
+	k := s.CatalogAdmin()
+	discount := "/discounts/" + k.AdminCall("POST", "/discounts", object{
+		"code": "SPRING-26", "name": object{"en": "Spring sale"}, "percent_off": 20, "duration": "repeating", "months": 3, "max_per_tenant": nil,
+	}).Want(201).Str("data.id")
+	k.AdminCall("PATCH", discount, object{"name": object{"fr": "Soldes de printemps"}}).Want(200)
+	k.AdminCall("GET", discount, nil).Want(200)
+	k.AdminCall("GET", "/discounts?filter[code]=spring-26", nil).Want(200)
+	code := object{"promotion_code": "spring-26"}
+	s.Call("POST", o.Path("/subscription/promotion-code"), o.Token, object{"promotion_code": "autumn"}).WantInvalid("promotion_code")
+	s.Call("POST", o.Path("/subscription/promotion-code"), o.Token, code).Want(200)
+	s.Call("DELETE", o.Path("/subscription/promotion-code"), o.Token, nil).Want(204)
+	admin := "/tenants/" + o.Tenant + "/subscriptions/" + s.Subscription(o).Str("data.id") + "/promotion-code"
+	k.AdminCall("POST", admin, code).Want(200)
+	k.AdminCall("DELETE", admin, nil).Want(204)
+	k.AdminCall("DELETE", discount, nil).Want(204)
 }
 
 // people registers users, verifies them, and changes their accounts.

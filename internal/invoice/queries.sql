@@ -141,6 +141,9 @@ SELECT minor_units FROM currencies WHERE code = $1;
 -- name: Decimals :many
 SELECT code, minor_units FROM currencies;
 
+-- name: DiscountCode :one
+SELECT code FROM discounts WHERE id = $1;
+
 -- name: PlanNameOfSubscription :one
 SELECT p.name FROM subscriptions s JOIN plans p ON p.id = s.plan_id
 WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2;

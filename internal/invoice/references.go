@@ -15,6 +15,7 @@ type references struct {
 	linked        map[string]lineSource      // by the provider's price ID: the current link
 	former        map[string]lineSource      // by the provider's price ID: the source that it last billed to the tenant
 	minorUnits    map[string]int             // by currency
+	codes         map[string]string          // promotion codes by the provider's coupon
 }
 
 type subscriptionRef struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +19,7 @@ import (
 // because a tenant can have thousands of lines.
 func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...psp.Invoice) (references, error) {
 	refs := references{
-		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{},
+		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{}, codes: map[string]string{},
 	}
 	var err error
 	if refs.minorUnits, err = s.decimals(ctx); err != nil {
@@ -60,7 +61,33 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 	if err := s.addLinesSeen(ctx, tenantID, refs, invoices); err != nil {
 		return refs, err
 	}
+	if err := s.addCodes(ctx, refs, invoices); err != nil {
+		return refs, err
+	}
 	return refs, s.addFormer(ctx, tenantID, refs, invoices)
+}
+
+// couponPrefix is the prefix of the coupons of discounts; the rest is the ID of the discount.
+const couponPrefix = "discount-"
+
+// addCodes loads the promotion codes of the invoices' discounts, deleted ones too.
+func (s store) addCodes(ctx context.Context, refs references, invoices []psp.Invoice) error {
+	for _, in := range invoices {
+		text, ours := strings.CutPrefix(in.CouponID, couponPrefix)
+		id, err := uuid.Parse(text)
+		if _, known := refs.codes[in.CouponID]; !ours || err != nil || known {
+			continue
+		}
+		code, err := s.q(ctx).DiscountCode(ctx, id)
+		if errors.Is(err, sqldb.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return sqldb.Wrap(err, "read promotion code")
+		}
+		refs.codes[in.CouponID] = code
+	}
+	return nil
 }
 
 // addLinesSeen loads the sources of the invoices' lines that were seen before.

@@ -46,7 +46,23 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		line.ID = stableID(fmt.Sprintf("%s/%d/%s", in.ID, i, l.ID), in.CreatedAt)
 		inv.Lines = append(inv.Lines, line)
 	}
+	if in.Discount > 0 {
+		inv.Lines = append(inv.Lines, discountLine(in, refs, locale))
+	}
 	return inv
+}
+
+// discountLine returns the line with the discount of an invoice. The other lines have their full
+// amounts.
+func discountLine(in psp.Invoice, refs references, locale string) Line {
+	off := money.Money{AmountCents: -in.Discount, Currency: in.Currency}
+	description := lineTexts.Text(locale, "line.discount_without_code", nil)
+	if code := refs.codes[in.CouponID]; code != "" {
+		description = lineTexts.Text(locale, "line.discount", map[string]any{"code": code})
+	}
+	return Line{
+		ID: stableID(in.ID+"/discount", in.CreatedAt), Description: description, Type: AdjustmentLine, Quantity: 1, UnitPrice: off, Amount: off,
+	}
 }
 
 // isRefused reports whether the invoice bills a subscription that was refused, because the tenant

@@ -37,6 +37,7 @@ type startInput struct {
 		PlanSlug             string `json:"plan_slug" maxLength:"255"`
 		Currency             string `json:"currency" minLength:"3" maxLength:"3"`
 		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+		promotionField
 		BillingFields
 	}
 }
@@ -66,6 +67,19 @@ func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 		f.VATNumber = shape.Opt[string]{}
 	}
 	return f
+}
+
+// promotionField is the promotion code of a request.
+type promotionField struct {
+	PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
+}
+
+// in returns a choice with the promotion code.
+func (f promotionField) in(c Choice) Choice {
+	if f.PromotionCode != nil {
+		c.PromotionCode = *f.PromotionCode
+	}
+	return c
 }
 
 func choice(plan, currency string, quantity *int64) Choice {
@@ -99,7 +113,7 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[StartedOnb
 	wrongNumber := in.Body.apply(h.svc.deps.Tenants, &billing)
 	started, err := h.svc.Start(ctx, account.Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password, TenantName: in.Body.TenantName,
-	}, Billing{billing, wrongNumber}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity), grant)
+	}, Billing{billing, wrongNumber}, in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)), grant)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +135,7 @@ type previewInput struct {
 		Quantity  *int64            `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
 		Country   shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
 		VATNumber shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+		promotionField
 	}
 }
 
@@ -141,7 +156,7 @@ func (h *HTTP) CheckPreview(ctx context.Context, in *previewInput) error {
 // Preview handles POST /onboarding/preview.
 func (h *HTTP) Preview(ctx context.Context, in *previewInput) (*rest.Data[subscription.PurchasePreview], error) {
 	billing, wrongNumber := h.billing(ctx, in)
-	preview, err := h.svc.Preview(ctx, Billing{billing, wrongNumber}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity))
+	preview, err := h.svc.Preview(ctx, Billing{billing, wrongNumber}, in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +168,7 @@ type retryInput struct {
 		PlanSlug string `json:"plan_slug" maxLength:"255"`
 		Currency string `json:"currency" minLength:"3" maxLength:"3"`
 		Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+		promotionField
 	}
 }
 
@@ -169,7 +185,7 @@ func (h *HTTP) CheckRetry(ctx context.Context, in *retryInput) error {
 
 // RetryCheckout handles POST /onboarding/retry-checkout.
 func (h *HTTP) RetryCheckout(ctx context.Context, in *retryInput) (*rest.Data[OnboardingCheckout], error) {
-	page, err := h.svc.Retry(ctx, authz.TenantID(ctx), choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity))
+	page, err := h.svc.Retry(ctx, authz.TenantID(ctx), in.Body.in(choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity)))
 	if err != nil {
 		return nil, err
 	}

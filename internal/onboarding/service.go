@@ -49,6 +49,8 @@ type Choice struct {
 	PlanSlug string
 	Currency string // ISO 4217, upper case
 	Quantity int64  // seats of a seat plan
+	// PromotionCode is the code of a discount, or empty.
+	PromotionCode string
 }
 
 // Billing has the billing details of a new customer. Wrong is the validation error of the VAT
@@ -80,6 +82,9 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 	if err := s.deps.Subscriptions.RequireCountry(b.Country, plan, c.Currency); err != nil {
 		return StartResult{}, err
 	}
+	if err := s.checkCode(ctx, plan, c); err != nil {
+		return StartResult{}, err
+	}
 	if r.TenantName == "" {
 		r.TenantName = r.Name
 	}
@@ -102,6 +107,13 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 	return started, nil
 }
 
+// checkCode refuses a promotion code that the choice cannot use.
+func (s *Service) checkCode(ctx context.Context, plan catalog.Plan, c Choice) error {
+	return s.deps.Subscriptions.CheckCode(ctx, plan, subscription.CheckoutParams{
+		Currency: c.Currency, Quantity: c.Quantity, PromotionCode: c.PromotionCode,
+	})
+}
+
 // Preview returns the cost of a choice without creating anything. It rejects the choices that Start
 // rejects.
 func (s *Service) Preview(ctx context.Context, b Billing, c Choice) (subscription.PurchasePreview, error) {
@@ -109,7 +121,7 @@ func (s *Service) Preview(ctx context.Context, b Billing, c Choice) (subscriptio
 	if err != nil {
 		return subscription.PurchasePreview{}, err
 	}
-	return s.deps.Subscriptions.PreviewOnboarding(ctx, b.BillingDetails, plan, subscription.CheckoutParams{Currency: c.Currency, Quantity: c.Quantity})
+	return s.deps.Subscriptions.PreviewOnboarding(ctx, b.BillingDetails, plan, subscription.CheckoutParams{Currency: c.Currency, Quantity: c.Quantity, PromotionCode: c.PromotionCode})
 }
 
 // withOwner returns ctx with the new user as its caller.
@@ -135,6 +147,9 @@ func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (chec
 // openCheckout returns the URL of a new checkout. The default plan has none: it applies without a
 // subscription, and the onboarding is complete.
 func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (*string, error) {
+	if err := s.deps.Subscriptions.RefuseCodeOfDefault(ctx, plan, c.PromotionCode); err != nil {
+		return nil, err
+	}
 	if plan.IsDefault {
 		if err := s.deps.Subscriptions.RequireNone(ctx, tenantID); err != nil {
 			return nil, err
@@ -142,7 +157,7 @@ func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan cat
 		return nil, s.deps.Tenants.CompleteOnboarding(ctx, tenantID)
 	}
 	session, err := s.deps.Subscriptions.Checkout(ctx, tenantID, subscription.CheckoutParams{
-		PlanID: plan.ID, Currency: c.Currency, Quantity: c.Quantity, BillingLater: true,
+		PlanID: plan.ID, Currency: c.Currency, Quantity: c.Quantity, PromotionCode: c.PromotionCode, BillingLater: true,
 		SuccessURL: s.deps.Pages.Success, CancelURL: s.deps.Pages.Cancel,
 	})
 	return &session.URL, err

@@ -47,6 +47,10 @@ type Change struct {
 	PeriodEnd           time.Time // of the present period
 	// IsSent means that the invoice of the change is sent instead of being charged.
 	IsSent bool
+	// PromotionCodeID is the promotion code that replaces the discount; empty keeps it.
+	// RemovesDiscount removes the discount instead.
+	PromotionCodeID string
+	RemovesDiscount bool
 	// Waiting are amounts that are not among the subscription's pending items yet but will be when
 	// the change is made. They are used only in previews.
 	Waiting PendingAmounts
@@ -104,13 +108,23 @@ func (c *Client) changeParams(ctx context.Context, ch Change, payment, key strin
 	behavior, date := ch.proration()
 	again, err := c.unpaidItems(ctx, ch)
 	plan := &stripe.SubscriptionUpdateItemParams{ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity)}
-	return &stripe.SubscriptionUpdateParams{
+	params := &stripe.SubscriptionUpdateParams{
 		Params:            idempotencyParams(key),
 		Items:             append([]*stripe.SubscriptionUpdateItemParams{plan}, meteredParams(ch.Metered)...),
 		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment), TrialEnd: ch.trialEnd(),
 		AddInvoiceItems: again,
-	}, err
+	}
+	if ch.RemovesDiscount {
+		params.UnsetFields = append(params.UnsetFields, stripe.SubscriptionUpdateParamsUnsetFieldDiscounts)
+	}
+	if ch.PromotionCodeID != "" {
+		params.Discounts = []*stripe.SubscriptionUpdateDiscountParams{{PromotionCode: stripe.String(ch.PromotionCodeID)}}
+	}
+	return params, err
 }
+
+// ChangesDiscount reports whether the change replaces or removes the discount.
+func (ch Change) ChangesDiscount() bool { return ch.PromotionCodeID != "" || ch.RemovesDiscount }
 
 // unpaidItems returns the item that charges UnpaidCredit again, or nil for 0. It covers the same
 // time as the credit, so that the two cancel out.

@@ -34,8 +34,11 @@ type CheckoutParams struct {
 	// TrialWithoutCard requires no card for the trial. The subscription is canceled if there is
 	// still none when the trial ends.
 	TrialWithoutCard bool
-	SuccessURL       string
-	CancelURL        string
+	// PromotionCodeID is the promotion code whose discount the subscription gets, or "".
+	PromotionCodeID string
+	ExpiresAt       time.Time // when the session ends; zero for the provider's default
+	SuccessURL      string
+	CancelURL       string
 	// Metadata is set on the session and on the subscription that it starts.
 	Metadata map[string]string
 	Locale   string // language of the page; empty follows the browser
@@ -90,6 +93,12 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 	}
 	if p.Free || p.TrialWithoutCard {
 		params.PaymentMethodCollection = stripe.String(stripe.CheckoutSessionPaymentMethodCollectionIfRequired)
+	}
+	if p.PromotionCodeID != "" {
+		params.Discounts = []*stripe.CheckoutSessionCreateDiscountParams{{PromotionCode: stripe.String(p.PromotionCodeID)}}
+	}
+	if !p.ExpiresAt.IsZero() {
+		params.ExpiresAt = stripe.Int64(p.ExpiresAt.Unix())
 	}
 	return writeOnce(ctx, c, "create checkout", p.Key, func(ctx context.Context) (Checkout, error) {
 		s, err := c.api.V1CheckoutSessions.Create(ctx, params)

@@ -31,6 +31,9 @@ type Invoice struct {
 	Subtotal int64
 	Tax      int64
 	Total    int64
+	// Discount is the sum of the discounts on the lines, and CouponID the coupon of the first one.
+	Discount int64
+	CouponID string
 	// AmountDue is the amount to pay after the customer's balance is applied. It consists of Paid
 	// and Open.
 	AmountDue, Paid, Open int64
@@ -84,6 +87,7 @@ type InvoiceLine struct {
 	ItemID      string // the invoice item that it bills; empty for the item of a subscription
 	Description string
 	Amount      int64 // minor units, negative for a credit
+	Discount    int64 // the part of Amount that a discount takes off; prorations are net already
 	Currency    string
 	Quantity    int64
 	// ExactQuantity is decimal text if the quantity is not whole, in which case Quantity is
@@ -119,6 +123,7 @@ func (c *Client) GetInvoice(ctx context.Context, id string) (Invoice, error) {
 	raw, err := read(ctx, c, "get invoice", id, func(ctx context.Context) (*stripe.Invoice, error) {
 		params := &stripe.InvoiceRetrieveParams{}
 		params.AddExpand("payments")
+		params.AddExpand("discounts")
 		return c.api.V1Invoices.Retrieve(ctx, id, params)
 	})
 	if err != nil {
@@ -139,6 +144,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 			Status:     stringOrNil(q.Status),
 		}
 		params.AddExpand("data.payments")
+		params.AddExpand("data.discounts")
 		list := c.api.V1Invoices.List(ctx, params)
 		if err := list.Err(); err != nil {
 			return page[*stripe.Invoice]{}, err
@@ -188,11 +194,12 @@ func (c *Client) convertUnits(ctx context.Context, in Invoice) (Invoice, error) 
 	if err != nil {
 		return Invoice{}, err
 	}
-	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open, &in.Credited, &in.BalanceApplied} {
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open, &in.Credited, &in.BalanceApplied, &in.Discount} {
 		*amount = units.FromProvider(*amount)
 	}
 	for i := range in.Lines {
 		line := &in.Lines[i]
+		line.Discount = units.FromProvider(line.Discount)
 		line.Amount, line.UnitAmount = units.FromProvider(line.Amount), units.Decimal(line.UnitAmount)
 	}
 	return in, nil
@@ -246,6 +253,12 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		if tax.TaxBehavior == stripe.InvoiceTotalTaxTaxBehaviorInclusive {
 			invoice.Subtotal -= tax.Amount // the provider's subtotal includes the tax
 		}
+	}
+	for _, off := range in.TotalDiscountAmounts {
+		invoice.Discount += off.Amount
+	}
+	if len(in.Discounts) > 0 && in.Discounts[0].Source != nil && in.Discounts[0].Source.Coupon != nil {
+		invoice.CouponID = in.Discounts[0].Source.Coupon.ID
 	}
 	if in.Customer != nil {
 		invoice.CustomerID = in.Customer.ID
@@ -314,6 +327,9 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	line := InvoiceLine{
 		ID: l.ID, Description: l.Description, Amount: l.Amount,
 		Currency: strings.ToUpper(string(l.Currency)), Quantity: l.Quantity,
+	}
+	for _, off := range l.DiscountAmounts {
+		line.Discount += off.Amount
 	}
 	if p := l.Pricing; p != nil {
 		// The library decodes the decimal text as a float. Its shortest representation equals the

@@ -21,7 +21,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 		changed = append(changed, &stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{ID: m.ID, Price: m.Price, Deleted: m.Deleted})
 	}
 	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
-		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
+		params := &stripe.InvoiceCreatePreviewParams{
 			Subscription: stripe.String(ch.SubscriptionID),
 			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
 				Items:             changed,
@@ -30,7 +30,14 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 				TrialEnd:          ch.trialEnd(),
 			},
 			InvoiceItems: ch.pendingItems(),
-		})
+		}
+		if ch.RemovesDiscount {
+			params.UnsetFields = append(params.UnsetFields, stripe.InvoiceCreatePreviewParamsUnsetFieldDiscounts)
+		}
+		if ch.PromotionCodeID != "" {
+			params.Discounts = []*stripe.InvoiceCreatePreviewDiscountParams{{PromotionCode: stripe.String(ch.PromotionCodeID)}}
+		}
+		return c.api.V1Invoices.CreatePreview(ctx, params)
 	})
 	if err != nil {
 		return Invoice{}, err
@@ -88,13 +95,14 @@ func (c *Client) loadPreviewLines(ctx context.Context, raw *stripe.Invoice, ch C
 	}
 	known := func(l InvoiceLine) bool { return waits[l.ItemID] || l.ItemID != "" && l.SubscriptionItemID == "" }
 	lines := slices.Concat(slices.DeleteFunc(preview.Lines, known), pending, ch.waitingLines())
-	rest := raw.Subtotal
+	rest, off := raw.Subtotal, preview.Discount
 	for _, line := range lines {
 		rest -= line.Amount
+		off -= line.Discount
 	}
 	if rest != 0 {
 		lines = append(lines, InvoiceLine{
-			Amount: rest, Currency: preview.Currency, Quantity: ch.Quantity, PriceID: ch.PriceID,
+			Amount: rest, Discount: off, Currency: preview.Currency, Quantity: ch.Quantity, PriceID: ch.PriceID,
 			SubscriptionID: ch.SubscriptionID, SubscriptionItemID: ch.ItemID,
 			PeriodStart: ch.ProrationDate, PeriodEnd: ch.ProrationDate,
 		})

@@ -57,8 +57,13 @@ type Subscription struct {
 	// for automatic payments. Only GetSubscription sets it.
 	HasPaymentMethod bool
 	// Pending is a change that waits for the latest invoice to be paid, or nil.
-	Pending   *PendingChange
-	CreatedAt time.Time
+	Pending *PendingChange
+	// DiscountID is the first discount, or empty. CouponID and PromotionCodeID are its coupon and its
+	// promotion code, empty if the coupon was applied directly. DiscountEndsAt is nil for a discount
+	// that does not end at a time. Only reads set them.
+	DiscountID, CouponID, PromotionCodeID string
+	DiscountEndsAt                        *time.Time
+	CreatedAt                             time.Time
 	// Metered are the items that bill usage.
 	Metered []MeteredItem
 }
@@ -97,6 +102,7 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 		params := &stripe.SubscriptionRetrieveParams{}
 		params.AddExpand("latest_invoice.payments")
 		params.AddExpand("customer")
+		params.AddExpand("discounts")
 		s, err := c.api.V1Subscriptions.Retrieve(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
@@ -197,11 +203,13 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	id := func(s Subscription) string { return s.ID }
 	return walk(after, id, func(cursor string) (page[Subscription], error) {
 		return call(ctx, c, "list subscriptions", func(ctx context.Context) (page[Subscription], error) {
-			list := c.api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
+			params := &stripe.SubscriptionListParams{
 				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: stringOrNil(cursor)},
 				Customer:   stringOrNil(customerID),
 				Status:     stripe.String("all"),
-			})
+			}
+			params.AddExpand("data.discounts")
+			list := c.api.V1Subscriptions.List(ctx, params)
 			if err := list.Err(); err != nil {
 				return page[Subscription]{}, err
 			}
@@ -253,6 +261,18 @@ func isMetered(p *stripe.Price) bool {
 	return p.Recurring != nil && p.Recurring.UsageType == stripe.PriceRecurringUsageTypeMetered
 }
 
+// setDiscount sets the first discount. A write returns only the IDs of discounts, which it ignores.
+func (s *Subscription) setDiscount(discounts []*stripe.Discount) {
+	if len(discounts) == 0 || discounts[0].Source == nil || discounts[0].Source.Coupon == nil {
+		return
+	}
+	d := discounts[0]
+	s.DiscountID, s.CouponID, s.DiscountEndsAt = d.ID, d.Source.Coupon.ID, timeFromUnixOrNil(d.End)
+	if d.PromotionCode != nil {
+		s.PromotionCodeID = d.PromotionCode.ID
+	}
+}
+
 func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (Subscription, error) {
 	items, err := c.items(ctx, s)
 	if err != nil {
@@ -302,16 +322,24 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	if r := item.Price.Recurring; r != nil {
 		sub.IntervalUnit, sub.IntervalCount = string(r.Interval), int(r.IntervalCount)
 	}
+	sub.setDiscount(s.Discounts)
 	if s.LatestInvoice != nil {
 		sub.LatestInvoiceID = s.LatestInvoice.ID
 	}
-	if u := s.PendingUpdate; u != nil {
-		sub.Pending = &PendingChange{ExpiresAt: timeFromUnix(u.ExpiresAt)}
-		for _, item := range u.SubscriptionItems {
-			if item.Price != nil && !isMetered(item.Price) {
-				sub.Pending.PriceID, sub.Pending.Quantity = item.Price.ID, item.Quantity
-			}
+	sub.Pending = newPendingChange(s.PendingUpdate)
+	return sub, nil
+}
+
+// newPendingChange returns a change that waits for its payment, or nil.
+func newPendingChange(u *stripe.SubscriptionPendingUpdate) *PendingChange {
+	if u == nil {
+		return nil
+	}
+	pending := &PendingChange{ExpiresAt: timeFromUnix(u.ExpiresAt)}
+	for _, item := range u.SubscriptionItems {
+		if item.Price != nil && !isMetered(item.Price) {
+			pending.PriceID, pending.Quantity = item.Price.ID, item.Quantity
 		}
 	}
-	return sub, nil
+	return pending
 }

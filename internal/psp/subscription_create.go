@@ -44,6 +44,9 @@ func newSubscriptionParams(p CheckoutParams) *stripe.SubscriptionCreateParams {
 			MissingPaymentMethod: stripe.String(stripe.SubscriptionTrialSettingsEndBehaviorMissingPaymentMethodCancel),
 		}}
 	}
+	if p.PromotionCodeID != "" {
+		params.Discounts = []*stripe.SubscriptionCreateDiscountParams{{PromotionCode: stripe.String(p.PromotionCodeID)}}
+	}
 	for _, id := range p.MeteredPriceIDs {
 		params.Items = append(params.Items, &stripe.SubscriptionCreateItemParams{Price: stripe.String(id)})
 	}

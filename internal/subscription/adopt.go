@@ -96,6 +96,9 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 		}
 	case AdoptFirst:
 	}
+	if err := s.keepDiscount(ctx, a.opened, &next); err != nil {
+		return err
+	}
 	had, err := s.store.listAfter(ctx, next.TenantID, listStart, math.MaxInt32)
 	if err != nil {
 		return err
@@ -121,6 +124,14 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err := s.enqueueCardRequest(ctx, next); err != nil {
 		return err
 	}
+	if a.isBought() {
+		if err := s.redeem(ctx, a.opened.id, next, nil); err != nil {
+			return err
+		}
+	}
+	if err := s.enqueueDiscount(ctx, next); err != nil {
+		return err
+	}
 	if err := s.publish(ctx, hook.SubscriptionCreated, next); err != nil {
 		return err
 	}
@@ -143,6 +154,9 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 // that was made without one.
 func (s *Service) refuse(ctx context.Context, opened checkout, pspID, invoiceID string) error {
 	if err := s.store.refuseCheckout(ctx, opened.tenantID, opened.id, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	if err := s.deps.Discounts.Release(ctx, opened.tenantID, opened.id); err != nil {
 		return err
 	}
 	r := refusedCheckout{SubscriptionID: pspID, SessionID: opened.session}

@@ -7,14 +7,17 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // changeParams is a tenant's request to change to another plan.
 type changeParams struct {
-	planID   uuid.UUID
-	quantity int64 // seats; 0 keeps the present number, but bills at least the members
+	planID uuid.UUID
+	// promotionCode is the code of a discount that the change redeems, or empty.
+	promotionCode string
+	quantity      int64 // seats; 0 keeps the present number, but bills at least the members
 	// URLs that the checkout returns to. Required only when a free plan changes to a paid one.
 	successURL, cancelURL string
 	// isUnseen makes the change at the present price, whatever a preview has shown to the tenant.
@@ -73,6 +76,7 @@ func (s *Service) change(
 		},
 		confirm: s.confirmSeats,
 		missing: ErrNotFound,
+		use:     s.useOfChange,
 	})
 	if err != nil {
 		return changeResult{}, err
@@ -96,7 +100,8 @@ func (s *Service) change(
 // matches reports whether an instruction changes to the same plan and, if a number of seats was
 // given, to the same number.
 func (p changeParams) matches(in instruction) bool {
-	return in.Kind == opChange && in.PlanID == p.planID && (p.quantity == 0 || in.Quantity == p.quantity)
+	return in.Kind == opChange && in.PlanID == p.planID && (p.quantity == 0 || in.Quantity == p.quantity) &&
+		(p.promotionCode == "") == (in.DiscountID == uuid.Nil)
 }
 
 // loadUpgradable returns the tenant's subscription if its status allows a change of plan.
@@ -111,7 +116,7 @@ func (s *Service) loadUpgradable(ctx context.Context, tenantID uuid.UUID) (Subsc
 // checkChange checks the rules of a change. It returns the instruction, or the purchase if the
 // change requires a checkout.
 func (s *Service) checkChange(ctx context.Context, sub Subscription, p changeParams) (instruction, verdict, *purchase, error) {
-	m, err := s.selectMove(ctx, sub, p.planID, p.quantity)
+	m, err := s.selectMove(ctx, sub, p)
 	if err != nil {
 		return instruction{}, nothingToDo, nil, err
 	}
@@ -143,7 +148,7 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 	}
 	if m.takesCheckout {
 		return instruction{}, nothingToDo, &purchase{
-			selection: m.selection, tenant: t, successURL: p.successURL, cancelURL: p.cancelURL, replaces: sub.ID,
+			selection: m.selection, tenant: t, successURL: p.successURL, cancelURL: p.cancelURL, replaces: sub.ID, discount: m.redeems,
 		}, nil
 	}
 	return change.instruction(m), mustSend, nil, nil
@@ -200,7 +205,9 @@ func (s *Service) sendChange(ctx context.Context, op operation) error {
 		metadata[psp.MetaCustomPrice] = ""
 	}
 	_, err := s.deps.Provider.ChangeSubscription(ctx, change, metadata, op.key())
-	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != PastDue && !change.IsSent {
+	// Pending updates do not take discounts
+	// (https://docs.stripe.com/billing/subscriptions/pending-updates-reference).
+	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != PastDue && !change.IsSent && !change.ChangesDiscount() {
 		return s.sendPending(ctx, op, change)
 	}
 	if err == nil {
@@ -236,6 +243,7 @@ func (op operation) change() psp.Change {
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
 		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.isSeatsOnly(),
 		IsSent: op.before.Terms.IsSent(), Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
+		PromotionCodeID: op.PSPCodeID, RemovesDiscount: op.DropsDiscount,
 	}
 }
 
@@ -273,15 +281,20 @@ type move struct {
 	// priceID and remote come from the provider. readRemote sets them.
 	priceID string
 	remote  psp.Subscription
+	// redeems is the discount that the move redeems, or nil. drops means that the present discount
+	// does not cover the new plan.
+	redeems *discount.Discount
+	drops   bool
+	pspCode string // the provider's promotion code of redeems; readRemote sets it
 }
 
 // isSeatsOnly reports whether only the number of seats changes.
 func (m move) isSeatsOnly() bool { return m.plan.ID == m.sub.PlanID }
 
-// selectMove checks whether a subscription can change to a plan at all. quantity is as in
-// changeParams.
-func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.UUID, quantity int64) (m move, err error) {
+// selectMove checks whether a subscription can change to a plan at all, with the promotion code.
+func (s *Service) selectMove(ctx context.Context, sub Subscription, p changeParams) (m move, err error) {
 	m.sub = sub
+	planID, quantity := p.planID, p.quantity
 	if planID == sub.PlanID {
 		m.selection, err = s.selectSeats(ctx, sub, quantity)
 	} else {
@@ -290,8 +303,10 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.
 	if err != nil {
 		return m, err
 	}
-	m.takesCheckout, err = m.isPaidFromFree()
-	return m, err
+	if m.takesCheckout, err = m.isPaidFromFree(); err != nil {
+		return m, err
+	}
+	return m, s.selectDiscount(ctx, &m, p.promotionCode)
 }
 
 // isPaidFromFree reports whether the move is from a free plan to a paid one. Such a move requires a

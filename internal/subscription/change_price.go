@@ -28,6 +28,10 @@ func (c pricedChange) instruction(m move) instruction {
 		Kind: opChange, PlanID: m.plan.ID, Quantity: m.quantity, ItemID: c.ItemID, PriceID: c.PriceID,
 		ProrationDate: c.ProrationDate, Unprorated: c.Unprorated, TrialEnd: c.TrialEnd, Departures: m.sub.Departures,
 		UnpaidCredit: c.UnpaidCredit, ProductID: c.ProductID, PaysOwed: c.paysOwed, Metered: c.Metered, ShownUsage: c.shownUsage,
+		DropsDiscount: m.drops, PSPCodeID: m.pspCode,
+	}
+	if m.redeems != nil {
+		in.DiscountID = m.redeems.ID
 	}
 	if c.invoicesUsage(m) || c.paysOwed {
 		in.Usage = usageSettled
@@ -71,6 +75,11 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 	}
 	if !m.isSeatsOnly() {
 		if m.priceID, err = s.deps.Prices.Ensure(ctx, m.plan.ID, m.price.ID); err != nil {
+			return false, err
+		}
+	}
+	if m.redeems != nil {
+		if m.pspCode, err = s.deps.Discounts.EnsureCode(ctx, *m.redeems); err != nil {
 			return false, err
 		}
 	}
@@ -160,7 +169,8 @@ func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pric
 	change := pricedChange{Change: psp.Change{
 		SubscriptionID: m.remote.ID, ItemID: m.remote.ItemID, PriceID: m.priceID, KeepsPrice: m.isSeatsOnly(), Quantity: m.quantity,
 		ProrationDate: from, Currency: m.sub.Currency, ProductID: m.remote.ProductID, PeriodEnd: m.remote.PeriodEnd,
-		IsSent: m.sub.Terms.IsSent(),
+		IsSent:          m.sub.Terms.IsSent(),
+		PromotionCodeID: m.pspCode, RemovesDiscount: m.drops,
 	}}
 	if change.Waiting, err = s.settleItems(ctx, m.sub); err != nil {
 		return pricedChange{}, err
@@ -254,7 +264,7 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 			return false
 		}
 		if line.PeriodEnd.Before(p.periodEnd) { // otherwise the line belongs to the renewal
-			p.usage += line.Amount
+			p.usage += line.Amount - line.Discount
 		}
 		return true
 	})
@@ -291,17 +301,18 @@ func (p *preview) addLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 		return
 	}
 	for i, line := range lines {
+		amount := line.Amount - line.Discount
 		switch {
 		case !line.Proration && !line.PeriodStart.Before(p.periodEnd):
 			continue // belongs to the renewal
-		case line.Amount < 0:
-			p.credit -= line.Amount
+		case amount < 0:
+			p.credit -= amount
 		default:
-			p.charge += line.Amount
+			p.charge += amount
 		}
 		switch {
 		case !own[i]:
-			p.pending += line.Amount
+			p.pending += amount
 		case line.Amount < 0:
 			p.unused -= line.Amount
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -37,6 +38,8 @@ type CheckoutParams struct {
 	Quantity   int64 // seats; ignored by other plans, which always have one unit
 	SuccessURL string
 	CancelURL  string
+	// PromotionCode is the code of a discount, or empty.
+	PromotionCode string
 	// BillingLater allows the billing details to be added after the payment, as in an onboarding.
 	BillingLater bool
 	// CustomPrice is a price per unit that was agreed with the tenant, in minor units; nil for the
@@ -70,6 +73,7 @@ type purchase struct {
 	successURL string
 	cancelURL  string
 	replaces   uuid.UUID // the free subscription that it replaces, or Nil
+	discount   *discount.Discount
 }
 
 // metadata returns the metadata of the provider's objects for a checkout with the given ID.
@@ -86,11 +90,11 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	id, err := s.continueCheckout(ctx, bought, p)
+	id, opened, err := s.continueCheckout(ctx, bought, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	p.Key, p.Metadata = id.String(), bought.metadata(id)
+	p.Key, p.Metadata, p.ExpiresAt = id.String(), bought.metadata(id), bought.sessionEnd(opened)
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
 		return psp.Checkout{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
@@ -118,10 +122,16 @@ func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.Chec
 	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return p, err
 	}
+	if bought.discount != nil {
+		if p.PromotionCodeID, err = s.deps.Discounts.EnsureCode(ctx, *bought.discount); err != nil {
+			return p, err
+		}
+	}
 	p.InvoicesMonthly = bought.plan.Interval.LongerThanMonth()
-	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
+	waived := bought.discount != nil && bought.discount.WaivesAll()
+	p.Free = waived || bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
 	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
-	p.TrialWithoutCard = p.TrialDays > 0 && !bought.plan.CardForTrial
+	p.TrialWithoutCard = p.TrialDays > 0 && !bought.plan.CardForTrial && !waived
 	return p, err
 }
 
@@ -149,23 +159,23 @@ func (s *Service) credit(ctx context.Context, tenantID uuid.UUID, currency strin
 // attempt was never answered, the next request for the same purchase within continueWindow
 // continues it. Even concurrent requests open only one session, because the ID is derived from the
 // purchase and from the last checkout that was answered.
-func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
+//
+// It also returns when the checkout was stored. A checkout with a promotion code holds its redemption
+// from then on.
+func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, time.Time, error) {
 	last, err := s.store.lastAnsweredCheckout(ctx, bought.tenant.ID, bought.plan.ID)
 	if err != nil && !errors.Is(err, errNoCheckout) {
-		return uuid.Nil, err
+		return uuid.Nil, time.Time{}, err
 	}
 	now := s.deps.Clock.Now()
 	for n := 0; ; n++ {
 		id := uuid.NewHash(sha256.New(), bought.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.plan.ID, bought.replaces, p), 8)
-		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
-			return uuid.Nil, err
-		}
-		c, err := s.store.loadCheckout(ctx, id)
+		c, err := s.storeCheckout(ctx, id, bought, now)
 		if err != nil {
-			return uuid.Nil, err
+			return uuid.Nil, time.Time{}, err
 		}
 		if now.Sub(c.createdAt) < continueWindow && c.completedAt == nil && c.expiredAt == nil {
-			return id, nil
+			return id, c.createdAt, nil
 		}
 	}
 }
@@ -227,7 +237,11 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
-	return bought, s.requireEligible(ctx, tenantID, plan)
+	if err := s.requireEligible(ctx, tenantID, plan); err != nil {
+		return purchase{}, err
+	}
+	bought.discount, err = s.findDiscount(ctx, p.PromotionCode, bought.use())
+	return bought, err
 }
 
 // checkSelection is the part of checkPurchase that a tenant without an ID passes through, too: it

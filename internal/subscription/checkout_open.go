@@ -31,7 +31,7 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 		return psp.MarkPermanent(err)
 	}
 	if session.Status == psp.CheckoutExpired {
-		return s.store.expireCheckout(ctx, session.ID, s.deps.Clock.Now())
+		return s.expireCheckout(ctx, session.ID)
 	}
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil

@@ -10,8 +10,9 @@ import (
 
 type previewInput struct {
 	tenantInput
-	PlanID   string `query:"new_plan_id" required:"true" format:"uuid"`
-	Quantity int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
+	PlanID        string `query:"new_plan_id" required:"true" format:"uuid"`
+	PromotionCode string `query:"promotion_code" maxLength:"255" doc:"Promotion code, in any case."`
+	Quantity      int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
 }
 
 // PreviewChange handles GET /subscription/preview-change.
@@ -20,7 +21,7 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.svc.previewChange(ctx, authz.TenantID(ctx), planID, in.Quantity)
+	p, err := h.svc.previewChange(ctx, authz.TenantID(ctx), changeParams{planID: planID, quantity: in.Quantity, promotionCode: in.PromotionCode})
 	if err != nil {
 		return nil, err
 	}
@@ -30,10 +31,11 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 type changeInput struct {
 	tenantInput
 	Body struct {
-		PlanID     string  `json:"new_plan_id" format:"uuid"`
-		Quantity   *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
-		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to after payment. Required for a change from a free to a paid plan."`
-		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to if the customer leaves the checkout. Required for a change from a free to a paid plan."`
+		PlanID        string  `json:"new_plan_id" format:"uuid"`
+		Quantity      *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
+		PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
+		SuccessURL    *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to after payment. Required for a change from a free to a paid plan."`
+		CancelURL     *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to if the customer leaves the checkout. Required for a change from a free to a paid plan."`
 	}
 }
 
@@ -55,7 +57,7 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 		return nil, err
 	}
 	result, err := h.svc.changePlan(ctx, authz.TenantID(ctx), changeParams{
-		planID: planID, quantity: orZero(in.Body.Quantity),
+		planID: planID, quantity: orZero(in.Body.Quantity), promotionCode: orZero(in.Body.PromotionCode),
 		successURL: orZero(in.Body.SuccessURL), cancelURL: orZero(in.Body.CancelURL),
 	})
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 
 // boughtPlan is the part of a request that names the plan to buy.
 type boughtPlan struct {
-	PlanID   string `json:"plan_id" format:"uuid"`
-	Currency string `json:"currency" minLength:"3" maxLength:"3"`
-	Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+	PlanID        string  `json:"plan_id" format:"uuid"`
+	Currency      string  `json:"currency" minLength:"3" maxLength:"3"`
+	Quantity      *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+	PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
 }
 
 // check rejects a plan that is not on sale and an unknown currency.
@@ -25,7 +26,7 @@ func (b boughtPlan) check(ctx context.Context, s *Service) error {
 
 func (b boughtPlan) params() (CheckoutParams, error) {
 	planID, err := shape.ParseID(b.PlanID)
-	p := CheckoutParams{PlanID: planID, Currency: strings.ToUpper(b.Currency), Quantity: 1}
+	p := CheckoutParams{PlanID: planID, Currency: strings.ToUpper(b.Currency), Quantity: 1, PromotionCode: orZero(b.PromotionCode)}
 	if b.Quantity != nil {
 		p.Quantity = *b.Quantity
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -24,7 +25,9 @@ const (
 	opMetered   = "metered"  // changes the metered items
 	opRecharge  = "recharge" // charges a pending credit again that was never paid for
 	opTrialEnd  = "trial_end"
-	opTerms     = "terms" // changes the terms of payment
+	opTerms     = "terms"          // changes the terms of payment
+	opDiscount  = "discount"       // replaces or removes the discount
+	opReapply   = "discount_again" // applies a discount again that the invoice of a trial used up
 )
 
 const (
@@ -78,6 +81,11 @@ type instruction struct {
 	// Terms and PaymentMethodID belong to opTerms.
 	Terms           *Terms `json:"terms,omitempty"`
 	PaymentMethodID string `json:"payment_method_id,omitempty"`
+	// DiscountID is the discount that opDiscount and opChange redeem. PSPCodeID is the provider's
+	// promotion code. DropsDiscount removes the present discount.
+	DiscountID    uuid.UUID `json:"discount_id,omitzero"`
+	PSPCodeID     string    `json:"psp_code_id,omitempty"`
+	DropsDiscount bool      `json:"drops_discount,omitempty"`
 }
 
 // isKind returns a predicate for instructions of one kind.
@@ -129,6 +137,8 @@ type request struct {
 	confirm func(ctx context.Context, sub Subscription, in instruction) (bool, error)
 	// missing is the error to return if the provider does not have the subscription.
 	missing *fault.Error
+	// use returns the use of the discount that an instruction redeems.
+	use func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
 }
 
 // runningLoader returns a load step that loads the tenant's running subscription.
@@ -264,6 +274,9 @@ func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, r
 				return err
 			}
 		}
+		if err := s.holdDiscount(ctx, op, r); err != nil {
+			return err
+		}
 		claimed = true
 		return s.store.insertOperation(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now())
 	})
@@ -285,7 +298,7 @@ func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscri
 	}
 	ctx = context.WithoutCancel(ctx) // the caller may be gone, but the lease must be released
 	if isRefusal(sent) {
-		_, err = s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
+		_, err = s.closeOperation(ctx, op, stateFailed)
 		return Subscription{}, errors.Join(sent, err)
 	}
 	return Subscription{}, errors.Join(err, s.releaseLease(ctx, op))
@@ -304,7 +317,7 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 		return err
 	}
 	switch {
-	case op.Kind == opRecharge:
+	case op.Kind == opRecharge || op.Kind == opReapply:
 		return nil // the subscription is unchanged
 	case op.Kind == opChange: // the previewed change was made
 		err = s.store.deletePreviews(ctx, op.before.TenantID, op.PlanID)
@@ -323,7 +336,7 @@ func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
 		return errors.Join(err, s.releaseLease(context.WithoutCancel(ctx), op))
 	}
-	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
+	_, err := s.closeOperation(ctx, op, stateAbandoned)
 	return err
 }
 

@@ -97,9 +97,7 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	if err != nil {
 		return paidTime{}, err
 	}
-	value := remainingValue(psp.InvoiceLine{
-		Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
-	}, at)
+	value := periodValue(remote, invoices, at)
 	for _, item := range pending {
 		line := item.Line()
 		switch {
@@ -118,6 +116,22 @@ func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp
 	settled.Add(settled, collected)
 	p.share, p.collected, p.settled = quotient(paid, value, lines), quotient(collected, value, lines), quotient(settled, value, lines)
 	return p, nil
+}
+
+// periodValue returns the value of the rest of a period: of the price, or of the invoices if one has a
+// discount. The lines of invoices are net of discounts, and so are prorations.
+func periodValue(remote psp.Subscription, invoices []periodInvoice, at time.Time) *big.Rat {
+	billed, discounted := new(big.Rat), false
+	for _, in := range invoices {
+		billed.Add(billed, in.remainingValue(at))
+		discounted = discounted || in.Discount > 0
+	}
+	if discounted {
+		return billed
+	}
+	return remainingValue(psp.InvoiceLine{
+		Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
+	}, at)
 }
 
 // quotient returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a difference
@@ -156,7 +170,7 @@ func remainingValue(line psp.InvoiceLine, at time.Time) *big.Rat {
 		return new(big.Rat)
 	}
 	r := big.NewRat(min(left, whole), whole)
-	return r.Mul(r, big.NewRat(line.Amount, 1))
+	return r.Mul(r, big.NewRat(line.Amount-line.Discount, 1))
 }
 
 // periodInvoices lists the invoices that bill the plan in the current period, except the invoice of

@@ -94,17 +94,17 @@ func daysBetween(from, to time.Time) int {
 	return int(midnight(to).Sub(midnight(from)) / (24 * time.Hour))
 }
 
-// previewChange returns the cost of changing to a plan. quantity is as in changeParams. It rejects
+// previewChange returns the cost of changing to a plan. It rejects
 // the same requests as changePlan, up to the check of the seats, with two exceptions: without a
 // running subscription it returns 404, and if the provider cannot compute the change it returns
 // proration_not_supported. The preview is binding: see priceAsShown.
-func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (preview, error) {
+func (s *Service) previewChange(ctx context.Context, tenantID uuid.UUID, params changeParams) (preview, error) {
 	for {
 		sub, err := s.loadRunning(ctx, tenantID)
 		if err != nil {
 			return preview{}, err
 		}
-		m, err := s.selectMove(ctx, sub, planID, quantity)
+		m, err := s.selectMove(ctx, sub, params)
 		if err != nil {
 			return preview{}, err
 		}
@@ -113,7 +113,7 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 			return preview{}, err
 		}
 		if isCurrent {
-			return s.storedPreview(ctx, m, quantity)
+			return s.storedPreview(ctx, m, params.quantity)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 // newOutdatedError returns the error for a change whose usage has changed since its preview. The
 // error contains a new preview.
 func (s *Service) newOutdatedError(ctx context.Context, tenantID uuid.UUID, p changeParams) error {
-	next, err := s.previewChange(ctx, tenantID, p.planID, p.quantity)
+	next, err := s.previewChange(ctx, tenantID, p)
 	if err != nil {
 		return err
 	}
@@ -155,6 +155,11 @@ func (s *Service) previewCheckout(ctx context.Context, m move, date time.Time) (
 		method: methodDaily, currency: m.sub.Currency, charge: m.price.PriceCents * m.quantity,
 		periodStart: date, periodEnd: addInterval(date, m.plan.Interval), at: date,
 	}
+	off, err := s.offOf(ctx, m.redeems, p.charge, p.currency)
+	if err != nil {
+		return p, err
+	}
+	p.charge -= off
 	trial, err := s.trialDays(ctx, m.sub.TenantID, m.plan)
 	if trial > 0 {
 		p.charge = 0
@@ -170,6 +175,11 @@ func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from
 		return o, err
 	}
 	o.nextAmount = m.price.PriceCents * m.quantity
+	defer func() {
+		if err == nil && o.nextAmount > 0 {
+			err = s.discountNext(ctx, m, change, from, &o)
+		}
+	}()
 	switch {
 	case m.takesCheckout:
 		days, err := s.trialDays(ctx, sub.TenantID, m.plan)

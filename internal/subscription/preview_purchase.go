@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -16,6 +17,7 @@ type purchasePreview struct {
 	// total is the price of the first paid period. It includes the tax, unless the provider
 	// decides it.
 	total, tax    int64
+	discount      int64 // that total is less than the price
 	reverseCharge bool
 	// balance is the part of the first invoice that the customer's credit pays.
 	balance       int64
@@ -51,12 +53,18 @@ func (s *Service) previewPurchase(ctx context.Context, tenantID uuid.UUID, p Che
 // PreviewOnboarding returns the view of the cost of a plan for a tenant that does not exist yet. It
 // rejects the same plans, prices and seats as a checkout.
 func (s *Service) PreviewOnboarding(ctx context.Context, billing tenant.BillingDetails, plan catalog.Plan, p CheckoutParams) (PurchasePreview, error) {
+	if err := s.RefuseCodeOfDefault(ctx, plan, p.PromotionCode); err != nil {
+		return PurchasePreview{}, err
+	}
 	if plan.IsDefault {
 		return s.viewPurchase(purchasePreview{currency: p.Currency}), nil
 	}
 	bought, err := s.checkSelection(ctx, tenant.Tenant{Billing: billing}, plan, p)
 	if err == nil && !hasSeatForOwner(plan) {
 		err = errNotEligible
+	}
+	if err == nil {
+		bought.discount, err = s.findDiscount(ctx, p.PromotionCode, bought.use())
 	}
 	if err != nil {
 		return PurchasePreview{}, err
@@ -74,7 +82,12 @@ func hasSeatForOwner(plan catalog.Plan) bool {
 // costOf returns the cost of a checked purchase.
 func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview, error) {
 	now := s.deps.Clock.Now()
-	p := purchasePreview{currency: bought.price.Currency, total: bought.price.PriceCents * bought.quantity}
+	price := bought.price.PriceCents * bought.quantity
+	off, err := s.offOf(ctx, bought.discount, price, bought.price.Currency)
+	if err != nil {
+		return purchasePreview{}, err
+	}
+	p := purchasePreview{currency: bought.price.Currency, total: price - off, discount: off}
 	p.tax, _, p.reverseCharge = s.deps.Tax.Of(bought.tenant, p.total, now)
 	p.nextAmount = p.total
 	days, err := s.trialDays(ctx, bought.tenant.ID, bought.plan)
@@ -84,9 +97,15 @@ func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview,
 	if days > 0 {
 		p.trialEndsAt = now.AddDate(0, 0, days)
 		p.nextBillingAt = p.trialEndsAt
+		if d := bought.discount; d != nil && !d.AppliesAt(now, p.nextBillingAt) {
+			p.nextAmount = price
+		}
 		return p, nil
 	}
 	p.nextBillingAt = addInterval(now, bought.plan.Interval)
+	if d := bought.discount; d != nil && (d.Duration == discount.Once || !d.AppliesAt(now, p.nextBillingAt)) {
+		p.nextAmount = price
+	}
 	credit, err := s.credit(ctx, bought.tenant.ID, p.currency)
 	p.balance = min(p.total, credit)
 	return p, err

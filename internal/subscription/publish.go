@@ -44,7 +44,8 @@ func (s Subscription) hasSameView(o Subscription) bool {
 	return s.Terms == o.Terms && s.CustomPrice == o.CustomPrice && s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
 		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.IsEnding() == o.IsEnding() && sameTime(s.CancelAt, o.CancelAt) &&
-		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.asksForCard(o.UpdatedAt) == o.asksForCard(o.UpdatedAt) && s.Pending.hasSameView(o.Pending)
+		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.asksForCard(o.UpdatedAt) == o.asksForCard(o.UpdatedAt) && s.Pending.hasSameView(o.Pending) &&
+		s.Discount.hasSameView(o.Discount)
 }
 
 func (p *PendingChange) hasSameView(o *PendingChange) bool {
@@ -52,6 +53,13 @@ func (p *PendingChange) hasSameView(o *PendingChange) bool {
 		return p == o
 	}
 	return p.PlanID == o.PlanID && p.ExpiresAt.Equal(o.ExpiresAt)
+}
+
+func (d *Discount) hasSameView(o *Discount) bool {
+	if d == nil || o == nil {
+		return d == o
+	}
+	return d.ID == o.ID && sameTime(d.EndsAt, o.EndsAt)
 }
 
 func sameTime(a, b *time.Time) bool {

@@ -11,8 +11,8 @@ INSERT INTO subscriptions (
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
     psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
-    collection, days_until_due, purchase_order, custom_price
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
+    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
     sqlc.arg(collection), sqlc.narg(days_until_due), sqlc.narg(purchase_order), sqlc.arg(custom_price));
 
 -- name: UpdateSubscription :execrows
@@ -22,6 +22,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
+    discount_id = $30, psp_discount_id = $31, discount_ends_at = $32, discount_cents = $33,
     collection = sqlc.arg(collection), days_until_due = sqlc.narg(days_until_due), purchase_order = sqlc.narg(purchase_order), custom_price = sqlc.arg(custom_price),
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
@@ -34,8 +35,8 @@ WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
 UPDATE subscriptions SET departures = departures - sqlc.arg(followed) WHERE tenant_id = $1 AND id = $2 AND departures >= sqlc.arg(followed);
 
 -- name: InsertCheckout :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at, discount_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
 ON CONFLICT DO NOTHING;
 
 -- name: SetCheckoutSession :execrows
@@ -66,8 +67,8 @@ WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg
 -- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1;
 
--- name: ExpireCheckout :exec
-UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL;
+-- name: ExpireCheckout :many
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL RETURNING tenant_id, id;
 
 -- name: CompleteCheckout :exec
 UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
@@ -233,7 +234,7 @@ SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND s
 -- name: LastRequestedOperation :one
 -- The newest operation that a user requested.
 SELECT * FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount')
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
@@ -262,9 +263,9 @@ UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND 
 
 -- name: UpsertPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (tenant_id, plan_id, asked)
+    tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT (tenant_id, plan_id, asked, discount)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
     charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
     shown_at = excluded.shown_at, expires_at = excluded.expires_at;
@@ -280,7 +281,7 @@ DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
 -- seats. A preview whose requested number now results in another number comes first: it is
 -- outdated.
 SELECT * FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND expires_at > sqlc.arg(now)
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1;
 

@@ -147,6 +147,9 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	if err := s.recordEffect(ctx, known, next); err != nil {
 		return err
 	}
+	if err := s.enqueueDiscount(ctx, next); err != nil {
+		return err
+	}
 	if known.Status != next.Status { // its seats may be synced again, or their credit is no longer paid
 		if err := s.SeatsChanged(ctx, next.TenantID); err != nil {
 			return err
@@ -234,6 +237,9 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 		next.Pending = &pending
 	}
 	if err != nil {
+		return next, err
+	}
+	if err := s.mergeDiscount(ctx, known, &next, remote); err != nil {
 		return next, err
 	}
 	if next.Unpaid, err = s.oldestUnpaid(ctx, known, next); err != nil {

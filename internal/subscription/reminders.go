@@ -66,9 +66,13 @@ func (s *Service) remindOfRenewal(ctx context.Context, sub Subscription) error {
 		if err != nil {
 			return err
 		}
+		amount, err := s.nextAmount(ctx, current)
+		if err != nil {
+			return err
+		}
 		return s.deps.Letters.RenewalReminder(ctx, locale, to, letters.RenewalReminder{
 			Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), RenewsAt: current.CurrentPeriodEnd, MinorUnits: units,
-			Amount: money.Money{AmountCents: current.PriceCents * current.Quantity, Currency: current.Currency},
+			Amount: money.Money{AmountCents: amount, Currency: current.Currency},
 		})
 	})
 }

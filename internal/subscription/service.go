@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
@@ -17,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -63,6 +65,8 @@ type Deps struct {
 	Wallet       wallet.Wallet
 	Items        items.Items
 	Prices       *pricelink.Service
+	Discounts    *discount.Service
+	Codes        promo.Codes
 	Metering     metering
 	Usage        usageReporter
 	Audit        *audit.Log
@@ -124,6 +128,9 @@ func (s *Service) ListPage(ctx context.Context, tenantID uuid.UUID, q page.Query
 func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if err := s.store.deleteCheckouts(ctx, tenantID); err != nil {
+			return err
+		}
+		if err := s.deps.Discounts.Discard(ctx, tenantID); err != nil {
 			return err
 		}
 		return s.deps.Customers.Discard(ctx, tenantID)

@@ -46,6 +46,10 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 	if row.UnpaidPSPInvoiceID != nil && row.UnpaidSince != nil {
 		s.Unpaid = &UnpaidInvoice{PSPID: *row.UnpaidPSPInvoiceID, Since: *row.UnpaidSince}
 	}
+	if row.DiscountID != nil {
+		s.Discount = &Discount{ID: *row.DiscountID, PSPID: textOf(row.PSPDiscountID), EndsAt: row.DiscountEndsAt}
+	}
+	s.discountCents = row.DiscountCents
 	return s
 }
 
@@ -147,6 +151,10 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	if u := n.Unpaid; u != nil {
 		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
 	}
+	if d := n.Discount; d != nil {
+		p.DiscountID, p.PSPDiscountID, p.DiscountEndsAt = &d.ID, orNil(d.PSPID), d.EndsAt
+	}
+	p.DiscountCents = n.discountCents
 	if err = s.q(ctx).InsertSubscription(ctx, p); err != nil {
 		return sqldb.Wrap(err, "insert subscription")
 	}
@@ -173,6 +181,10 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	if u := n.Unpaid; u != nil {
 		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
 	}
+	if d := n.Discount; d != nil {
+		p.DiscountID, p.PSPDiscountID, p.DiscountEndsAt = &d.ID, orNil(d.PSPID), d.EndsAt
+	}
+	p.DiscountCents = n.discountCents
 	rows, err := s.q(ctx).UpdateSubscription(ctx, p)
 	if err != nil {
 		return sqldb.Wrap(err, "update subscription")

@@ -16,6 +16,7 @@ type checkout struct {
 	id, tenantID, planID   uuid.UUID
 	session                string    // the provider's ID, "" until it has answered
 	replaces               uuid.UUID // the subscription that the new one replaces, or Nil
+	discountID             uuid.UUID // the discount that it redeems, or Nil
 	createdAt              time.Time
 	completedAt, expiredAt *time.Time
 	refused                bool      // it was paid, but its subscription is refused
@@ -31,6 +32,9 @@ func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now
 	}
 	if p.replaces != uuid.Nil {
 		params.ReplacesSubscriptionID = &p.replaces
+	}
+	if p.discount != nil {
+		params.DiscountID = &p.discount.ID
 	}
 	return sqldb.Wrap(s.q(ctx).InsertCheckout(ctx, params), "insert checkout")
 }
@@ -54,6 +58,9 @@ func toCheckout(row subscriptionsql.Checkout) (checkout, error) {
 	}
 	if row.ReplacesSubscriptionID != nil {
 		c.replaces = *row.ReplacesSubscriptionID
+	}
+	if row.DiscountID != nil {
+		c.discountID = *row.DiscountID
 	}
 	if row.LeasedUntil != nil {
 		c.leasedUntil = *row.LeasedUntil
@@ -109,9 +116,15 @@ func (s store) completeCheckout(ctx context.Context, session string, now time.Ti
 	return sqldb.Wrap(err, "complete checkout")
 }
 
-func (s store) expireCheckout(ctx context.Context, session string, now time.Time) error {
-	err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session, ExpiredAt: &now})
-	return sqldb.Wrap(err, "expire checkout")
+// expireCheckout records that the provider has expired a session. It returns the checkouts that this
+// ends: at most one.
+func (s store) expireCheckout(ctx context.Context, session string, now time.Time) ([]checkout, error) {
+	rows, err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session, ExpiredAt: &now})
+	ended := make([]checkout, len(rows))
+	for i, row := range rows {
+		ended[i] = checkout{id: row.ID, tenantID: row.TenantID, session: session}
+	}
+	return ended, sqldb.Wrap(err, "expire checkout")
 }
 
 // refuseCheckout records that the subscription of a checkout is refused for good.

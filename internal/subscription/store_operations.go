@@ -168,7 +168,7 @@ func (s store) upsertPreview(ctx context.Context, m move, requested int64, p pre
 		return sqldb.Wrap(err, "delete expired previews")
 	}
 	err = s.q(ctx).UpsertPreview(ctx, subscriptionsql.UpsertPreviewParams{
-		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, ProrationDate: p.at,
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Discount: m.discountKey(), Quantity: m.quantity, ProrationDate: p.at,
 		CreditCents: p.credit, ChargeCents: p.charge, PendingCents: p.pending, UsageCents: p.usage, ShownAt: now, ExpiresAt: now.Add(previewLife),
 	})
 	return sqldb.Wrap(err, "store preview")
@@ -178,7 +178,7 @@ func (s store) upsertPreview(ctx context.Context, m move, requested int64, p pre
 // calculated from. It returns errNoPreview if there is none or it has expired.
 func (s store) lastPreview(ctx context.Context, m move, requested int64, now time.Time) (preview, error) {
 	row, err := s.q(ctx).LastPreview(ctx, subscriptionsql.LastPreviewParams{
-		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Now: now,
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Discount: m.discountKey(), Now: now,
 	})
 	p := preview{at: row.ProrationDate, credit: row.CreditCents, charge: row.ChargeCents, pending: row.PendingCents, usage: row.UsageCents}
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)

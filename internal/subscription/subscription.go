@@ -91,6 +91,10 @@ type Subscription struct {
 	// Unpaid is the oldest invoice whose payment has failed, while the subscription is past_due;
 	// otherwise nil.
 	Unpaid *UnpaidInvoice
+	// Discount is the discount of the next invoices, or nil.
+	Discount *Discount
+	// discountCents is the part of PriceCents × Quantity that a lasting discount takes off.
+	discountCents int64
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
 	// former holds the encoded billing terms that ended within the last month, ordered by their
@@ -112,6 +116,15 @@ type Subscription struct {
 type UnpaidInvoice struct {
 	PSPID string
 	Since time.Time
+}
+
+// Discount is the discount of a subscription.
+type Discount struct {
+	ID uuid.UUID
+	// PSPID is the provider's discount. It is empty while a discount with the duration once is yet
+	// to be applied again, because the invoice of a trial has used it up.
+	PSPID  string
+	EndsAt *time.Time
 }
 
 // PendingChange is a change of plan that takes effect once its invoice is paid.

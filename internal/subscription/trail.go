@@ -26,19 +26,20 @@ type origin struct {
 	TrialEndsAt       *time.Time     `json:"trial_ends_at,omitempty"`
 	Pending           *PendingChange `json:"pending,omitempty"`
 	Terms             Terms          `json:"terms,omitzero"`
+	Discount          *Discount      `json:"discount,omitempty"`
 	By                authz.Origin   `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, b.Discount, op.by}
 }
 
 // setOrigin restores the state that the operation was requested on, and the user.
 func (op *operation) setOrigin(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
-	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending, o.Terms
+	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, b.Discount = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending, o.Terms, o.Discount
 }
 
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, or
@@ -104,6 +105,8 @@ func (op operation) isVisibleIn(after Subscription) bool {
 		return op.endsTrial(after)
 	case opTerms:
 		return before.Terms != *op.Terms && after.Terms == *op.Terms
+	case opDiscount:
+		return op.changesDiscountTo(after)
 	case opQuantity:
 		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
@@ -169,6 +172,9 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 		if err := s.mailTrialEnd(ctx, after); err != nil {
 			return err
 		}
+	}
+	if err := s.recordDiscount(ctx, op, after); err != nil || op.Kind == opDiscount {
+		return err
 	}
 	return s.deps.Audit.Record(op.by.NewContext(ctx), op.auditEntry(after))
 }

@@ -28,10 +28,10 @@ func (s *Service) startTrial(ctx context.Context, tenantID uuid.UUID, p Checkout
 	if err != nil {
 		return Subscription{}, err
 	}
-	if !params.TrialWithoutCard {
+	if params.TrialDays == 0 {
 		return Subscription{}, errNoTrial // a concurrent request has used it up
 	}
-	id, err := s.continueCheckout(ctx, bought, params)
+	id, _, err := s.continueCheckout(ctx, bought, params)
 	if err != nil {
 		return Subscription{}, err
 	}

@@ -24,7 +24,7 @@ const cardNotice = 7 * 24 * time.Hour
 // lacksCard reports whether the subscription is a trial that ends without a payment method, unless
 // one is added.
 func (s Subscription) lacksCard() bool {
-	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding() && !s.Terms.IsSent()
+	return s.Status == Trialing && s.TrialEndsAt != nil && !s.HasPaymentMethod && !s.IsEnding() && !s.isWaived() && !s.Terms.IsSent()
 }
 
 // asksForCard reports whether the tenant has to add a payment method at a time.
@@ -154,9 +154,13 @@ func (s *Service) mailTrial(
 	if err != nil {
 		return err
 	}
+	amount, err := s.nextAmount(ctx, sub)
+	if err != nil {
+		return err
+	}
 	e := letters.TrialEnds{
 		Tenant: t.Name, Plan: i18n.Pick(plan.Name, locale), MinorUnits: units,
-		Price: money.Money{AmountCents: sub.PriceCents * sub.Quantity, Currency: sub.Currency},
+		Price: money.Money{AmountCents: amount, Currency: sub.Currency},
 	}
 	if sub.TrialEndsAt != nil {
 		e.EndsAt = *sub.TrialEndsAt

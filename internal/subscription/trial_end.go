@@ -57,7 +57,10 @@ func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
 		if err != nil {
 			return err
 		}
-		if !remote.HasPaymentMethod && !remote.IsSent {
+		if err := s.reapplyBefore(ctx, op, remote); err != nil {
+			return err
+		}
+		if !remote.HasPaymentMethod && !remote.IsSent && !op.before.isWaived() {
 			_, err := s.deps.Provider.CancelSubscription(ctx, id, op.key())
 			return err
 		}

@@ -36,6 +36,7 @@ type SubscriptionView struct {
 	DaysUntilDue       *int64                     `json:"days_until_due" doc:"Number of days to pay an invoice. Null for card."`
 	PurchaseOrder      *string                    `json:"purchase_order" doc:"The customer's purchase order, which appears on invoices."`
 	CustomPrice        bool                       `json:"custom_price" doc:"Whether the present price was agreed with the customer and differs from the list price."`
+	Discount           *SubscriptionDiscount      `json:"discount" doc:"Discount of the next invoices. Null without one. The price is the full price."`
 	FeaturesUntil      *shape.Time                `json:"features_until" doc:"End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period."`
 	CreatedAt          shape.Time                 `json:"created_at"`
 	UpdatedAt          shape.Time                 `json:"updated_at"`
@@ -47,6 +48,15 @@ type PendingChangeView struct {
 	Plan          PendingPlan          `json:"plan"`
 	ExpiresAt     shape.Time           `json:"expires_at"`
 	PaymentAction *money.PaymentAction `json:"payment_action"`
+}
+
+// SubscriptionDiscount is the discount of a subscription.
+type SubscriptionDiscount struct {
+	Code       string          `json:"code" doc:"Promotion code."`
+	Name       string          `json:"name"`
+	PercentOff *shape.Quantity `json:"percent_off" doc:"Percentage off. Null for an amount."`
+	Amount     *money.Money    `json:"amount" doc:"Amount off. Null for a percentage."`
+	EndsAt     *shape.Time     `json:"ends_at" doc:"End of a discount for some months. It applies to periods that begin before. Null for other discounts."`
 }
 
 // PendingPlan is the plan of a pending change.
@@ -70,6 +80,9 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		Collection: sub.Terms.Collection, DaysUntilDue: sub.Terms.days(), PurchaseOrder: orNil(sub.Terms.PurchaseOrder), CustomPrice: sub.CustomPrice,
 		PaymentAction: s.paymentAction(sub), FeaturesUntil: shape.TP(s.featuresUntil(sub)),
 		CreatedAt: shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
+	}
+	if v.Discount, err = s.viewDiscount(ctx, sub); err != nil {
+		return nil, err
 	}
 	// Hide an expired change even if its end has not been read back yet.
 	if sub.hasPendingChange(s.deps.Clock.Now()) {
@@ -114,7 +127,7 @@ type ChangePreview struct {
 	BalanceApplied PreviewAmount `json:"balance_applied" doc:"Part of net that is paid with the customer's credit."`
 	DueNow         PreviewAmount `json:"due_now" doc:"Amount charged now: net minus balance_applied, at least 0."`
 	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"Time of the next regular bill after the change, in UTC: the end of the period or trial. Null if a cancellation is scheduled."`
-	NextAmount     PreviewAmount `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, without usage. 0 if no bill follows."`
+	NextAmount     PreviewAmount `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, less the discount that applies then, without usage. 0 if no bill follows."`
 	NextDue        PreviewAmount `json:"next_due" doc:"Part of next_amount that is charged after applying the remaining credit."`
 }
 
@@ -145,14 +158,14 @@ type PurchasePreview struct {
 	DueNow         PreviewAmount  `json:"due_now" doc:"Amount charged now: 0 in a trial, otherwise total minus balance_applied."`
 	TrialEndsAt    *shape.Time    `json:"trial_ends_at" doc:"Null without a trial."`
 	NextBillingAt  *shape.Time    `json:"next_billing_at" doc:"Time of the next regular bill, in UTC. Null for the default plan, which is never billed."`
-	NextAmount     PreviewAmount  `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, without usage."`
+	NextAmount     PreviewAmount  `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, less the discount that applies then, without usage."`
 	ReverseCharge  bool           `json:"reverse_charge" doc:"Whether the customer owes the tax (reverse charge)."`
 }
 
 func (s *Service) viewPurchase(p purchasePreview) PurchasePreview {
 	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.currency} }
 	v := PurchasePreview{
-		Subtotal: amount(p.total), Discount: amount(0), Total: amount(p.total), BalanceApplied: amount(p.balance), DueNow: amount(p.dueNow()),
+		Subtotal: amount(p.total), Discount: amount(p.discount), Total: amount(p.total), BalanceApplied: amount(p.balance), DueNow: amount(p.dueNow()),
 		NextAmount: amount(p.nextAmount), ReverseCharge: p.reverseCharge,
 	}
 	if s.deps.IssuesInvoices {

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/clocks"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/sandbox/stripe/dashboard"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/hosted"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -55,6 +57,15 @@ func customerRoutes() []route {
 		{"GET", "/v1/prices", catalog.ListPrices},
 		{"GET", "/v1/prices/{id}", catalog.GetPrice},
 		{"POST", "/v1/prices/{id}", catalog.UpdatePrice},
+		{"POST", "/v1/coupons", discounts.CreateCoupon},
+		{"GET", "/v1/coupons", discounts.ListCoupons},
+		{"GET", "/v1/coupons/{id}", discounts.GetCoupon},
+		{"POST", "/v1/coupons/{id}", discounts.UpdateCoupon},
+		{"DELETE", "/v1/coupons/{id}", discounts.DeleteCoupon},
+		{"POST", "/v1/promotion_codes", discounts.CreateCode},
+		{"GET", "/v1/promotion_codes", discounts.ListCodes},
+		{"GET", "/v1/promotion_codes/{id}", discounts.GetCode},
+		{"POST", "/v1/promotion_codes/{id}", discounts.UpdateCode},
 		{"POST", "/v1/checkout/sessions", checkout.Create},
 		{"GET", "/v1/checkout/sessions", checkout.List},
 		{"GET", "/v1/checkout/sessions/{id}", checkout.Get},
@@ -72,6 +83,7 @@ func billingRoutes() []route {
 		{"POST", "/v1/subscriptions/{id}", subscriptions.Update},
 		{"DELETE", "/v1/subscriptions/{id}", subscriptions.Cancel},
 		{"POST", "/v1/subscriptions/{id}/resume", subscriptions.Resume},
+		{"DELETE", "/v1/subscriptions/{id}/discount", subscriptions.DeleteDiscount},
 		{"GET", "/v1/subscription_items", subscriptions.ListItems},
 		{"GET", "/v1/subscription_items/{id}", subscriptions.GetItem},
 		{"GET", "/v1/invoices", invoices.List},
@@ -189,12 +201,11 @@ func Endpoints() []dashboard.Route {
 
 // timers maps the kinds of timers to their actions.
 func timers() map[string]kernel.Action {
-	return map[string]kernel.Action{
+	actions := map[string]kernel.Action{
 		checkout.TimerExpires:                checkout.ExpireDue,
 		customers.TimerRegistryAnswers:       customers.RegistryAnswers,
 		subscriptions.TimerPendingExpires:    subscriptions.PendingExpires,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
-		subscriptions.TimerUpcoming:          subscriptions.AnnounceInvoice,
 		subscriptions.TimerPendingItems:      subscriptions.InvoicePending,
 		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
 		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
@@ -203,6 +214,8 @@ func timers() map[string]kernel.Action {
 		invoices.TimerDue:                    subscriptions.InvoiceDue,
 		payments.TimerDebitSettles:           checkout.SettleDebit,
 	}
+	maps.Copy(actions, subscriptions.Timers())
+	return actions
 }
 
 // lists maps the lists that are returned only when they are expanded to their readers.

@@ -181,7 +181,7 @@ func TestScopesOfTheMaker(t *testing.T) {
 		restrict(`["api_keys.manage","limits.manage","tenants.manage","tenants.view"]`)
 		s.Call("POST", platformKeys, restricted, body("subscriptions.write")).WantRefused(403, "")
 		s.Call("POST", platformKeys, restricted, body("catalog.read")).WantRefused(403, "")
-		restrict(`["api_keys.manage","billing.manage","currencies.manage","features.view","meters.manage","plans.view","products.view","tenants.manage"]`)
+		restrict(`["api_keys.manage","billing.manage","currencies.manage","features.view","meters.manage","plans.view","products.view","subscriptions.manage","tenants.manage"]`)
 		s.Call("POST", platformKeys, restricted, body("subscriptions.write", "catalog.read")).Want(201)
 
 		for _, r := range s.Routes() {

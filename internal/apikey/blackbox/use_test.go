@@ -41,7 +41,9 @@ var opened = map[string][]string{
 	},
 	"subscriptions.write": {
 		"POST /checkout", "POST /checkout/preview", "POST /packs/{slug}/checkout", "POST /subscription/trial", "POST /docs/billing/portal", "POST /subscription/cancel", "POST /subscription/resume", "GET /subscription/preview-change",
-		"POST /subscription/change-plan", "DELETE /subscription/pending-change",
+		"POST /subscription/change-plan", "DELETE /subscription/pending-change", "POST /subscription/promotion-code", "DELETE /subscription/promotion-code",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code",
+		"DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid",
 	},

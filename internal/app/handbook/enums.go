@@ -48,6 +48,7 @@ var billing = []shape.Enum{
 		Name: "InvoiceLineType", Text: "Type of an invoice line: a billing period of a plan or usage, a proration, or another adjustment.",
 		Values: []string{"subscription", "proration", "adjustment"}, Fields: []string{"InvoiceLine.type"},
 	},
+	{Name: "DiscountDuration", Text: "How long a discount applies: to the first invoice above 0, to the invoices of some months, or forever.", Values: []string{"once", "repeating", "forever"}},
 	{
 		Name: "PricingType", Text: "How a plan is billed: a flat price, a price per seat, or a flat price plus metered usage.", Values: []string{"flat", "seat", "usage"},
 		Fields: []string{"Plan.pricing_type", "OfferedPlan.pricing_type", "SubscribedPlan.pricing_type"},

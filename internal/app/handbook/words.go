@@ -52,6 +52,12 @@ var kinds = []reference.Kind{
 		}},
 	},
 	{
+		Code: string(fault.PromotionCodeInvalid), Name: "PromotionCodeInvalidError", Text: "The promotion code cannot be used.",
+		Fields: []reference.Field{{
+			Name: "reason", Type: "string", Text: "First reason of: unknown, inactive, expired, not_for_plan, not_for_currency, used_up, already_used, first_purchase_only, below_minimum.",
+		}},
+	},
+	{
 		Code: string(fault.PreviewOutdated), Name: "PreviewOutdatedError", Text: "The price of the change differs from the preview. Nothing was changed.",
 		Fields: []reference.Field{{Name: "preview", Type: "ChangePreview", Text: "New preview, valid for 15 minutes."}},
 	},

@@ -173,6 +173,9 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 		return payer, err
 	}
 	payer.PaysUsage = sub.Status != subscription.Trialing
+	if payer.Discount, err = p.Subscriptions.UsageDiscount(ctx, sub); err != nil {
+		return payer, err
+	}
 	payer.AddedAt = addedAt(items, current.Start, terms.Since)
 	payer.Metered = &billing.Metered{Period: current, Decided: decided, Prices: payer.Prices, Former: pricesOf(terms.Items)}
 	if decided {

@@ -96,3 +96,45 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 		}
 	})
 }
+
+// The lines of a discounted invoice have their full amounts, one more line has the discount, and they
+// add up in the resource, the document and the e-invoice.
+func TestDiscountLine(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode) {
+		o := s.Register("ada@example.com", true)
+		for code, percent := range map[string]float64{"third": 33.33, "all": 100} {
+			s.CatalogAdmin().AdminCall("POST", "/discounts", apptest.Object{
+				"code": code, "name": apptest.Object{"en": "Sale"}, "percent_off": percent, "duration": "once",
+			}).Want(201)
+		}
+		page := s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
+			"plan_id": s.PlanID(o, "starter"), "currency": "EUR", "promotion_code": "third",
+		})).Want(200)
+		s.Pay(page.Str("data.url"), apptest.CardPays).Want(303)
+		s.AwaitNotifications()
+		path := o.Path("/invoices/") + s.Invoices(o, 1)[0].(map[string]any)["id"].(string)
+		in := s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.total.amount_cents", 1267.0).WantAt("data.lines.0.amount.amount_cents", 1900.0)
+		in.WantAt("data.lines.1.type", "adjustment").WantAt("data.lines.1.description", "Discount (third)").WantAt("data.lines.1.quantity", 1.0).
+			WantAt("data.lines.1.amount.amount_cents", -633.0).WantAt("data.lines.1.unit_price.amount_cents", -633.0).WantAt("data.lines.1.plan_id", nil)
+		if mode == settings.InvoicesByPlatform {
+			in.WantAt("data.tax.amount_cents", 211.0).WantAt("data.subtotal.amount_cents", 1056.0)
+		}
+		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", path+"/pdf", o.Token, nil).Status == 200 })
+		again := s.Call("GET", path, o.Token, nil).Want(200)
+		if again.At("data.lines.1.id") != in.At("data.lines.1.id") {
+			t.Error("the ID of the discount's line changes")
+		}
+
+		// An invoice without anything to pay has the discount, too.
+		bob := s.Register("bob@example.com", true)
+		free := s.Call("POST", bob.Path("/checkout"), bob.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
+			"plan_id": s.PlanID(bob, "starter"), "currency": "EUR", "promotion_code": "all",
+		})).Want(200)
+		s.Pay(free.Str("data.url"), apptest.CardPays).Want(303)
+		s.AwaitNotifications()
+		zero := bob.Path("/invoices/") + s.Invoices(bob, 1)[0].(map[string]any)["id"].(string)
+		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", zero+"/pdf", bob.Token, nil).Status == 200 })
+		s.Call("GET", zero, bob.Token, nil).Want(200).WantAt("data.total.amount_cents", 0.0).WantAt("data.lines.1.amount.amount_cents", -1900.0)
+	})
+}

@@ -76,6 +76,17 @@ func (q *Queries) Decimals(ctx context.Context) ([]DecimalsRow, error) {
 	return items, nil
 }
 
+const discountCode = `-- name: DiscountCode :one
+SELECT code FROM discounts WHERE id = $1
+`
+
+func (q *Queries) DiscountCode(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, discountCode, id)
+	var code string
+	err := row.Scan(&code)
+	return code, err
+}
+
 const document = `-- name: Document :one
 SELECT bytes FROM invoice_documents WHERE tenant_id = $2::uuid AND invoice_id = $1
 `

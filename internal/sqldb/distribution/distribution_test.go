@@ -143,6 +143,8 @@ func prepareAll(t *testing.T, db *sqldb.DB) {
 // its reason. Citus sends them to every shard.
 var across = map[string]string{
 	"subscriptionsql.HadTrialAsOwner":     "an owner has one trial of a product, in whichever tenant it began",
+	"discountsql.CountHolds":              "a promotion code is limited across all tenants",
+	"discountsql.ExpiredHolds":            "a promotion code is limited across all tenants",
 	"usagesql.ExpiredGrants":              "a job that runs every minute finds the grants that have expired",
 	"usagesql.OldReservations":            "a job deletes old reservations, up to its limit",
 	"entitlementsql.ListExpired":          "a job that runs every minute finds the overrides that have expired",

@@ -27,6 +27,7 @@ const Column = "tenant_id"
 var Tables = map[string]Class{
 	// Data that tenants refer to. It rarely changes and is joined with everything.
 	"currencies":   Reference,
+	"discounts":    Reference,
 	"entitlements": Reference,
 	"features":     Reference,
 	"meter_links":  Reference,
@@ -44,6 +45,7 @@ var Tables = map[string]Class{
 	"change_previews":      Distributed,
 	"checkouts":            Distributed,
 	"credit_entries":       Distributed,
+	"discount_redemptions": Distributed,
 	"former_psp_customers": Distributed,
 	"invoice_documents":    Distributed,
 	"invoice_lines":        Distributed,
@@ -146,6 +148,7 @@ var TenantKeys = map[string]string{
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
 	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
 	"invoice_documents_pkey":                "the id of an invoice follows from the provider's, which belongs to one tenant",
+	"discount_redemptions_pkey":             "the id is the id of a checkout or an operation",
 	"invoice_lines_id_key":                  "the id follows from that of the invoice or of the provider's line",
 	"invoice_lines_pkey":                    "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"invoices_number_key":                   "the row of the year in invoice_numbers is locked while a number is taken",

@@ -723,6 +723,34 @@ CREATE TABLE pack_prices (
 );
 CREATE UNIQUE INDEX pack_prices_pack_id_currency_key ON pack_prices (pack_id, currency);
 
+-- A promotion code with its discount. name is an object keyed by locale; percent_off is in hundredths of
+-- a percent; amounts is a list of amounts by currency, and plan_ids a list of plans, empty for all.
+CREATE TABLE discounts (
+    id uuid PRIMARY KEY,
+    code text NOT NULL,
+    -- The code in upper case.
+    code_key text NOT NULL,
+    name jsonb NOT NULL,
+    percent_off bigint,
+    amounts jsonb NOT NULL,
+    duration text NOT NULL,
+    months integer,
+    plan_ids jsonb NOT NULL,
+    first_purchase_only boolean NOT NULL,
+    max_redemptions bigint,
+    max_per_tenant bigint,
+    starts_at timestamp with time zone,
+    ends_at timestamp with time zone,
+    is_active boolean NOT NULL,
+    redemptions bigint NOT NULL DEFAULT 0,
+    -- The provider's promotion code; null before the first use.
+    psp_code_id text,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone
+);
+CREATE UNIQUE INDEX discounts_code_key ON discounts (code_key) WHERE deleted_at IS NULL;
+
 -- A feature that plans can include. name and description are objects keyed by locale.
 CREATE TABLE features (
     id uuid PRIMARY KEY,
@@ -940,6 +968,12 @@ CREATE TABLE subscriptions (
     -- decision.
     metered_period timestamp with time zone,
     metered_terms jsonb,
+    -- The discount, and its ID at the provider: null while it is yet to be applied there.
+    discount_id uuid REFERENCES discounts (id),
+    psp_discount_id text,
+    discount_ends_at timestamp with time zone,
+    -- The part of price_cents times quantity that a lasting discount takes off.
+    discount_cents bigint NOT NULL DEFAULT 0,
     -- The sync_version in the journal (0 if there is none), its monthly amount, and whether it
     -- counts.
     journaled_version bigint NOT NULL DEFAULT 0,
@@ -974,6 +1008,7 @@ CREATE TABLE checkouts (
     quantity bigint NOT NULL,
     -- The subscription that the checkout replaces once it is paid.
     replaces_subscription_id uuid,
+    discount_id uuid REFERENCES discounts (id),
     psp_session_id text,
     -- When the provider was last queried about the checkout.
     looked_at timestamp with time zone,
@@ -997,6 +1032,20 @@ CREATE INDEX checkouts_tenant_id_idx ON checkouts (tenant_id, created_at);
 -- A tenant has at most one subscription in the making.
 CREATE UNIQUE INDEX checkouts_contract_key ON checkouts (tenant_id)
     WHERE contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL;
+
+-- The redemption of a discount by a checkout or an operation, whose ID it has. Before redeemed_at, it
+-- holds a use of the discount: until held_until, or until the provider has closed the session.
+CREATE TABLE discount_redemptions (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    discount_id uuid NOT NULL REFERENCES discounts (id),
+    held_until timestamp with time zone,
+    redeemed_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */)
+);
+CREATE INDEX discount_redemptions_tenant_id_idx ON discount_redemptions (tenant_id, discount_id);
+CREATE INDEX discount_redemptions_held_idx ON discount_redemptions (discount_id) WHERE redeemed_at IS NULL;
 
 -- A checkout of packs. What is sold is stored, because the pack can change before the payment.
 CREATE TABLE pack_purchases (
@@ -1105,6 +1154,7 @@ CREATE TABLE change_previews (
     tenant_id uuid NOT NULL REFERENCES tenants (id),
     plan_id uuid NOT NULL REFERENCES plans (id),
     asked bigint NOT NULL,
+    discount text NOT NULL, -- the ID of the discount of the change, or empty
     quantity bigint NOT NULL,
     proration_date timestamp with time zone NOT NULL,
     credit_cents bigint NOT NULL,
@@ -1113,7 +1163,7 @@ CREATE TABLE change_previews (
     usage_cents bigint NOT NULL, -- in addition to charge_cents
     shown_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    PRIMARY KEY (tenant_id, plan_id, asked)
+    PRIMARY KEY (tenant_id, plan_id, asked, discount)
 );
 
 -- A change of a subscription at the provider, written before the first request: id is the

@@ -26,9 +26,9 @@ func isPaying(status string) bool { return status == "active" || status == "past
 // most caps the amount of one subscription so that sums do not overflow.
 const most = 1_000_000_000_000_000
 
-// MonthlyAmount converts a price to an amount per month, in minor units, rounded half up. A year
+// MonthlyAmount converts price × quantity less a discount to an amount per month, in minor units, rounded half up. A year
 // has 12 months, 52 weeks or 365 days.
-func MonthlyAmount(priceCents, quantity int64, unit string, count int32) int64 {
+func MonthlyAmount(priceCents, quantity, discountCents int64, unit string, count int32) int64 {
 	times, per := int64(1), int64(1)
 	switch unit {
 	case "day":
@@ -39,6 +39,7 @@ func MonthlyAmount(priceCents, quantity int64, unit string, count int32) int64 {
 		per = 12
 	}
 	sum := new(big.Int).Mul(big.NewInt(priceCents), big.NewInt(quantity))
+	sum.Sub(sum, big.NewInt(discountCents))
 	sum.Mul(sum, big.NewInt(2*times))
 	per *= int64(max(count, 1))
 	sum.Add(sum, big.NewInt(per))
@@ -60,6 +61,7 @@ type subscription struct {
 	id, tenantID         uuid.UUID
 	status, currency     string
 	priceCents, quantity int64
+	discountCents        int64 // that a lasting discount takes off price × quantity
 	intervalUnit         string
 	intervalCount        int32
 	trialEndsAt          *time.Time
@@ -78,7 +80,7 @@ func (s subscription) level() level {
 }
 
 func (s subscription) paidLevel() level {
-	return level{true, MonthlyAmount(s.priceCents, s.quantity, s.intervalUnit, s.intervalCount)}
+	return level{true, MonthlyAmount(s.priceCents, s.quantity, s.discountCents, s.intervalUnit, s.intervalCount)}
 }
 
 // entry is one entry of the journal.

@@ -17,26 +17,29 @@ import (
 func TestMonthly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		price, seats int64
-		unit         string
-		count        int32
-		want         int64
+		price, seats, off int64
+		unit              string
+		count             int32
+		want              int64
 	}{
-		{1900, 1, "month", 1, 1900},
-		{1900, 3, "month", 1, 5700},
-		{1900, 1, "month", 3, 633},
-		{2900, 1, "month", 3, 967},
-		{12000, 2, "year", 1, 2000},
-		{100, 1, "year", 1, 8}, // 8.33
-		{102, 1, "year", 1, 9}, // 8.5
-		{12000, 1, "year", 2, 500},
-		{300, 1, "week", 1, 1300},
-		{300, 1, "week", 2, 650},
-		{12, 1, "day", 1, 365},
-		{0, 5, "month", 1, 0},
-		{999_999_999_999, 1_000_000, "day", 1, 1_000_000_000_000_000},
+		{1900, 2, 950, "month", 1, 2850},
+		{12000, 1, 6000, "year", 1, 500},
+		{1900, 1, 1900, "month", 1, 0},
+		{1900, 1, 0, "month", 1, 1900},
+		{1900, 3, 0, "month", 1, 5700},
+		{1900, 1, 0, "month", 3, 633},
+		{2900, 1, 0, "month", 3, 967},
+		{12000, 2, 0, "year", 1, 2000},
+		{100, 1, 0, "year", 1, 8}, // 8.33
+		{102, 1, 0, "year", 1, 9}, // 8.5
+		{12000, 1, 0, "year", 2, 500},
+		{300, 1, 0, "week", 1, 1300},
+		{300, 1, 0, "week", 2, 650},
+		{12, 1, 0, "day", 1, 365},
+		{0, 5, 0, "month", 1, 0},
+		{999_999_999_999, 1_000_000, 0, "day", 1, 1_000_000_000_000_000},
 	} {
-		if got := journal.MonthlyAmount(c.price, c.seats, c.unit, c.count); got != c.want {
+		if got := journal.MonthlyAmount(c.price, c.seats, c.off, c.unit, c.count); got != c.want {
 			t.Errorf("%d × %d each %d %s: %d a month, want %d", c.price, c.seats, c.count, c.unit, got, c.want)
 		}
 	}

@@ -1,5 +1,5 @@
 -- name: LockSubscription :one
-SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
+SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 FOR UPDATE;
 
@@ -9,7 +9,7 @@ SELECT tenant_id, id FROM subscriptions WHERE journaled_version <> sync_version 
 
 -- name: LockUnnoted :one
 -- Skips rows that another worker has locked or has already noted.
-SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
+SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED;
 

@@ -16,7 +16,7 @@ func (s store) q(ctx context.Context) *journalsql.Queries { return journalsql.Ne
 
 func toSubscription(r journalsql.LockSubscriptionRow) subscription {
 	return subscription{
-		id: r.ID, tenantID: r.TenantID, status: r.Status, currency: r.Currency, priceCents: r.PriceCents, quantity: r.Quantity,
+		id: r.ID, tenantID: r.TenantID, status: r.Status, currency: r.Currency, priceCents: r.PriceCents, quantity: r.Quantity, discountCents: r.DiscountCents,
 		intervalUnit: r.IntervalUnit, intervalCount: r.IntervalCount, trialEndsAt: r.TrialEndsAt, createdAt: r.CreatedAt,
 		updatedAt: r.UpdatedAt, version: r.SyncVersion, noted: r.JournaledVersion, before: level{r.JournaledActive, r.JournaledAmount},
 	}

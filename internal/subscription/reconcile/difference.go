@@ -26,6 +26,7 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 		{"cancel_at", formatTime(here.CancelAt), formatTime(there.CancelAt)},
 		{"cancel_at_period_end", strconv.FormatBool(here.CancelAtPeriodEnd), strconv.FormatBool(there.CancelAtPeriodEnd)},
 		{"pending_change", formatPending(here), formatPending(there)},
+		{"discount", formatDiscount(here), formatDiscount(there)},
 		{"canceled_at", formatTime(here.CanceledAt), formatTime(there.CanceledAt)},
 	} {
 		if f.here != f.there {
@@ -43,6 +44,14 @@ func formatPending(s subscription.Subscription) string {
 		return ""
 	}
 	return s.Pending.PSPPriceID
+}
+
+// formatDiscount returns the provider's discount, or "".
+func formatDiscount(s subscription.Subscription) string {
+	if s.Discount == nil {
+		return ""
+	}
+	return s.Discount.PSPID
 }
 
 func formatInterval(s subscription.Subscription) string {

@@ -15,6 +15,7 @@ type ChangePreview struct {
 	TenantID      uuid.UUID
 	PlanID        uuid.UUID
 	Asked         int64
+	Discount      string
 	Quantity      int64
 	ProrationDate time.Time
 	CreditCents   int64
@@ -33,6 +34,7 @@ type Checkout struct {
 	PriceCents             int64
 	Quantity               int64
 	ReplacesSubscriptionID *uuid.UUID
+	DiscountID             *uuid.UUID
 	PSPSessionID           *string
 	LookedAt               *time.Time
 	CompletedAt            *time.Time
@@ -101,6 +103,10 @@ type Subscription struct {
 	MeteredItems        sqldb.JSON
 	MeteredPeriod       *time.Time
 	MeteredTerms        sqldb.JSON
+	DiscountID          *uuid.UUID
+	PSPDiscountID       *string
+	DiscountEndsAt      *time.Time
+	DiscountCents       int64
 	JournaledVersion    int64
 	JournaledAmount     int64
 	JournaledActive     bool

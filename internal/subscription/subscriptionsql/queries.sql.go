@@ -54,7 +54,7 @@ func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTerms
 }
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE id = $1
 `
 
 func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
@@ -68,6 +68,7 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.PriceCents,
 		&i.Quantity,
 		&i.ReplacesSubscriptionID,
+		&i.DiscountID,
 		&i.PSPSessionID,
 		&i.LookedAt,
 		&i.CompletedAt,
@@ -349,8 +350,8 @@ func (q *Queries) DropContract(ctx context.Context, arg DropContractParams) erro
 	return err
 }
 
-const expireCheckout = `-- name: ExpireCheckout :exec
-UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL
+const expireCheckout = `-- name: ExpireCheckout :many
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL RETURNING tenant_id, id
 `
 
 type ExpireCheckoutParams struct {
@@ -358,9 +359,32 @@ type ExpireCheckoutParams struct {
 	ExpiredAt    *time.Time
 }
 
-func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) error {
-	_, err := q.db.ExecContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
-	return err
+type ExpireCheckoutRow struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) ([]ExpireCheckoutRow, error) {
+	rows, err := q.db.QueryContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExpireCheckoutRow{}
+	for rows.Next() {
+		var i ExpireCheckoutRow
+		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const hadTrial = `-- name: HadTrial :one
@@ -420,8 +444,8 @@ func (q *Queries) HasSuccessor(ctx context.Context, arg HasSuccessorParams) (boo
 }
 
 const insertCheckout = `-- name: InsertCheckout :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, created_at, updated_at, discount_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
 ON CONFLICT DO NOTHING
 `
 
@@ -434,6 +458,7 @@ type InsertCheckoutParams struct {
 	Quantity               int64
 	ReplacesSubscriptionID *uuid.UUID
 	CreatedAt              time.Time
+	DiscountID             *uuid.UUID
 }
 
 func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) error {
@@ -446,6 +471,7 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 		arg.Quantity,
 		arg.ReplacesSubscriptionID,
 		arg.CreatedAt,
+		arg.DiscountID,
 	)
 	return err
 }
@@ -516,9 +542,9 @@ INSERT INTO subscriptions (
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
     psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
-    collection, days_until_due, purchase_order, custom_price
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28,
-    $29, $30, $31, $32)
+    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
+    $33, $34, $35, $36)
 `
 
 type InsertSubscriptionParams struct {
@@ -550,6 +576,10 @@ type InsertSubscriptionParams struct {
 	UnpaidPSPInvoiceID *string
 	UnpaidSince        *time.Time
 	HasPaymentMethod   bool
+	DiscountID         *uuid.UUID
+	PSPDiscountID      *string
+	DiscountEndsAt     *time.Time
+	DiscountCents      int64
 	Collection         string
 	DaysUntilDue       *int32
 	PurchaseOrder      *string
@@ -586,6 +616,10 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.UnpaidPSPInvoiceID,
 		arg.UnpaidSince,
 		arg.HasPaymentMethod,
+		arg.DiscountID,
+		arg.PSPDiscountID,
+		arg.DiscountEndsAt,
+		arg.DiscountCents,
 		arg.Collection,
 		arg.DaysUntilDue,
 		arg.PurchaseOrder,
@@ -665,7 +699,7 @@ func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastCha
 }
 
 const lastContracts = `-- name: LastContracts :many
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
 WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NOT NULL AND created_at > $2
 ORDER BY created_at DESC
 LIMIT 20
@@ -694,6 +728,7 @@ func (q *Queries) LastContracts(ctx context.Context, arg LastContractsParams) ([
 			&i.PriceCents,
 			&i.Quantity,
 			&i.ReplacesSubscriptionID,
+			&i.DiscountID,
 			&i.PSPSessionID,
 			&i.LookedAt,
 			&i.CompletedAt,
@@ -718,8 +753,8 @@ func (q *Queries) LastContracts(ctx context.Context, arg LastContractsParams) ([
 }
 
 const lastPreview = `-- name: LastPreview :one
-SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
+SELECT tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND expires_at > $6
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1
 `
@@ -729,6 +764,7 @@ type LastPreviewParams struct {
 	PlanID   uuid.UUID
 	Asked    int64
 	Quantity int64
+	Discount string
 	Now      time.Time
 }
 
@@ -741,6 +777,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		arg.PlanID,
 		arg.Asked,
 		arg.Quantity,
+		arg.Discount,
 		arg.Now,
 	)
 	var i ChangePreview
@@ -748,6 +785,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		&i.TenantID,
 		&i.PlanID,
 		&i.Asked,
+		&i.Discount,
 		&i.Quantity,
 		&i.ProrationDate,
 		&i.CreditCents,
@@ -762,7 +800,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 
 const lastRequestedOperation = `-- name: LastRequestedOperation :one
 SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount')
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 `
@@ -834,7 +872,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const listRenewals = `-- name: ListRenewals :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
     AND current_period_end > $1 AND current_period_end <= $2 AND price_cents > 0
     AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
@@ -905,6 +943,10 @@ func (q *Queries) ListRenewals(ctx context.Context, arg ListRenewalsParams) ([]S
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.DiscountID,
+			&i.PSPDiscountID,
+			&i.DiscountEndsAt,
+			&i.DiscountCents,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
@@ -966,7 +1008,7 @@ func (q *Queries) ListUncheckedCards(ctx context.Context, arg ListUncheckedCards
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -1031,6 +1073,10 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.DiscountID,
+			&i.PSPDiscountID,
+			&i.DiscountEndsAt,
+			&i.DiscountCents,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
@@ -1051,7 +1097,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -1102,6 +1148,10 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.DiscountID,
+		&i.PSPDiscountID,
+		&i.DiscountEndsAt,
+		&i.DiscountCents,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
@@ -1241,7 +1291,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -1313,6 +1363,10 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.DiscountID,
+			&i.PSPDiscountID,
+			&i.DiscountEndsAt,
+			&i.DiscountCents,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
@@ -1378,7 +1432,7 @@ func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([
 }
 
 const openContract = `-- name: OpenContract :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts
 WHERE tenant_id = $1 AND contract IS NOT NULL AND completed_at IS NULL AND expired_at IS NULL AND refused_at IS NULL
 `
 
@@ -1394,6 +1448,7 @@ func (q *Queries) OpenContract(ctx context.Context, tenantID uuid.UUID) (Checkou
 		&i.PriceCents,
 		&i.Quantity,
 		&i.ReplacesSubscriptionID,
+		&i.DiscountID,
 		&i.PSPSessionID,
 		&i.LookedAt,
 		&i.CompletedAt,
@@ -1617,7 +1672,7 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -1667,6 +1722,10 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.DiscountID,
+		&i.PSPDiscountID,
+		&i.DiscountEndsAt,
+		&i.DiscountCents,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
@@ -1677,7 +1736,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1732,6 +1791,10 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
+		&i.DiscountID,
+		&i.PSPDiscountID,
+		&i.DiscountEndsAt,
+		&i.DiscountCents,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
@@ -1742,7 +1805,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1804,6 +1867,10 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
+			&i.DiscountID,
+			&i.PSPDiscountID,
+			&i.DiscountEndsAt,
+			&i.DiscountCents,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
@@ -1873,7 +1940,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     cancel_at_period_end = $13, canceled_at = $14, updated_at = $15, cancel_at = $16, former_billing = $17, metered_items = $18,
     psp_price_id = $19, payment_action = $20, payment_url = $21, pending_plan_id = $22, pending_psp_price_id = $23,
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
-    collection = $30, days_until_due = $31, purchase_order = $32, custom_price = $33,
+    discount_id = $30, psp_discount_id = $31, discount_ends_at = $32, discount_cents = $33,
+    collection = $34, days_until_due = $35, purchase_order = $36, custom_price = $37,
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
@@ -1908,6 +1976,10 @@ type UpdateSubscriptionParams struct {
 	UnpaidPSPInvoiceID  *string
 	UnpaidSince         *time.Time
 	HasPaymentMethod    bool
+	DiscountID          *uuid.UUID
+	PSPDiscountID       *string
+	DiscountEndsAt      *time.Time
+	DiscountCents       int64
 	Collection          string
 	DaysUntilDue        *int32
 	PurchaseOrder       *string
@@ -1945,6 +2017,10 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.UnpaidPSPInvoiceID,
 		arg.UnpaidSince,
 		arg.HasPaymentMethod,
+		arg.DiscountID,
+		arg.PSPDiscountID,
+		arg.DiscountEndsAt,
+		arg.DiscountCents,
 		arg.Collection,
 		arg.DaysUntilDue,
 		arg.PurchaseOrder,
@@ -1958,9 +2034,9 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 
 const upsertPreview = `-- name: UpsertPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-ON CONFLICT (tenant_id, plan_id, asked)
+    tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT (tenant_id, plan_id, asked, discount)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
     charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
     shown_at = excluded.shown_at, expires_at = excluded.expires_at
@@ -1970,6 +2046,7 @@ type UpsertPreviewParams struct {
 	TenantID      uuid.UUID
 	PlanID        uuid.UUID
 	Asked         int64
+	Discount      string
 	Quantity      int64
 	ProrationDate time.Time
 	CreditCents   int64
@@ -1985,6 +2062,7 @@ func (q *Queries) UpsertPreview(ctx context.Context, arg UpsertPreviewParams) er
 		arg.TenantID,
 		arg.PlanID,
 		arg.Asked,
+		arg.Discount,
 		arg.Quantity,
 		arg.ProrationDate,
 		arg.CreditCents,

@@ -55,6 +55,9 @@ type Payer struct {
 	Prices []string
 	// AddedAt holds the start times of prices that were added during the current period.
 	AddedAt map[string]time.Time
+	// Discount returns the part of a discount on the lines of the next invoice that is left for usage,
+	// by the amounts of the usage lines. It is nil without a discount.
+	Discount func(lines []int64) int64
 	// Metered describes how the usage of each period is billed. It is nil if the plan does not bill
 	// usage. It is also set for an unpaid subscription.
 	Metered *Metered

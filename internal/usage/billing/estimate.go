@@ -34,7 +34,9 @@ func NewEstimator(db *sqldb.DB, c clock.Clock, p Payers, d charge.Decimals) *Est
 type Estimate struct {
 	TenantID uuid.UUID
 	Period   usage.Period // the whole billing period
+	// Total is the sum of the lines less Discount.
 	Total    money.Money
+	Discount int64 // minor units of the currency of Total
 	// Lines are sorted by meter code, and empty without a subscription. Units that were drawn from
 	// grants have a line of their own after the line of their meter, with the price 0.
 	Lines []EstimateLine
@@ -95,6 +97,14 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 			e.Lines = append(e.Lines, EstimateLine{Meter: p.Meter, Quantity: granted, Amount: money.Money{Currency: payer.Currency}})
 		}
 		e.Total.AmountCents = addCents(e.Total.AmountCents, line.Amount.AmountCents)
+	}
+	if payer.Discount != nil {
+		amounts := make([]int64, len(e.Lines))
+		for i, line := range e.Lines {
+			amounts[i] = line.Amount.AmountCents
+		}
+		e.Discount = payer.Discount(amounts)
+		e.Total.AmountCents -= e.Discount
 	}
 	return e, nil
 }

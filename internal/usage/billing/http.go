@@ -25,7 +25,8 @@ type CostEstimate struct {
 	TenantID         uuid.UUID          `json:"tenant_id"`
 	PeriodStart      shape.Time         `json:"period_start"`
 	PeriodEnd        shape.Time         `json:"period_end"`
-	TotalAmountCents int64              `json:"total_amount_cents"`
+	TotalAmountCents int64              `json:"total_amount_cents" doc:"Sum of the lines less the discount."`
+	DiscountCents    int64              `json:"discount_cents" doc:"Amount that a promotion code takes off. An amount is taken off the plan's fee first, so that this is the rest."`
 	Currency         string             `json:"currency"`
 	IsEstimate       bool               `json:"is_estimate" doc:"Always true."`
 	Lines            []CostEstimateLine `json:"lines"`
@@ -50,7 +51,7 @@ func (h *HTTP) CostEstimate(ctx context.Context, _ *tenantInput) (*rest.Data[Cos
 	}
 	out := CostEstimate{
 		TenantID: e.TenantID, PeriodStart: shape.T(e.Period.Start), PeriodEnd: shape.T(e.Period.End),
-		TotalAmountCents: e.Total.AmountCents, Currency: e.Total.Currency, IsEstimate: true,
+		TotalAmountCents: e.Total.AmountCents, DiscountCents: e.Discount, Currency: e.Total.Currency, IsEstimate: true,
 		Lines: make([]CostEstimateLine, len(e.Lines)),
 	}
 	for i, l := range e.Lines {

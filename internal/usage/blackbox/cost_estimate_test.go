@@ -29,7 +29,7 @@ func TestCostEstimate(t *testing.T) {
 		got := s.Call("GET", path+"/cost-estimate", o.Token, nil).Want(200)
 		summary := s.Call("GET", path, o.Token, nil).Want(200)
 		want := `{"data":{"tenant_id":"` + o.Tenant + `","period_start":"` + summary.Str("data.period_start") + `","period_end":"` +
-			summary.Str("data.period_end") + `","total_amount_cents":3,"currency":"EUR","is_estimate":true,"lines":[` +
+			summary.Str("data.period_end") + `","total_amount_cents":3,"discount_cents":0,"currency":"EUR","is_estimate":true,"lines":[` +
 			`{"meter_code":"z-sold","meter_name":"Name of z-sold","quantity":100.000001,"unit_price_cents":0.025,"amount_cents":3,"currency":"EUR","unit_label":"units"}]}}`
 		if strings.TrimSpace(got.Text) != want {
 			t.Errorf("got  %s\nwant %s", got.Text, want)

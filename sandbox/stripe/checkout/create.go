@@ -34,6 +34,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	state.read(c.Params)
 	sold := cs.readItems(c.Params, c.Now)
+	cs.readDiscounts(c.Params)
 	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -47,6 +48,9 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	cs.Currency = state.Items[0].Currency
 	if err := cs.offerMethods(); err != nil {
+		return nil, err
+	}
+	if err := cs.applyDiscount(ctx, c.Step, state.Items, cu); err != nil {
 		return nil, err
 	}
 	for _, item := range state.Items {

@@ -65,6 +65,11 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used paymentInp
 		return completePayment(ctx, st, cs, state, cu, used)
 	}
 	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
+	if len(cs.Discounts) > 0 {
+		if err := sub.Redeem(ctx, st, cs.Discounts[0]); err != nil {
+			return err
+		}
+	}
 	sub.PaymentSettings.PaymentMethodTypes, sub.TestClock = cs.PaymentMethodTypes, cu.TestClock
 	pm := used.method(st, cu)
 	if pm != nil {

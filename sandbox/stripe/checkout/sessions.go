@@ -2,10 +2,12 @@ package checkout
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -50,7 +52,7 @@ type Session struct {
 	CustomerCreation         form.Null         `json:"customer_creation"`
 	CustomerDetails          *customerDetails  `json:"customer_details"`
 	CustomerEmail            form.Null         `json:"customer_email"`
-	Discounts                form.None         `json:"discounts"`
+	Discounts                sessionDiscounts  `json:"discounts"`
 	ExpiresAt                int64             `json:"expires_at"`
 	Invoice                  *string           `json:"invoice"`
 	InvoiceCreation          *invoiceCreation  `json:"invoice_creation"` // null unless the mode is payment
@@ -80,6 +82,14 @@ type Session struct {
 	UIMode                   string            `json:"ui_mode"`
 	URL                      *string           `json:"url"` // null unless the session is open
 	WalletOptions            form.Null         `json:"wallet_options"`
+}
+
+// sessionDiscounts is the discount of a session, in a list.
+type sessionDiscounts []discounts.Wanted
+
+// MarshalJSON writes an empty list for nil.
+func (d sessionDiscounts) MarshalJSON() ([]byte, error) {
+	return json.Marshal(append([]discounts.Wanted{}, d...)) //nolint:wrapcheck // cannot fail
 }
 
 type enabled struct {

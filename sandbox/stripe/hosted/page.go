@@ -178,6 +178,9 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 		}
 		view.Lines = append(view.Lines, shown)
 	}
+	if off := in.TotalDiscountAmounts.Sum(); off > 0 {
+		view.Lines = append(view.Lines, shownLine{Text: view.T("Discount"), Amount: view.Reader.Amount(-off, in.Currency)})
+	}
 	if credit := in.AmountDue - in.Total; credit != 0 {
 		view.Credit = view.Reader.Amount(credit, in.Currency)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/sandbox/stripe/payments"
@@ -78,7 +79,7 @@ type Invoice struct {
 	DefaultSource           form.Null             `json:"default_source"`
 	DefaultTaxRates         form.None             `json:"default_tax_rates"`
 	Description             *string               `json:"description"`
-	Discounts               form.None             `json:"discounts"`
+	Discounts               discounts.IDs         `json:"discounts"`
 	DueDate                 *int64                `json:"due_date"` // null unless the invoice is sent
 	EffectiveAt             *int64                `json:"effective_at"`
 	EndingBalance           *int64                `json:"ending_balance"`
@@ -112,7 +113,7 @@ type Invoice struct {
 	SubtotalExcludingTax    int64                 `json:"subtotal_excluding_tax"`
 	TestClock               *string               `json:"test_clock"`
 	Total                   int64                 `json:"total"`
-	TotalDiscountAmounts    form.None             `json:"total_discount_amounts"`
+	TotalDiscountAmounts    discounts.Amounts     `json:"total_discount_amounts"`
 	TotalExcludingTax       int64                 `json:"total_excluding_tax"`
 	TotalPretaxCreditAmount form.None             `json:"total_pretax_credit_amounts"`
 	TotalTaxes              form.None             `json:"total_taxes"`
@@ -173,7 +174,7 @@ type Line struct {
 	Amount              int64             `json:"amount"`
 	Currency            string            `json:"currency"`
 	Description         string            `json:"description"`
-	DiscountAmounts     form.None         `json:"discount_amounts"`
+	DiscountAmounts     discounts.Amounts `json:"discount_amounts"`
 	Discountable        bool              `json:"discountable"`
 	Discounts           form.None         `json:"discounts"`
 	Invoice             string            `json:"invoice"`

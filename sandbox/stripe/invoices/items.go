@@ -50,7 +50,7 @@ func (ii *Item) Line() Line {
 	line := Line{
 		ID: form.NewID(Lines.Prefix), Object: Lines.Name, Amount: ii.Amount, Currency: ii.Currency,
 		Description: ii.Description, Metadata: ii.Metadata, Period: ii.Period, Pricing: ii.Pricing,
-		Quantity: ii.Quantity, Subscription: &ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
+		Discountable: ii.Discountable, Quantity: ii.Quantity, Subscription: &ii.Parent.SubscriptionDetails.Subscription, Subtotal: ii.Amount,
 	}
 	from := ii.Parent.SubscriptionDetails
 	if from.SubscriptionItem == nil {

@@ -80,6 +80,9 @@ func renderPDF(in *Invoice) []byte {
 		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
 	}
 	page.skipLine()
+	if off := in.TotalDiscountAmounts.Sum(); off > 0 {
+		page.text(50, 11, "Discount: "+form.FormatAmount(-off, in.Currency))
+	}
 	page.text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
 	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
 		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))

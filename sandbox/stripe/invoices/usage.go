@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 	"github.com/tenantry/tenantry/sandbox/stripe/meters"
@@ -37,7 +38,6 @@ func MeasureLine(ctx context.Context, st *kernel.Step, line *Line, pr catalog.Pr
 // remeasure updates the metered lines of a draft, because usage of the period can be reported after
 // the draft was created.
 func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
-	before := in.Total
 	for i := range in.Lines.Data {
 		line := &in.Lines.Data[i]
 		if line.QuantityDecimal == nil {
@@ -51,13 +51,17 @@ func remeasure(ctx context.Context, st *kernel.Step, in *Invoice) error {
 		if err != nil {
 			return err
 		}
-		in.Total -= line.Amount
 		if err := MeasureLine(ctx, st, line, *pr, in.Customer, pd.Name); err != nil {
 			return err
 		}
-		in.Total += line.Amount
 	}
-	in.Subtotal += in.Total - before
-	in.SubtotalExcludingTax, in.TotalExcludingTax = in.Subtotal, in.Total
+	var off *discounts.Active
+	if len(in.Discounts) > 0 {
+		var err error
+		if off, err = discounts.Load(ctx, st.Q, in.Discounts[0]); err != nil {
+			return err
+		}
+	}
+	in.ApplyDiscount(off)
 	return nil
 }

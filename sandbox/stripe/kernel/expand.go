@@ -26,6 +26,10 @@ func expandableType(field string) string {
 		return "invoice"
 	case "latest_charge":
 		return "charge"
+	case "discounts":
+		return "discount"
+	case "coupon", "promotion_code":
+		return field
 	case "default_payment_method":
 		return "payment_method"
 	}
@@ -125,9 +129,26 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 		}
 		return e.expandIn(ctx, q, value, field, rest, full)
 	case []any:
+		if err := expandElements(ctx, q, value, expandableType(field)); err != nil {
+			return err
+		}
 		return e.expandIn(ctx, q, value, field, rest, full)
 	}
 	return notExpandable(full)
+}
+
+// expandElements replaces the ids in a list by their objects. kind is "" if the elements are not ids.
+func expandElements(ctx context.Context, q Querier, list []any, kind string) error {
+	for i, element := range list {
+		if id, ok := element.(string); ok && kind != "" {
+			whole, err := load(ctx, q, kind, id)
+			if err != nil {
+				return err
+			}
+			list[i] = whole
+		}
+	}
+	return nil
 }
 
 // ListReader reads a list that an object contains only when the list is expanded. id is the

@@ -91,10 +91,13 @@ func (b bill) draft() *invoices.Invoice {
 	lines = append(lines, b.usage...)
 	for i := range lines {
 		lines[i].Invoice = in.ID
-		in.Total += lines[i].Amount
 	}
 	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", lines)
-	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax = in.Total, in.Total, in.Total
+	if sub.off.AppliesAt(b.at) {
+		in.ApplyDiscount(sub.off)
+	} else {
+		in.ApplyDiscount(nil)
+	}
 	in.SetBalance(cu)
 	return in
 }
@@ -139,7 +142,13 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 // issueInvoice stores a bill as a draft, marks the pending items as invoiced and sets the
 // subscription's latest invoice. The caller stores the subscription.
 func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
+	if err := b.sub.loadDiscount(ctx, st); err != nil {
+		return nil, err
+	}
 	in := b.draft()
+	if err := b.sub.useDiscount(ctx, st, in, b.at); err != nil {
+		return nil, err
+	}
 	if err := in.SetCustomer(ctx, st, b.cu); err != nil {
 		return nil, err
 	}

@@ -54,6 +54,9 @@ type revision struct {
 	// usage has the lines for the metered usage in the period that was cut short.
 	usage []invoices.Line
 	names ProductNames
+	// offs are the discounts on the whole period of the items before the change, and charged the
+	// discounts of the items that are charged.
+	offs, charged map[string]int64
 }
 
 // readChange reads the parameters that an update and its preview have in common.
@@ -126,8 +129,10 @@ func (ch change) isEmpty() bool {
 func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) (*revision, error) {
 	was := sub.Clone()
 	old := was.Items.Data
-	rev := &revision{names: ProductNames{}}
-	rev.since, _ = sub.Period()
+	rev, err := startRevision(ctx, st, sub)
+	if err != nil {
+		return nil, err
+	}
 	if err := ch.check(sub); err != nil {
 		return nil, err
 	}
@@ -163,7 +168,6 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 		}
 	}
 	if rev.restarted {
-		var err error
 		if rev.usage, err = meteredLines(ctx, st, was, rev.since, st.Now, rev.names); err != nil {
 			return nil, err
 		}
@@ -175,6 +179,19 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 		return nil, err
 	}
 	return rev, nil
+}
+
+// startRevision returns an empty revision of a subscription.
+func startRevision(ctx context.Context, st *kernel.Step, sub *Subscription) (*revision, error) {
+	rev := &revision{names: ProductNames{}, offs: map[string]int64{}, charged: map[string]int64{}}
+	rev.since, _ = sub.Period()
+	for _, item := range sub.Items.Data {
+		var err error
+		if rev.offs[item.ID], err = readBilledOff(ctx, st, item.ID); err != nil {
+			return nil, err
+		}
+	}
+	return rev, sub.loadDiscount(ctx, st)
 }
 
 // check refuses a change that the subscription's state does not allow.
@@ -357,7 +374,12 @@ func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
 
 // add adds a credit or a charge for the rest of an item's period, unless it is zero.
 func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
-	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
+	off := rev.offs[item.ID]
+	if sign == charged {
+		off = sub.periodOff(item, from)
+		rev.charged[item.ID] = off
+	}
+	if ii := newProration(sub, item, off, rev.names[item.Price.Product], sign, from, now); ii != nil {
 		rev.prorations = append(rev.prorations, ii)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -46,7 +47,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if settings := p.Hash("payment_settings"); settings != nil {
 		settings.Choice("save_default_payment_method", &saveDefault, saveNever, saveOnSubscription)
 	}
-	wanted := ReadItems(p, "items", c.Now)
+	wanted, discount := ReadItems(p, "items", c.Now), discounts.Read(p, false)
 	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
@@ -76,6 +77,12 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	sub := New(cu.ID, o, c.Now)
 	sub.DefaultPaymentMethod, sub.TestClock, sub.PaymentSettings.SaveDefault = pm, cu.TestClock, saveDefault
 	sub.CollectionMethod, sub.DaysUntilDue = method, o.DaysUntilDue
+	if err := sub.setDiscount(ctx, c.Step, discount, cu); err != nil {
+		return nil, err
+	}
+	if err := sub.off.Redeem(ctx, c.Step, sub.ID); err != nil {
+		return nil, err
+	}
 	if err := startBilling(ctx, c.Step, sub, cu, behavior); err != nil {
 		return nil, err
 	}

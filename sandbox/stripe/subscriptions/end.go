@@ -38,8 +38,10 @@ func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 
 // billRemainder credits and bills the remainder of a subscription that ends now.
 func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, prorate, invoiceNow bool) error {
-	rev := &revision{names: ProductNames{}}
-	rev.since, _ = sub.Period()
+	rev, err := startRevision(ctx, st, sub)
+	if err != nil {
+		return err
+	}
 	if err := ReadProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
 		return err
 	}

@@ -79,11 +79,14 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 			return err
 		}
 	} else {
-		for _, timer := range []string{TimerPeriodEnds, TimerUpcoming} {
+		for _, timer := range []string{TimerPeriodEnds, timerUpcoming} {
 			if err := st.StopTimer(ctx, timer, sub.ID); err != nil {
 				return err
 			}
 		}
+	}
+	if err := setDiscountTimer(ctx, st, sub); err != nil {
+		return err
 	}
 	if err := updatePendingTimer(ctx, st, sub); err != nil {
 		return err

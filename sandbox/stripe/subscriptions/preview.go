@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -28,6 +29,7 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		details.Boolean("cancel_at_period_end", &ending)
 	}
 	extra := invoices.ReadPreviewed(p, c.Now)
+	discount := discounts.Read(p, true)
 	if customerID == "" && subscriptionID == "" {
 		p.Fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
 	}
@@ -41,6 +43,13 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if details != nil && details.Has("cancel_at_period_end") {
 		sub.CancelAtPeriodEnd = ending
 		sub.ScheduleEnd(c.Now)
+	}
+	cu, err := customers.All.Get(ctx, c.Q, sub.Customer, "customer")
+	if err != nil {
+		return nil, err
+	}
+	if err := sub.setDiscount(ctx, c.Step, discount, cu); err != nil {
+		return nil, err
 	}
 	rev, err := revise(ctx, c.Step, sub, ch)
 	if err != nil {

@@ -20,11 +20,12 @@ const (
 	charged = 1
 )
 
-// newProration credits or charges the rest of an item's current period, beginning at from. It
+// newProration credits or charges the rest of an item's current period, beginning at from. off is the
+// discount on the whole period. It
 // returns nil if the amount is zero.
-func newProration(sub *Subscription, item Item, name string, sign, from, now int64) *invoices.Item {
+func newProration(sub *Subscription, item Item, off int64, name string, sign, from, now int64) *invoices.Item {
 	whole := item.CurrentPeriodEnd - item.CurrentPeriodStart
-	amount := sign * billing.Prorate(item.amount(), item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
+	amount := sign * billing.Prorate(item.amount()-off, item.CurrentPeriodEnd-from, whole, billing.Step(sub.Currency))
 	if amount == 0 {
 		return nil
 	}

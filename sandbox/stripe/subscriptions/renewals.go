@@ -85,6 +85,9 @@ func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill,
 	if err := ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
+	if err := sub.loadDiscount(ctx, st); err != nil {
+		return bill{}, err
+	}
 	start, end := sub.duePeriod()
 	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {

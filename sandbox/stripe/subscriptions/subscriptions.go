@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -53,7 +54,7 @@ type Subscription struct {
 	DefaultSource         form.Null         `json:"default_source"`
 	DefaultTaxRates       form.None         `json:"default_tax_rates"`
 	Description           *string           `json:"description"`
-	Discounts             form.None         `json:"discounts"`
+	Discounts             discounts.IDs     `json:"discounts"`
 	EndedAt               *int64            `json:"ended_at"`
 	InvoiceSettings       invoiceSettings   `json:"invoice_settings"`
 	Items                 form.List[Item]   `json:"items"`
@@ -74,6 +75,8 @@ type Subscription struct {
 	TrialEnd              *int64            `json:"trial_end"`
 	TrialSettings         trialSettings     `json:"trial_settings"`
 	TrialStart            *int64            `json:"trial_start"`
+
+	off *discounts.Active // the loaded discount: see discount
 }
 
 // Item is one price of a subscription, with its current period.

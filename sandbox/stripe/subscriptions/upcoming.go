@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
-// TimerUpcoming fires some days before the end of a subscription's period.
-const TimerUpcoming = "subscription.upcoming"
+// timerUpcoming fires some days before the end of a subscription's period.
+const timerUpcoming = "subscription.upcoming"
 
 // upcomingNotice is how long before the end of a period its next invoice is announced, in seconds.
 // Shorter periods are not announced.
@@ -18,13 +18,13 @@ const upcomingNotice = 7 * 24 * 60 * 60
 // period does not announce the invoice again.
 func scheduleUpcomingEvent(ctx context.Context, st *kernel.Step, sub *Subscription, end int64) error {
 	if at := end - upcomingNotice; at > st.Now {
-		return st.SetTimer(ctx, TimerUpcoming, sub.ID, at)
+		return st.SetTimer(ctx, timerUpcoming, sub.ID, at)
 	}
-	return st.StopTimer(ctx, TimerUpcoming, sub.ID)
+	return st.StopTimer(ctx, timerUpcoming, sub.ID)
 }
 
-// AnnounceInvoice sends the event about a subscription's next invoice, if there will be one.
-func AnnounceInvoice(ctx context.Context, st *kernel.Step, id string) error {
+// announceInvoice sends the event about a subscription's next invoice, if there will be one.
+func announceInvoice(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -32,7 +33,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	behavior := allowIncomplete
 	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
-	ch := readChange(p, c.Now)
+	ch, discount := readChange(p, c.Now), discounts.Read(p, true)
 	ch.extra = readAddedItems(p, c.Now)
 	if err := p.CheckUnread(); err != nil {
 		return nil, err
@@ -49,6 +50,9 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 		if err := customers.CheckCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
 			return nil, err
 		}
+	}
+	if err := sub.changeDiscount(ctx, c.Step, before, discount); err != nil {
+		return nil, err
 	}
 	switch {
 	case sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd:
@@ -100,6 +104,9 @@ func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch chan
 // applyRevision stores the prorations of a revision and bills immediate charges. behavior
 // determines the effect of a failed payment. before is the subscription before the change.
 func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscription, rev *revision, behavior string) error {
+	if err := storeBilledOff(ctx, st, rev.charged); err != nil {
+		return err
+	}
 	for _, item := range rev.prorations {
 		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
 			return err

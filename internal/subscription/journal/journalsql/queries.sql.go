@@ -77,7 +77,7 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 }
 
 const lockSubscription = `-- name: LockSubscription :one
-SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
+SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 `
@@ -94,6 +94,7 @@ type LockSubscriptionRow struct {
 	Currency         string
 	PriceCents       int64
 	Quantity         int64
+	DiscountCents    int64
 	IntervalUnit     string
 	IntervalCount    int32
 	TrialEndsAt      *time.Time
@@ -115,6 +116,7 @@ func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionPara
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
+		&i.DiscountCents,
 		&i.IntervalUnit,
 		&i.IntervalCount,
 		&i.TrialEndsAt,
@@ -129,7 +131,7 @@ func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionPara
 }
 
 const lockUnnoted = `-- name: LockUnnoted :one
-SELECT id, tenant_id, status, currency, price_cents, quantity, interval_unit, interval_count, trial_ends_at, sync_version,
+SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
     created_at, updated_at, journaled_version, journaled_amount, journaled_active
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED
 `
@@ -146,6 +148,7 @@ type LockUnnotedRow struct {
 	Currency         string
 	PriceCents       int64
 	Quantity         int64
+	DiscountCents    int64
 	IntervalUnit     string
 	IntervalCount    int32
 	TrialEndsAt      *time.Time
@@ -168,6 +171,7 @@ func (q *Queries) LockUnnoted(ctx context.Context, arg LockUnnotedParams) (LockU
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
+		&i.DiscountCents,
 		&i.IntervalUnit,
 		&i.IntervalCount,
 		&i.TrialEndsAt,

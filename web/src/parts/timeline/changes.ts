@@ -146,6 +146,11 @@ const actions: Record<string, [IconName, Words]> = {
   }],
   'pack.purchased': ['card', ({ after }) => packWords(after, (pack) => t`The pack ${pack} was purchased`)],
   'pack.refunded': ['undo', ({ after }) => packWords(after, (pack) => t`The pack ${pack} was refunded`)],
+  'subscription.promotion_code_applied': ['card', ({ who, entry, after }) => {
+    const code = text(after.promotion_code) ?? ''
+    return entry.actor || entry.api_key ? t`${who} applied the promotion code ${code}` : t`The promotion code ${code} was applied`
+  }],
+  'subscription.promotion_code_removed': ['x', ({ who, entry }) => (entry.actor || entry.api_key ? t`${who} removed the promotion code` : t`The promotion code was removed`)],
   'billing_portal.opened': ['card', ({ who }) => t`${who} opened the billing portal`],
   'subscription.created': ['plan', (of) => {
     const begun = plan(of)
@@ -182,7 +187,7 @@ const actions: Record<string, [IconName, Words]> = {
 function kindOf(resource: string): [IconName, string] {
   const kinds: Record<string, [IconName, string]> = {
     product: ['plan', t`the product`], plan: ['plan', t`the plan`], feature: ['check', t`the feature`], entitlement: ['check', t`the entitlement`],
-    plan_price: ['card', t`the price`], currency: ['card', t`the currency`], meter: ['gauge', t`the meter`], pack: ['plan', t`the pack`], role: ['team', t`the role`],
+    plan_price: ['card', t`the price`], currency: ['card', t`the currency`], meter: ['gauge', t`the meter`], pack: ['plan', t`the pack`], discount: ['card', t`the promotion code`], role: ['team', t`the role`],
     api_key: ['key', t`the API key`], webhook_endpoint: ['hook', t`the webhook to`], user: ['person', t`the user`], tenant: ['building', t`the organization`],
     subscription: ['swap', t`the subscription`], invitation: ['mail', t`the invitation for`], domain: ['globe', t`the domain`],
   }

@@ -1,0 +1,78 @@
+package discount
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/promo"
+)
+
+// JobDeactivate is the kind of job that deactivates the provider's promotion code of a deleted
+// discount.
+const JobDeactivate = "discount.deactivate"
+
+// couponPrefix is the prefix of the provider's coupons. The ID of a coupon follows from the ID of its
+// discount, so that it is created once and found again.
+const couponPrefix = "discount-"
+
+// CouponID returns the ID of the provider's coupon.
+func (d Discount) CouponID() string { return couponPrefix + d.ID.String() }
+
+// IDOfCoupon returns the ID of the discount of a coupon, or Nil for another coupon.
+func IDOfCoupon(coupon string) uuid.UUID {
+	text, ok := strings.CutPrefix(coupon, couponPrefix)
+	if !ok {
+		return uuid.Nil
+	}
+	id, _ := uuid.Parse(text)
+	return id
+}
+
+// params returns the coupon and the promotion code as the provider gets them.
+func (d Discount) params() promo.Params {
+	p := promo.Params{
+		CouponID: d.CouponID(), Code: d.Code, Name: i18n.Pick(d.Name, i18n.Default), PercentOff: d.PercentOff,
+		Duration: d.Duration, Months: d.Months,
+	}
+	for _, a := range d.Amounts {
+		p.Amounts = append(p.Amounts, promo.Amount(a))
+	}
+	return p
+}
+
+// EnsureCode returns the provider's promotion code of a discount. It creates the code and its coupon
+// with the first use.
+//
+// Invariant: the discount is committed before the provider is called, and its ID names the coupon and
+// the requests. So concurrent uses and repeats after a lost answer create one coupon and one code.
+func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
+	if d.PSPCodeID != "" {
+		return d.PSPCodeID, nil
+	}
+	id, err := s.provider.Create(ctx, d.params(), func(ctx context.Context, coupon string) (bool, error) {
+		other, err := s.store.load(ctx, IDOfCoupon(coupon))
+		return err == nil && other.DeletedAt != nil, err
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, s.store.setPSPCode(ctx, d.ID, id)
+}
+
+// HandleDeactivate handles JobDeactivate.
+func (s *Service) HandleDeactivate(ctx context.Context, job jobs.Job) error {
+	var id uuid.UUID
+	if err := job.Decode(&id); err != nil {
+		return err
+	}
+	d, err := s.store.load(ctx, id)
+	if err != nil || d.PSPCodeID == "" {
+		return err
+	}
+	return psp.MarkPermanent(s.provider.Deactivate(ctx, d.PSPCodeID))
+}

@@ -1,0 +1,422 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/promo"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// limitedSession is how long the session of a checkout lasts whose code has a maximum of redemptions.
+// The provider allows 30 minutes to 24 hours
+// (https://docs.stripe.com/api/checkout/sessions/create#create_checkout_session-expires_at).
+const limitedSession = time.Hour
+
+// use returns the use of the discount of a purchase.
+func (p purchase) use() discount.Use {
+	return discount.Use{
+		TenantID: p.tenant.ID, PlanID: p.plan.ID, PriceCents: p.price.PriceCents, Quantity: p.quantity, Currency: p.price.Currency,
+	}
+}
+
+// sessionEnd returns when the session of a checkout ends that was stored at a time. It returns zero
+// for the provider's default.
+func (p purchase) sessionEnd(stored time.Time) time.Time {
+	if p.discount == nil || p.discount.MaxRedemptions == nil {
+		return time.Time{}
+	}
+	return stored.Add(limitedSession)
+}
+
+// findDiscount returns the discount of a code, or nil without one. If the code is used up, it first
+// reads the checkouts back whose sessions should be over, in case a notification was lost.
+func (s *Service) findDiscount(ctx context.Context, code string, u discount.Use) (*discount.Discount, error) {
+	d, err := s.deps.Discounts.Find(ctx, code, u)
+	if !discount.IsUsedUp(err) {
+		return d, err
+	}
+	if err := s.settleHolds(ctx, code); err != nil {
+		return nil, err
+	}
+	return s.deps.Discounts.Find(ctx, code, u)
+}
+
+// settleHolds ends the holds of a code whose time has passed. A session that was paid is redeemed, and
+// any other session is over. A checkout without a known session was never shown.
+func (s *Service) settleHolds(ctx context.Context, code string) error {
+	holders, err := s.deps.Discounts.ExpiredHolds(ctx, code)
+	if err != nil {
+		return err
+	}
+	for _, h := range holders {
+		c, err := s.store.loadCheckout(ctx, h.ID)
+		switch {
+		case err != nil && !errors.Is(err, errNoCheckout):
+			return err
+		case err != nil || c.session == "":
+			err = s.deps.Discounts.Release(ctx, h.TenantID, h.ID)
+		default:
+			err = s.readCheckout(ctx, c.session)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeCheckout stores a checkout with the hold of its discount, in one transaction, and returns it.
+// If the checkout is stored already, it changes nothing.
+func (s *Service) storeCheckout(ctx context.Context, id uuid.UUID, bought purchase, now time.Time) (c checkout, _ error) {
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if bought.discount != nil {
+			if _, err := s.deps.Tenants.Lock(ctx, bought.tenant.ID); err != nil {
+				return err
+			}
+		}
+		_, err := s.store.loadCheckout(ctx, id)
+		isNew := errors.Is(err, errNoCheckout)
+		if err != nil && !isNew {
+			return err
+		}
+		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
+			return err
+		}
+		if c, err = s.store.loadCheckout(ctx, id); err != nil || !isNew || bought.discount == nil {
+			return err
+		}
+		var until *time.Time
+		if end := bought.sessionEnd(c.createdAt); !end.IsZero() {
+			until = &end
+		}
+		return s.deps.Discounts.Hold(ctx, id, bought.discount.ID, bought.use(), until)
+	})
+	return c, err
+}
+
+// expireCheckout records that the provider has expired a session, and releases its discount.
+func (s *Service) expireCheckout(ctx context.Context, session string) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		ended, err := s.store.expireCheckout(ctx, session, s.deps.Clock.Now())
+		if err != nil {
+			return err
+		}
+		for _, c := range ended {
+			if err := s.deps.Discounts.Release(ctx, c.tenantID, c.id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// redeem counts the redemption that a checkout or an operation holds, once, and records it. Call it
+// in the transaction that stores the state. former is the discount that it replaces, or nil.
+func (s *Service) redeem(ctx context.Context, holder uuid.UUID, sub Subscription, former *discount.Discount) error {
+	d, err := s.deps.Discounts.Redeem(ctx, sub.TenantID, holder)
+	if err != nil || d == nil {
+		return err
+	}
+	return s.deps.Audit.Record(ctx, sub.discountEntry("subscription.promotion_code_applied", former, d))
+}
+
+// discountEntry returns the audit entry for a change of the discount.
+func (s Subscription) discountEntry(action string, before, after *discount.Discount) audit.Entry {
+	code := func(d *discount.Discount) map[string]any {
+		if d == nil {
+			return map[string]any{"promotion_code": nil}
+		}
+		return map[string]any{"promotion_code": d.Code}
+	}
+	return audit.Entry{
+		Action: action, TenantID: &s.TenantID, Resource: "subscription", ResourceID: s.ID.String(), Before: code(before), After: code(after),
+	}
+}
+
+// recordDiscount redeems the discount of an operation, and records its removal.
+func (s *Service) recordDiscount(ctx context.Context, op operation, after Subscription) error {
+	ctx = op.by.NewContext(ctx)
+	if op.discountSetting().IsZero() {
+		return nil
+	}
+	var former *discount.Discount
+	if op.before.Discount != nil {
+		d, err := s.deps.Discounts.Load(ctx, op.before.Discount.ID)
+		if err != nil {
+			return err
+		}
+		former = &d
+	}
+	if op.DiscountID != uuid.Nil {
+		return s.redeem(ctx, op.id, after, former)
+	}
+	return s.deps.Audit.Record(ctx, after.discountEntry("subscription.promotion_code_removed", former, nil))
+}
+
+// closeOperation ends an operation without a known effect and releases its discount.
+func (s *Service) closeOperation(ctx context.Context, op operation, state string) (ended bool, _ error) {
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) (err error) {
+		if ended, err = s.store.closeOperation(ctx, op, state, s.deps.Clock.Now()); err != nil || op.DiscountID == uuid.Nil {
+			return err
+		}
+		return s.deps.Discounts.Release(ctx, op.before.TenantID, op.id)
+	})
+	return ended, err
+}
+
+// holdDiscount holds the discount that a new operation redeems.
+func (s *Service) holdDiscount(ctx context.Context, op operation, r request) error {
+	if op.DiscountID == uuid.Nil {
+		return nil
+	}
+	u, err := r.use(ctx, op.before, op.instruction)
+	if err != nil {
+		return err
+	}
+	return s.deps.Discounts.Hold(ctx, op.id, op.DiscountID, u, nil)
+}
+
+// useOfChange returns the use of the discount of a change of plan: the new plan at its price.
+func (s *Service) useOfChange(ctx context.Context, sub Subscription, in instruction) (discount.Use, error) {
+	u := discount.Use{TenantID: sub.TenantID, PlanID: in.PlanID, PriceCents: sub.PriceCents, Quantity: in.Quantity, Currency: sub.Currency}
+	if in.PlanID == sub.PlanID {
+		return u, nil
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, in.PlanID)
+	if err != nil {
+		return u, err
+	}
+	price, _ := plan.PriceIn(sub.Currency)
+	u.PriceCents = price.PriceCents
+	return u, nil
+}
+
+// selectDiscount sets the discount that a move redeems. Without one, it reports whether the present
+// discount does not cover the new plan.
+func (s *Service) selectDiscount(ctx context.Context, m *move, code string) (err error) {
+	u := discount.Use{
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, PriceCents: m.price.PriceCents, Quantity: m.quantity, Currency: m.sub.Currency,
+	}
+	if m.redeems, err = s.findDiscount(ctx, code, u); err != nil || m.redeems != nil || m.sub.Discount == nil {
+		return err
+	}
+	present, err := s.deps.Discounts.Load(ctx, m.sub.Discount.ID)
+	m.drops = err == nil && !m.takesCheckout && !present.Covers(m.plan.ID, m.price.PriceCents)
+	return err
+}
+
+// discountKey returns the part of the discount in the identity of a change.
+func (m move) discountKey() string {
+	if m.redeems == nil {
+		return ""
+	}
+	return m.redeems.ID.String()
+}
+
+// discountSetting returns the discount that an operation sets at the provider.
+func (op operation) discountSetting() promo.Setting {
+	return promo.Setting{PromotionCodeID: op.PSPCodeID, Removes: op.DropsDiscount}
+}
+
+// changesDiscountTo reports whether a state shows the effect of opDiscount.
+func (op operation) changesDiscountTo(after Subscription) bool {
+	before := op.before.Discount
+	if op.DropsDiscount {
+		return before != nil && after.Discount == nil
+	}
+	return after.Discount != nil && after.Discount.ID == op.DiscountID && (before == nil || before.PSPID != after.Discount.PSPID)
+}
+
+// offOf returns the amount that a discount takes off an amount. It computes only amounts that the
+// provider cannot compute, because nothing exists there yet.
+func (s *Service) offOf(ctx context.Context, d *discount.Discount, amount int64, currency string) (int64, error) {
+	if d == nil {
+		return 0, nil
+	}
+	step, err := s.deps.Discounts.Step(ctx, currency)
+	return d.Off(amount, currency, step), err
+}
+
+// discountNext reduces the next regular bill of an outlook by the discount that applies then.
+func (s *Service) discountNext(ctx context.Context, m move, change psp.Change, from time.Time, o *outlook) error {
+	d, end := m.redeems, (*time.Time)(nil)
+	switch {
+	case d != nil:
+		end = d.EndsAfter(from)
+	case m.sub.Discount == nil || m.drops:
+		return nil
+	default:
+		present, err := s.deps.Discounts.Load(ctx, m.sub.Discount.ID)
+		if err != nil {
+			return err
+		}
+		d, end = &present, m.sub.Discount.EndsAt
+	}
+	startsTrial := m.sub.Status == Trialing || !change.TrialEnd.IsZero() ||
+		m.takesCheckout && !o.nextBillingAt.Equal(addInterval(from, m.plan.Interval))
+	if d.Duration == discount.Once && !startsTrial || end != nil && !o.nextBillingAt.Before(*end) {
+		return nil
+	}
+	off, err := s.offOf(ctx, d, o.nextAmount, m.sub.Currency)
+	o.nextAmount -= off
+	return err
+}
+
+// mergeDiscount sets the discount of a subscription from the provider's state.
+//
+// Invariant: a trial does not use up a discount with the duration once. The provider can end it with
+// the trial's invoice of 0, so that until the end of the trial it stays here, and JobDiscount applies
+// it again.
+func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *Subscription, remote psp.Subscription) error {
+	next.Discount, next.discountCents = nil, 0
+	if id := discount.IDOfCoupon(remote.CouponID); id != uuid.Nil {
+		next.Discount = &Discount{ID: id, PSPID: remote.DiscountID, EndsAt: remote.DiscountEndsAt}
+	}
+	if next.Discount == nil && known.Discount != nil && known.Status == Trialing && next.Status == Trialing {
+		kept, err := s.isKept(ctx, known)
+		if err != nil {
+			return err
+		}
+		if kept {
+			next.Discount = &Discount{ID: known.Discount.ID}
+		}
+	}
+	if next.Discount == nil {
+		return nil
+	}
+	d, err := s.deps.Discounts.Load(ctx, next.Discount.ID)
+	if errors.Is(err, catalog.ErrNotFound) { // a coupon of another database
+		next.Discount = nil
+		return nil
+	}
+	if err == nil && d.Duration != discount.Once {
+		next.discountCents, err = s.offOf(ctx, &d, next.PriceCents*next.Quantity, next.Currency)
+	}
+	return err
+}
+
+// isKept reports whether a discount that the provider no longer has is yet to be used: it has the
+// duration once, and no operation removes or replaces it.
+func (s *Service) isKept(ctx context.Context, known Subscription) (bool, error) {
+	op, err := s.store.pendingOperation(ctx, known)
+	if err == nil && !op.discountSetting().IsZero() {
+		return false, nil
+	}
+	if err != nil && !errors.Is(err, errNoOperation) {
+		return false, err
+	}
+	d, err := s.deps.Discounts.Load(ctx, known.Discount.ID)
+	return d.Duration == discount.Once, err
+}
+
+// keepDiscount keeps the discount of a checkout whose trial has used it up at the provider.
+func (s *Service) keepDiscount(ctx context.Context, opened checkout, next *Subscription) error {
+	if opened.discountID == uuid.Nil || next.Discount != nil || next.Status != Trialing {
+		return nil
+	}
+	d, err := s.deps.Discounts.Load(ctx, opened.discountID)
+	if err == nil && d.Duration == discount.Once {
+		next.Discount = &Discount{ID: d.ID}
+	}
+	return err
+}
+
+// nextAmount returns the amount of the next regular bill of a subscription, without usage.
+func (s *Service) nextAmount(ctx context.Context, sub Subscription) (int64, error) {
+	amount, own := sub.PriceCents*sub.Quantity, sub.Discount
+	if own == nil || own.EndsAt != nil && !sub.CurrentPeriodEnd.Before(*own.EndsAt) {
+		return amount, nil
+	}
+	d, err := s.deps.Discounts.Load(ctx, own.ID)
+	if err != nil {
+		return 0, err
+	}
+	off, err := s.offOf(ctx, &d, amount, sub.Currency)
+	return amount - off, err
+}
+
+// isWaived reports whether a discount takes everything off for as long as the subscription lasts.
+func (s Subscription) isWaived() bool {
+	return s.Discount != nil && s.Discount.EndsAt == nil && s.discountCents > 0 && s.discountCents == s.PriceCents*s.Quantity
+}
+
+// viewDiscount returns the view of a subscription's discount, or nil without one or after its end.
+func (s *Service) viewDiscount(ctx context.Context, sub Subscription) (*SubscriptionDiscount, error) {
+	own := sub.Discount
+	if own == nil || sub.Status.IsOver() || own.EndsAt != nil && !s.deps.Clock.Now().Before(*own.EndsAt) {
+		return nil, nil //nolint:nilnil // no discount
+	}
+	d, err := s.deps.Discounts.Load(ctx, own.ID)
+	if err != nil {
+		return nil, err
+	}
+	v := &SubscriptionDiscount{
+		Code: d.Code, Name: d.Name.Localize(i18n.Locale(ctx)), PercentOff: discount.PercentView(d.PercentOff), EndsAt: shape.TP(own.EndsAt),
+	}
+	if cents, ok := d.AmountIn(sub.Currency); ok {
+		v.Amount = &money.Money{AmountCents: cents, Currency: sub.Currency}
+	}
+	return v, nil
+}
+
+// RefuseCodeOfDefault refuses a promotion code for the default plan, which is free.
+func (s *Service) RefuseCodeOfDefault(ctx context.Context, plan catalog.Plan, code string) error {
+	if !plan.IsDefault || strings.TrimSpace(code) == "" {
+		return nil
+	}
+	_, err := s.findDiscount(ctx, code, discount.Use{PlanID: plan.ID})
+	return err
+}
+
+// CheckCode refuses a promotion code that a tenant that does not exist yet cannot use.
+func (s *Service) CheckCode(ctx context.Context, plan catalog.Plan, p CheckoutParams) error {
+	price, _ := plan.PriceIn(p.Currency)
+	quantity := int64(1)
+	if plan.PricingType == catalog.PricingSeat {
+		quantity = p.Quantity
+	}
+	_, err := s.findDiscount(ctx, p.PromotionCode, discount.Use{
+		PlanID: plan.ID, PriceCents: price.PriceCents, Quantity: quantity, Currency: p.Currency,
+	})
+	return err
+}
+
+// UsageDiscount returns a function that computes the discount on the usage lines of the next regular
+// invoice, in minor units, or nil without a discount. A percentage is taken off each line; an amount is
+// taken off the plan's fee first.
+func (s *Service) UsageDiscount(ctx context.Context, sub Subscription) (func(lines []int64) int64, error) {
+	own := sub.Discount
+	if own == nil || own.EndsAt != nil && !sub.CurrentPeriodEnd.Before(*own.EndsAt) {
+		return nil, nil //nolint:nilnil // no discount
+	}
+	d, err := s.deps.Discounts.Load(ctx, own.ID)
+	if err != nil {
+		return nil, err
+	}
+	step, err := s.deps.Discounts.Step(ctx, sub.Currency)
+	return func(lines []int64) (off int64) {
+		if d.PercentOff != nil {
+			for _, line := range lines {
+				off += d.Off(line, sub.Currency, step)
+			}
+			return off
+		}
+		total := sub.PriceCents * sub.Quantity
+		fee := total
+		for _, line := range lines {
+			total += line
+		}
+		return max(d.Off(total, sub.Currency, step)-fee, 0)
+	}, err
+}

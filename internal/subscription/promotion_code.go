@@ -1,0 +1,212 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog/discount"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/promo"
+	"github.com/tenantry/tenantry/internal/rest"
+)
+
+// JobDiscount is the kind of job that applies a discount again that the invoice of a trial used up.
+const JobDiscount = "subscription.discount"
+
+// loader loads the subscription of a request.
+type loader func(ctx context.Context) (Subscription, error)
+
+// applyCode redeems a promotion code for a running subscription. It applies from the next invoice and
+// replaces the present code. It rejects a code that cannot be used (promotion_code_invalid).
+//
+// Invariant: the operation holds the redemption before the provider is called, and the redemption is
+// counted in the transaction that stores the new state.
+func (s *Service) applyCode(ctx context.Context, load loader, code string) (Subscription, error) {
+	var want uuid.UUID
+	op, claimed, err := s.claim(ctx, request{
+		load: load,
+		repeats: func(earlier instruction) bool {
+			return earlier.Kind == opDiscount && earlier.DiscountID != uuid.Nil && s.deps.Discounts.Has(ctx, earlier.DiscountID, code)
+		},
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			d, err := s.findDiscount(ctx, code, useOf(sub))
+			if err != nil {
+				return instruction{}, nothingToDo, err
+			}
+			if d == nil {
+				return instruction{}, nothingToDo, errCodeRequired
+			}
+			want = d.ID
+			pspCode, err := s.deps.Discounts.EnsureCode(ctx, *d)
+			return instruction{Kind: opDiscount, DiscountID: want, PSPCodeID: pspCode}, mustSend, err
+		},
+		use:     func(_ context.Context, sub Subscription, _ instruction) (discount.Use, error) { return useOf(sub), nil },
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return op.before, err
+	}
+	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendDiscount(ctx, op)))
+}
+
+// useOf returns the use of a discount by a running subscription.
+func useOf(sub Subscription) discount.Use {
+	return discount.Use{TenantID: sub.TenantID, PlanID: sub.PlanID, PriceCents: sub.PriceCents, Quantity: sub.Quantity, Currency: sub.Currency}
+}
+
+var errCodeRequired = fault.OnField("promotion_code", "validation.required")
+
+// dropCode removes the promotion code of a running subscription, if it has one.
+func (s *Service) dropCode(ctx context.Context, load loader) error {
+	op, claimed, err := s.claim(ctx, request{
+		load:    load,
+		repeats: func(earlier instruction) bool { return earlier.Kind == opDiscount && earlier.DropsDiscount },
+		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
+			if sub.Discount == nil {
+				return instruction{}, nothingToDo, nil
+			}
+			return instruction{Kind: opDiscount, DropsDiscount: true}, mustSend, nil
+		},
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return err
+	}
+	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendDiscount(ctx, op)))
+	return err
+}
+
+func (s *Service) sendDiscount(ctx context.Context, op operation) error {
+	return s.deps.Codes.Set(ctx, op.before.PSPSubscriptionID, op.discountSetting(), op.key())
+}
+
+// enqueueDiscount enqueues JobDiscount if the provider does not have the discount. Call it in the
+// transaction that stores the state.
+func (s *Service) enqueueDiscount(ctx context.Context, sub Subscription) error {
+	if sub.Discount == nil || sub.Discount.PSPID != "" || sub.Status != Trialing {
+		return nil
+	}
+	return s.deps.Jobs.Enqueue(ctx, JobDiscount, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID))
+}
+
+// HandleDiscount handles JobDiscount. The discount is named by its coupon, because its code can be
+// deactivated meanwhile.
+func (s *Service) HandleDiscount(ctx context.Context, job jobs.Job) error {
+	var id string
+	if err := job.Decode(&id); err != nil {
+		return err
+	}
+	op, claimed, err := s.claim(ctx, request{
+		load:    func(ctx context.Context) (Subscription, error) { return s.store.byPSPID(ctx, id) },
+		repeats: isKind(opReapply),
+		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
+			if sub.Discount == nil || sub.Discount.PSPID != "" || sub.Status != Trialing {
+				return instruction{}, nothingToDo, nil
+			}
+			return instruction{Kind: opReapply}, mustSend, nil
+		},
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return err
+	}
+	_, err = s.settle(ctx, op, s.sendReapply(ctx, op))
+	return psp.MarkPermanent(err)
+}
+
+func (s *Service) sendReapply(ctx context.Context, op operation) error {
+	if op.before.Discount == nil {
+		return nil
+	}
+	coupon := discount.Discount{ID: op.before.Discount.ID}.CouponID()
+	return s.deps.Codes.Set(ctx, op.before.PSPSubscriptionID, promo.Setting{CouponID: coupon}, op.key()+"-again")
+}
+
+// reapplyBefore applies a discount again before its trial ends now.
+func (s *Service) reapplyBefore(ctx context.Context, op operation, remote psp.Subscription) error {
+	if op.before.Discount == nil || op.before.Discount.PSPID != "" || remote.DiscountID != "" {
+		return nil
+	}
+	return s.sendReapply(ctx, op)
+}
+
+type codeBody struct {
+	PromotionCode string `json:"promotion_code" minLength:"1" maxLength:"255" doc:"Promotion code, in any case."`
+}
+
+type codeInput struct {
+	tenantInput
+	Body codeBody
+}
+
+// ApplyCode handles POST /subscription/promotion-code.
+func (h *HTTP) ApplyCode(ctx context.Context, in *codeInput) (*rest.Data[*SubscriptionView], error) {
+	return h.answerCode(ctx, h.svc.runningLoader(authz.TenantID(ctx)), in.Body.PromotionCode)
+}
+
+// DropCode handles DELETE /subscription/promotion-code.
+func (h *HTTP) DropCode(ctx context.Context, _ *tenantInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.dropCode(ctx, h.svc.runningLoader(authz.TenantID(ctx)))
+}
+
+func (h *HTTP) answerCode(ctx context.Context, load loader, code string) (*rest.Data[*SubscriptionView], error) {
+	sub, err := h.svc.applyCode(ctx, load, code)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.view(ctx, sub)
+	return rest.OK(v), err
+}
+
+// adminLoader returns a load step for a running subscription of a tenant.
+func (h *HTTP) adminLoader(tenant, subscription string) (loader, error) {
+	tenantID, id, err := pathIDs(tenant, subscription)
+	return func(ctx context.Context) (Subscription, error) {
+		sub, err := h.svc.store.byID(ctx, tenantID, id)
+		if err == nil && !sub.Status.IsRunning() {
+			err = ErrNotFound
+		}
+		return sub, err
+	}, err
+}
+
+// AdminRunningExists is the check of routes that name a running subscription of a tenant.
+func (h *HTTP) AdminRunningExists(ctx context.Context, param func(string) string) error {
+	load, err := h.adminLoader(param("tenant"), param("subscription"))
+	if err == nil {
+		_, err = load(ctx)
+	}
+	return err
+}
+
+type adminSubscriptionInput struct {
+	Tenant       string `path:"tenant" format:"uuid"`
+	Subscription string `path:"subscription" format:"uuid"`
+}
+
+type adminCodeInput struct {
+	adminSubscriptionInput
+	Body codeBody
+}
+
+// AdminApplyCode handles POST /admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code.
+func (h *HTTP) AdminApplyCode(ctx context.Context, in *adminCodeInput) (*rest.Data[*SubscriptionView], error) {
+	load, err := h.adminLoader(in.Tenant, in.Subscription)
+	if err != nil {
+		return nil, err
+	}
+	return h.answerCode(ctx, load, in.Body.PromotionCode)
+}
+
+// AdminDropCode handles DELETE /admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code.
+func (h *HTTP) AdminDropCode(ctx context.Context, in *adminSubscriptionInput) (*rest.NoBody, error) {
+	load, err := h.adminLoader(in.Tenant, in.Subscription)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.NoBody{}, h.svc.dropCode(ctx, load)
+}
