@@ -52,6 +52,7 @@ const (
 	ErrPlanNotAvailableInCurrency           Code = "plan_not_available_in_currency"  // 422: The plan has no price in this currency.
 	ErrPlanNotSellable                      Code = "plan_not_sellable"               // 422: The price differs from the provider's price, is inactive there, or cannot be sold.
 	ErrPreviewOutdated                      Code = "preview_outdated"                // 409: The change would no longer cost the previewed amount. Nothing has changed.
+	ErrPromotionCodeInvalid                 Code = "promotion_code_invalid"          // 422: The promotion code cannot be used.
 	ErrProrationNotSupported                Code = "proration_not_supported"         // 422: The provider cannot compute this change.
 	ErrPSPAmountUnsupported                 Code = "psp_amount_unsupported"          // 422: The provider cannot charge this amount.
 	ErrPSPError                             Code = "psp_error"                       // 502: The payment provider failed or is unavailable. Either nothing has changed, or the result will be synchronized.

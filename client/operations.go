@@ -13,10 +13,12 @@
 //
 //   - AdminAddCurrencies: Add ISO 4217 currencies
 //   - AdminAdjustCredit: Change a tenant's credit
+//   - AdminApplyPromotionCode: Apply a promotion code to a tenant's subscription
 //   - AdminCancelSubscription: Cancel a tenant's subscription
 //   - AdminChangeMemberRole: Change a member's role
 //   - AdminCountPlanCustomers: Count customers of a plan
 //   - AdminCreateCurrency: Create a currency
+//   - AdminCreateDiscount: Create a discount
 //   - AdminCreateFeature: Create a feature
 //   - AdminCreateGrant: Grant units to a tenant
 //   - AdminCreateMeter: Create a meter
@@ -24,8 +26,10 @@
 //   - AdminCreatePlan: Create a plan
 //   - AdminCreateProduct: Create a product
 //   - AdminCreateProviderPrice: Create a price at the payment provider
+//   - AdminCreateSubscription: Create a subscription for a tenant
 //   - AdminCreateTenant: Create a tenant
 //   - AdminDeleteCurrency: Delete a currency
+//   - AdminDeleteDiscount: Delete a discount
 //   - AdminDeleteEntitlement: Delete an entitlement
 //   - AdminDeleteFeature: Delete a feature
 //   - AdminDeleteGrant: Delete a grant
@@ -41,6 +45,7 @@
 //   - AdminInviteMember: Invite a member to a tenant
 //   - AdminLinkPrice: Link a price to the payment provider
 //   - AdminListCurrencies: List currencies
+//   - AdminListDiscounts: List discounts
 //   - AdminListEntitlements: List a plan's entitlements
 //   - AdminListFeatures: List features
 //   - AdminListGrants: List grants of a tenant
@@ -56,7 +61,9 @@
 //   - AdminListQuotas: List a tenant's quotas
 //   - AdminListSubscriptions: List a tenant's subscriptions
 //   - AdminListTenants: List tenants
+//   - AdminMarkPaid: Mark an invoice as paid
 //   - AdminRemoveMember: Remove a member
+//   - AdminRemovePromotionCode: Remove the promotion code of a tenant's subscription
 //   - AdminReplaceEntitlements: Replace a plan's entitlements
 //   - AdminReplacePrices: Replace a plan's prices
 //   - AdminResendInvitation: Resend an invitation
@@ -66,6 +73,7 @@
 //   - AdminSetLimit: Override a limit of a tenant
 //   - AdminShowBilling: Retrieve a tenant's billing status
 //   - AdminShowCredit: Retrieve a tenant's credit
+//   - AdminShowDiscount: Retrieve a discount
 //   - AdminShowFeature: Retrieve a feature
 //   - AdminShowMeter: Retrieve a meter
 //   - AdminShowPack: Retrieve a pack
@@ -75,6 +83,7 @@
 //   - AdminShowUsageSeries: Retrieve a tenant's usage over time
 //   - AdminUnlinkPrice: Unlink a price from the payment provider
 //   - AdminUpdateCurrency: Update a currency
+//   - AdminUpdateDiscount: Update a discount
 //   - AdminUpdateFeature: Update a feature
 //   - AdminUpdateMember: Update a member
 //   - AdminUpdateMeter: Update a meter
@@ -187,6 +196,7 @@
 // tenant:
 //
 //   - AddDomain: Add a domain
+//   - ApplyPromotionCode: Apply a promotion code
 //   - CancelSubscription: Cancel the subscription
 //   - ChangeMemberRole: Change a member's role
 //   - ChangePlan: Change the plan
@@ -231,6 +241,7 @@
 //   - RecordUsageBatch: Record several usage events
 //   - ReleaseReservation: Release a reservation
 //   - RemoveMember: Remove a member
+//   - RemovePromotionCode: Remove the promotion code
 //   - RenameAPIKey: Rename an API key
 //   - ReplayWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the tenant
 //   - ResendInvitation: Resend an invitation

@@ -80,6 +80,12 @@ const (
 	BillingCycleYearly    BillingCycle = "yearly"
 )
 
+// Defines values for Collection.
+const (
+	CollectionCard    Collection = "card"
+	CollectionInvoice Collection = "invoice"
+)
+
 // Defines values for DeliveryError.
 const (
 	DeliveryErrorAddressNotAllowed DeliveryError = "address_not_allowed"
@@ -100,6 +106,13 @@ const (
 const (
 	DisabledReasonFailing DisabledReason = "failing"
 	DisabledReasonGone    DisabledReason = "gone"
+)
+
+// Defines values for DiscountDuration.
+const (
+	DiscountDurationForever   DiscountDuration = "forever"
+	DiscountDurationOnce      DiscountDuration = "once"
+	DiscountDurationRepeating DiscountDuration = "repeating"
 )
 
 // Defines values for DomainStatus.
@@ -165,6 +178,7 @@ const (
 	ErrorCodePlanNotAvailableInCurrency   ErrorCode = "plan_not_available_in_currency"
 	ErrorCodePlanNotSellable              ErrorCode = "plan_not_sellable"
 	ErrorCodePreviewOutdated              ErrorCode = "preview_outdated"
+	ErrorCodePromotionCodeInvalid         ErrorCode = "promotion_code_invalid"
 	ErrorCodeProrationNotSupported        ErrorCode = "proration_not_supported"
 	ErrorCodePspAmountUnsupported         ErrorCode = "psp_amount_unsupported"
 	ErrorCodePspError                     ErrorCode = "psp_error"
@@ -449,6 +463,12 @@ const (
 	ListAuditLogParamsSortMinusCreatedAt ListAuditLogParamsSort = "-created_at"
 )
 
+// Defines values for AdminListDiscountsParamsSort.
+const (
+	AdminListDiscountsParamsSortCreatedAt      AdminListDiscountsParamsSort = "created_at"
+	AdminListDiscountsParamsSortMinusCreatedAt AdminListDiscountsParamsSort = "-created_at"
+)
+
 // Defines values for AdminListFeaturesParamsSort.
 const (
 	AdminListFeaturesParamsSortCode           AdminListFeaturesParamsSort = "code"
@@ -709,6 +729,48 @@ type AdminCreateCurrencyRequest struct {
 // AdminCreateCurrencyRequestMinorUnits Number of decimal places of an amount.
 type AdminCreateCurrencyRequestMinorUnits int
 
+// AdminCreateDiscountRequest defines model for AdminCreateDiscountRequest.
+type AdminCreateDiscountRequest struct {
+	// Amounts Amount off by currency.
+	Amounts nullable.Nullable[[]AmountFields] `json:"amounts,omitempty"`
+
+	// Code Unique regardless of case, also among inactive codes.
+	Code string `json:"code"`
+
+	// Duration How long a discount applies: to the first invoice above 0, to the invoices of some months, or forever.
+	Duration DiscountDuration `json:"duration"`
+
+	// EndsAt In the future and after starts_at.
+	EndsAt nullable.Nullable[time.Time] `json:"ends_at,omitempty"`
+
+	// FirstPurchaseOnly Whether only tenants without a paid invoice above 0 can use the code.
+	FirstPurchaseOnly *bool `json:"first_purchase_only,omitempty"`
+
+	// IsActive Whether the code can be used.
+	IsActive *bool `json:"is_active,omitempty"`
+
+	// MaxPerTenant Default: 1. Null for no maximum.
+	MaxPerTenant nullable.Nullable[int64] `json:"max_per_tenant,omitempty"`
+
+	// MaxRedemptions Null for no maximum.
+	MaxRedemptions nullable.Nullable[int64] `json:"max_redemptions,omitempty"`
+
+	// Months Required for repeating, otherwise not allowed.
+	Months nullable.Nullable[int] `json:"months,omitempty"`
+
+	// Name Text by language. Null or empty if a language does not have a text.
+	Name TranslatedName `json:"name"`
+
+	// PercentOff Percentage off, with at most two decimals. Exactly one of percent_off and amounts is required.
+	PercentOff nullable.Nullable[json.Number] `json:"percent_off,omitempty"`
+
+	// PlanIds Plans that the code is for. Empty for all plans.
+	PlanIds nullable.Nullable[[]string] `json:"plan_ids,omitempty"`
+
+	// StartsAt Time from which the code can be used. Null for no limit.
+	StartsAt nullable.Nullable[time.Time] `json:"starts_at,omitempty"`
+}
+
 // AdminCreateFeatureRequest defines model for AdminCreateFeatureRequest.
 type AdminCreateFeatureRequest struct {
 	// Code Stable identifier for use in code.
@@ -877,6 +939,36 @@ type AdminCreateProviderPriceRequest struct {
 	ProductID string `json:"product_id"`
 }
 
+// AdminCreateSubscriptionRequest defines model for AdminCreateSubscriptionRequest.
+type AdminCreateSubscriptionRequest struct {
+	// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+	Collection *Collection `json:"collection,omitempty"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// DaysUntilDue Number of days to pay a sent invoice. Default: 30. No effect with card.
+	DaysUntilDue *int64 `json:"days_until_due,omitempty"`
+
+	// PlanID ID of the plan.
+	PlanID string `json:"plan_id"`
+
+	// PriceCents Custom price per unit, in minor units. Default: the list price.
+	PriceCents *int64 `json:"price_cents,omitempty"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
+	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
+
+	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// TrialDays Length of the trial. Default: 0. The plan's own trial does not apply.
+	TrialDays *int64 `json:"trial_days,omitempty"`
+}
+
 // AdminCreateTenantRequest defines model for AdminCreateTenantRequest.
 type AdminCreateTenantRequest struct {
 	// Address Postal address. Can have several lines.
@@ -988,6 +1080,76 @@ type AdminCurrencyList struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// AdminDiscount defines model for AdminDiscount.
+type AdminDiscount struct {
+	// Amounts Amount off by currency. Empty for a percentage.
+	Amounts []DiscountAmount `json:"amounts"`
+
+	// Code Stable identifier for use in code.
+	Code string `json:"code"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Duration How long a discount applies: to the first invoice above 0, to the invoices of some months, or forever.
+	Duration DiscountDuration `json:"duration"`
+
+	// EndsAt Time until which the code can be used, in UTC. Null for no limit.
+	EndsAt nullable.Nullable[time.Time] `json:"ends_at"`
+
+	// FirstPurchaseOnly Whether only tenants without a paid invoice above 0 can use the code.
+	FirstPurchaseOnly bool `json:"first_purchase_only"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// IsActive Whether the code can be used.
+	IsActive bool `json:"is_active"`
+
+	// MaxPerTenant Null for no maximum.
+	MaxPerTenant nullable.Nullable[int64] `json:"max_per_tenant"`
+
+	// MaxRedemptions Null for no maximum.
+	MaxRedemptions nullable.Nullable[int64] `json:"max_redemptions"`
+
+	// Months Number of months from the redemption. Null unless the duration is repeating.
+	Months nullable.Nullable[int] `json:"months"`
+
+	// PercentOff Percentage off. Null for amounts.
+	PercentOff nullable.Nullable[json.Number] `json:"percent_off"`
+
+	// PlanIds Plans that the code is for. Empty for all plans.
+	PlanIds []string `json:"plan_ids"`
+
+	// Redemptions How often the code was redeemed. Never decreases.
+	Redemptions int64 `json:"redemptions"`
+
+	// StartsAt Time from which the code can be used, in UTC. Null for no limit.
+	StartsAt nullable.Nullable[time.Time] `json:"starts_at"`
+
+	// Translations Texts by language.
+	Translations map[string]DiscountTexts `json:"translations"`
+
+	// UpdatedAt Time of the last update, in UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AdminDiscountAnswer defines model for AdminDiscountAnswer.
+type AdminDiscountAnswer struct {
+	Data AdminDiscount `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// AdminDiscountPage defines model for AdminDiscountPage.
+type AdminDiscountPage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminDiscount `json:"data"`
+	Links PageLinks       `json:"links"`
+	Meta  PageMeta        `json:"meta"`
+}
+
 // AdminEntitlement defines model for AdminEntitlement.
 type AdminEntitlement struct {
 	// CreatedAt Time of creation, in UTC.
@@ -1066,6 +1228,15 @@ type AdminFeaturePage struct {
 	Data  []AdminFeature `json:"data"`
 	Links PageLinks      `json:"links"`
 	Meta  PageMeta       `json:"meta"`
+}
+
+// AdminMarkPaidRequest defines model for AdminMarkPaidRequest.
+type AdminMarkPaidRequest struct {
+	// PaidOn Day of the payment, not in the future. Default: today.
+	PaidOn *Date `json:"paid_on,omitempty"`
+
+	// Reference Reference of the payment, such as the number of a transfer.
+	Reference *string `json:"reference,omitempty"`
 }
 
 // AdminMeter defines model for AdminMeter.
@@ -1517,6 +1688,48 @@ type AdminUpdateCurrencyRequest struct {
 // AdminUpdateCurrencyRequestMinorUnits Number of decimal places. Cannot be changed while amounts in the currency exist.
 type AdminUpdateCurrencyRequestMinorUnits int
 
+// AdminUpdateDiscountRequest defines model for AdminUpdateDiscountRequest.
+type AdminUpdateDiscountRequest struct {
+	// Amounts Cannot be changed.
+	Amounts interface{} `json:"amounts,omitempty"`
+
+	// Code Cannot be changed.
+	Code interface{} `json:"code,omitempty"`
+
+	// Duration Cannot be changed.
+	Duration interface{} `json:"duration,omitempty"`
+
+	// EndsAt Cannot be changed.
+	EndsAt interface{} `json:"ends_at,omitempty"`
+
+	// FirstPurchaseOnly Cannot be changed.
+	FirstPurchaseOnly interface{} `json:"first_purchase_only,omitempty"`
+
+	// IsActive Whether the code can be used.
+	IsActive *bool `json:"is_active,omitempty"`
+
+	// MaxPerTenant Cannot be changed.
+	MaxPerTenant interface{} `json:"max_per_tenant,omitempty"`
+
+	// MaxRedemptions Cannot be changed.
+	MaxRedemptions interface{} `json:"max_redemptions,omitempty"`
+
+	// Months Cannot be changed.
+	Months interface{} `json:"months,omitempty"`
+
+	// Name Text by language. Null or empty if a language does not have a text.
+	Name *TranslatedNameChange `json:"name,omitempty"`
+
+	// PercentOff Cannot be changed.
+	PercentOff interface{} `json:"percent_off,omitempty"`
+
+	// PlanIds Cannot be changed.
+	PlanIds interface{} `json:"plan_ids,omitempty"`
+
+	// StartsAt Cannot be changed.
+	StartsAt interface{} `json:"starts_at,omitempty"`
+}
+
 // AdminUpdateFeatureRequest defines model for AdminUpdateFeatureRequest.
 type AdminUpdateFeatureRequest struct {
 	// Code Stable identifier for use in code. The code of a system feature cannot be changed.
@@ -1672,7 +1885,19 @@ type AdminUpdateProductRequest struct {
 
 // AdminUpdateSubscriptionRequest defines model for AdminUpdateSubscriptionRequest.
 type AdminUpdateSubscriptionRequest struct {
-	// TrialEndsAt New end of the trial: a time in the future, at most 730 days after the start of the subscription, or the word now.
+	// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+	Collection *Collection `json:"collection,omitempty"`
+
+	// DaysUntilDue Number of days to pay a sent invoice. No effect with card.
+	DaysUntilDue *int64 `json:"days_until_due,omitempty"`
+
+	// PurchaseOrder The customer's purchase order, which appears on later invoices. Null removes it.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
+
+	// Quantity Number of seats of a per-seat plan. The change takes effect and is invoiced immediately.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// TrialEndsAt New end of the trial: a time in the future, at most 730 days after the start of the subscription, or the word now. Requires tenants.manage.
 	TrialEndsAt *string `json:"trial_ends_at,omitempty"`
 }
 
@@ -1715,6 +1940,15 @@ type AdminUpdateTenantRequest struct {
 
 // Aggregation How the events of a period are combined into one value.
 type Aggregation string
+
+// AmountFields defines model for AmountFields.
+type AmountFields struct {
+	// AmountCents In minor units of the currency.
+	AmountCents int64 `json:"amount_cents"`
+
+	// Currency ISO 4217 code of an existing currency. Unique in the list.
+	Currency string `json:"currency"`
+}
 
 // AuditEntry defines model for AuditEntry.
 type AuditEntry struct {
@@ -1933,6 +2167,9 @@ type ChangePlanRequest struct {
 	// NewPlanID ID of the new plan.
 	NewPlanID string `json:"new_plan_id"`
 
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
 	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
 	Quantity *int64 `json:"quantity,omitempty"`
 
@@ -1979,6 +2216,15 @@ type CheckoutAnswer struct {
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
+
+// CodeBody defines model for CodeBody.
+type CodeBody struct {
+	// PromotionCode Promotion code, in any case.
+	PromotionCode string `json:"promotion_code"`
+}
+
+// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+type Collection string
 
 // CompleteLoginRequest defines model for CompleteLoginRequest.
 type CompleteLoginRequest struct {
@@ -2033,6 +2279,9 @@ type CostEstimate struct {
 	// Currency ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
+	// DiscountCents Amount that a promotion code takes off. An amount is taken off the plan's fee first, so that this is the rest.
+	DiscountCents int64 `json:"discount_cents"`
+
 	// IsEstimate Always true.
 	IsEstimate bool `json:"is_estimate"`
 
@@ -2048,7 +2297,7 @@ type CostEstimate struct {
 	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 
-	// TotalAmountCents Sum of all lines, in minor units of the currency.
+	// TotalAmountCents Sum of the lines less the discount.
 	TotalAmountCents int64 `json:"total_amount_cents"`
 }
 
@@ -2118,6 +2367,9 @@ type CreateCheckoutRequest struct {
 
 	// PlanID ID of the plan.
 	PlanID string `json:"plan_id"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
 
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
@@ -2419,6 +2671,24 @@ type DeliveryStatus string
 
 // DisabledReason Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).
 type DisabledReason string
+
+// DiscountAmount defines model for DiscountAmount.
+type DiscountAmount struct {
+	// AmountCents In minor units of the currency.
+	AmountCents int64 `json:"amount_cents"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+}
+
+// DiscountDuration How long a discount applies: to the first invoice above 0, to the invoices of some months, or forever.
+type DiscountDuration string
+
+// DiscountTexts defines model for DiscountTexts.
+type DiscountTexts struct {
+	// Name Display name.
+	Name string `json:"name"`
+}
 
 // DomainStatus Status of a domain.
 type DomainStatus string
@@ -2844,8 +3114,14 @@ type Invoice struct {
 	// PaidAt Time of payment, in UTC. Null if the invoice is not paid.
 	PaidAt nullable.Nullable[time.Time] `json:"paid_at"`
 
+	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform.
+	PaidOn nullable.Nullable[Date] `json:"paid_on"`
+
 	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
+
+	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform.
+	PaymentReference nullable.Nullable[string] `json:"payment_reference"`
 
 	// PdfURL Relative URL of the PDF. Null if the PDF is not available.
 	PdfURL nullable.Nullable[string] `json:"pdf_url"`
@@ -2855,6 +3131,9 @@ type Invoice struct {
 
 	// PspPaymentIntentID ID of the payment at the payment provider. Null if not available.
 	PspPaymentIntentID nullable.Nullable[string] `json:"psp_payment_intent_id"`
+
+	// PurchaseOrder The customer's purchase order.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
 
 	// Status Status of an invoice. Paid, void and uncollectible are final.
 	Status InvoiceStatus `json:"status"`
@@ -4120,6 +4399,9 @@ type PreviewCheckoutRequest struct {
 	// PlanID ID of the plan.
 	PlanID string `json:"plan_id"`
 
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
@@ -4140,6 +4422,9 @@ type PreviewOnboardingRequest struct {
 
 	// PlanSlug Slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
 
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
@@ -4813,6 +5098,9 @@ type RetryCheckoutRequest struct {
 	// PlanSlug Slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
 
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 }
@@ -5043,6 +5331,9 @@ type StartOnboardingRequest struct {
 	// PostalCode Postal code.
 	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
 
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
@@ -5060,6 +5351,9 @@ type StartTrialRequest struct {
 
 	// PlanID ID of the plan.
 	PlanID string `json:"plan_id"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
 
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
@@ -5207,6 +5501,9 @@ type Subscription struct {
 	// CancellationReason Reason given for the cancellation. Null if not given.
 	CancellationReason nullable.Nullable[string] `json:"cancellation_reason"`
 
+	// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+	Collection Collection `json:"collection"`
+
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
@@ -5218,6 +5515,15 @@ type Subscription struct {
 
 	// CurrentPeriodStart Start of the current billing period, in UTC.
 	CurrentPeriodStart time.Time `json:"current_period_start"`
+
+	// CustomPrice Whether the present price was agreed with the customer and differs from the list price.
+	CustomPrice bool `json:"custom_price"`
+
+	// DaysUntilDue Number of days to pay an invoice. Null for card.
+	DaysUntilDue nullable.Nullable[int64] `json:"days_until_due"`
+
+	// Discount Discount of the next invoices. Null without one. The price is the full price.
+	Discount nullable.Nullable[SubscriptionDiscount] `json:"discount"`
 
 	// FeaturesUntil End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period.
 	FeaturesUntil nullable.Nullable[time.Time] `json:"features_until"`
@@ -5241,6 +5547,9 @@ type Subscription struct {
 	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
 	PriceCents int64 `json:"price_cents"`
 
+	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
+
 	// Quantity Number of seats. 1 for plans that are not billed per seat.
 	Quantity int64 `json:"quantity"`
 
@@ -5261,6 +5570,24 @@ type SubscriptionAnswer struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// SubscriptionDiscount defines model for SubscriptionDiscount.
+type SubscriptionDiscount struct {
+	// Amount Amount off. Null for a percentage.
+	Amount nullable.Nullable[Money] `json:"amount"`
+
+	// Code Promotion code.
+	Code string `json:"code"`
+
+	// EndsAt End of a discount for some months. It applies to periods that begin before. Null for other discounts.
+	EndsAt nullable.Nullable[time.Time] `json:"ends_at"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// PercentOff Percentage off. Null for an amount.
+	PercentOff nullable.Nullable[json.Number] `json:"percent_off"`
 }
 
 // SubscriptionFigures defines model for SubscriptionFigures.
@@ -6461,6 +6788,33 @@ type ListAuditLogParams struct {
 // ListAuditLogParamsSort defines parameters for ListAuditLog.
 type ListAuditLogParamsSort string
 
+// AdminListDiscountsParams defines parameters for AdminListDiscounts.
+type AdminListDiscountsParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterCode Exact match.
+	FilterCode *string `form:"filter[code],omitempty" json:"filter[code],omitempty"`
+
+	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
+	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
+
+	// FilterCreatedBefore End, inclusive: a datetime, or a date in UTC.
+	FilterCreatedBefore *FilterCreatedBefore `form:"filter[created_before],omitempty" json:"filter[created_before],omitempty"`
+
+	// FilterIsActive Exact match. 1 and 0 are accepted too.
+	FilterIsActive *bool `form:"filter[is_active],omitempty" json:"filter[is_active],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListDiscountsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListDiscountsParamsSort defines parameters for AdminListDiscounts.
+type AdminListDiscountsParamsSort string
+
 // AdminListFeaturesParams defines parameters for AdminListFeatures.
 type AdminListFeaturesParams struct {
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
@@ -6767,6 +7121,12 @@ type AdminListSubscriptionsParams struct {
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
+// AdminCreateSubscriptionParams defines parameters for AdminCreateSubscription.
+type AdminCreateSubscriptionParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ShowTenantTimelineParams defines parameters for ShowTenantTimeline.
 type ShowTenantTimelineParams struct {
 	// Kind Return only entries of this kind. Default: all kinds.
@@ -6973,6 +7333,9 @@ type PreviewChangeParams struct {
 	// NewPlanID ID of the new plan.
 	NewPlanID string `form:"new_plan_id" json:"new_plan_id"`
 
+	// PromotionCode Promotion code, in any case.
+	PromotionCode *string `form:"promotion_code,omitempty" json:"promotion_code,omitempty"`
+
 	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
 	Quantity *int64 `form:"quantity,omitempty" json:"quantity,omitempty"`
 }
@@ -7090,6 +7453,12 @@ type AdminAddCurrenciesJSONRequestBody = AdminAddCurrenciesRequest
 // AdminUpdateCurrencyJSONRequestBody defines body for AdminUpdateCurrency for application/json ContentType.
 type AdminUpdateCurrencyJSONRequestBody = AdminUpdateCurrencyRequest
 
+// AdminCreateDiscountJSONRequestBody defines body for AdminCreateDiscount for application/json ContentType.
+type AdminCreateDiscountJSONRequestBody = AdminCreateDiscountRequest
+
+// AdminUpdateDiscountJSONRequestBody defines body for AdminUpdateDiscount for application/json ContentType.
+type AdminUpdateDiscountJSONRequestBody = AdminUpdateDiscountRequest
+
 // AdminCreateFeatureJSONRequestBody defines body for AdminCreateFeature for application/json ContentType.
 type AdminCreateFeatureJSONRequestBody = AdminCreateFeatureRequest
 
@@ -7153,6 +7522,9 @@ type AdminCreateGrantJSONRequestBody = AdminCreateGrantRequest
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
 
+// AdminMarkPaidJSONRequestBody defines body for AdminMarkPaid for application/json ContentType.
+type AdminMarkPaidJSONRequestBody = AdminMarkPaidRequest
+
 // AdminSetLimitJSONRequestBody defines body for AdminSetLimit for application/json ContentType.
 type AdminSetLimitJSONRequestBody = AdminSetLimitRequest
 
@@ -7162,11 +7534,17 @@ type AdminUpdateMemberJSONRequestBody = AdminUpdateMemberRequest
 // AdminChangeMemberRoleJSONRequestBody defines body for AdminChangeMemberRole for application/json ContentType.
 type AdminChangeMemberRoleJSONRequestBody = MemberRoleInput
 
+// AdminCreateSubscriptionJSONRequestBody defines body for AdminCreateSubscription for application/json ContentType.
+type AdminCreateSubscriptionJSONRequestBody = AdminCreateSubscriptionRequest
+
 // AdminUpdateSubscriptionJSONRequestBody defines body for AdminUpdateSubscription for application/json ContentType.
 type AdminUpdateSubscriptionJSONRequestBody = AdminUpdateSubscriptionRequest
 
 // AdminCancelSubscriptionJSONRequestBody defines body for AdminCancelSubscription for application/json ContentType.
 type AdminCancelSubscriptionJSONRequestBody = AdminCancelSubscriptionRequest
+
+// AdminApplyPromotionCodeJSONRequestBody defines body for AdminApplyPromotionCode for application/json ContentType.
+type AdminApplyPromotionCodeJSONRequestBody = CodeBody
 
 // CreatePlatformWebhookEndpointJSONRequestBody defines body for CreatePlatformWebhookEndpoint for application/json ContentType.
 type CreatePlatformWebhookEndpointJSONRequestBody = CreatePlatformWebhookEndpointRequest
@@ -7287,6 +7665,9 @@ type CancelSubscriptionJSONRequestBody = CancelSubscriptionRequest
 
 // ChangePlanJSONRequestBody defines body for ChangePlan for application/json ContentType.
 type ChangePlanJSONRequestBody = ChangePlanRequest
+
+// ApplyPromotionCodeJSONRequestBody defines body for ApplyPromotionCode for application/json ContentType.
+type ApplyPromotionCodeJSONRequestBody = CodeBody
 
 // StartTrialJSONRequestBody defines body for StartTrial for application/json ContentType.
 type StartTrialJSONRequestBody = StartTrialRequest
@@ -7550,6 +7931,60 @@ func (c *Client) AdminDeleteCurrency(ctx context.Context, currency string) error
 func (c *Client) AdminUpdateCurrency(ctx context.Context, currency string, body AdminUpdateCurrencyRequest) (*AdminCurrencyAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/currencies/%s", segment(currency)), body: body}
 	return decode[AdminCurrencyAnswer](c.send(ctx, r))
+}
+
+// AdminListDiscounts is GET /api/v1/admin/discounts: List discounts.
+func (c *Client) AdminListDiscounts(ctx context.Context, params *AdminListDiscountsParams) (*AdminDiscountPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterCode != nil {
+			query.Set("filter[code]", text(*params.FilterCode))
+		}
+		if params.FilterCreatedAfter != nil {
+			query.Set("filter[created_after]", text(*params.FilterCreatedAfter))
+		}
+		if params.FilterCreatedBefore != nil {
+			query.Set("filter[created_before]", text(*params.FilterCreatedBefore))
+		}
+		if params.FilterIsActive != nil {
+			query.Set("filter[is_active]", text(*params.FilterIsActive))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/discounts", query: query}
+	return decode[AdminDiscountPage](c.send(ctx, r))
+}
+
+// AdminCreateDiscount is POST /api/v1/admin/discounts: Create a discount.
+func (c *Client) AdminCreateDiscount(ctx context.Context, body AdminCreateDiscountRequest) (*AdminDiscountAnswer, error) {
+	r := call{method: http.MethodPost, path: "/api/v1/admin/discounts", body: body}
+	return decode[AdminDiscountAnswer](c.send(ctx, r))
+}
+
+// AdminDeleteDiscount is DELETE /api/v1/admin/discounts/{discount}: Delete a discount.
+func (c *Client) AdminDeleteDiscount(ctx context.Context, discount string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/discounts/%s", segment(discount))}
+	return done(c.send(ctx, r))
+}
+
+// AdminShowDiscount is GET /api/v1/admin/discounts/{discount}: Retrieve a discount.
+func (c *Client) AdminShowDiscount(ctx context.Context, discount string) (*AdminDiscountAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/discounts/%s", segment(discount))}
+	return decode[AdminDiscountAnswer](c.send(ctx, r))
+}
+
+// AdminUpdateDiscount is PATCH /api/v1/admin/discounts/{discount}: Update a discount.
+func (c *Client) AdminUpdateDiscount(ctx context.Context, discount string, body AdminUpdateDiscountRequest) (*AdminDiscountAnswer, error) {
+	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/discounts/%s", segment(discount)), body: body}
+	return decode[AdminDiscountAnswer](c.send(ctx, r))
 }
 
 // AdminDeleteEntitlement is DELETE /api/v1/admin/entitlements/{entitlement}: Delete an entitlement.
@@ -8142,6 +8577,12 @@ func (c *Client) AdminResendInvitation(ctx context.Context, tenant string, invit
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
 }
 
+// AdminMarkPaid is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid: Mark an invoice as paid.
+func (c *Client) AdminMarkPaid(ctx context.Context, tenant string, invoice string, body AdminMarkPaidRequest) (*InvoiceAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/mark-paid", segment(tenant), segment(invoice)), body: body}
+	return decode[InvoiceAnswer](c.send(ctx, r))
+}
+
 // AdminVoidInvoice is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/void: Void an invoice.
 func (c *Client) AdminVoidInvoice(ctx context.Context, tenant string, invoice string) (*InvoiceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/void", segment(tenant), segment(invoice))}
@@ -8226,6 +8667,12 @@ func (c *Client) AdminListSubscriptions(ctx context.Context, tenant string, para
 	return decode[SubscriptionList](c.send(ctx, r))
 }
 
+// AdminCreateSubscription is POST /api/v1/admin/tenants/{tenant}/subscriptions: Create a subscription for a tenant.
+func (c *Client) AdminCreateSubscription(ctx context.Context, tenant string, body AdminCreateSubscriptionRequest) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions", segment(tenant)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
+}
+
 // AdminUpdateSubscription is PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}: Update a tenant's subscription.
 func (c *Client) AdminUpdateSubscription(ctx context.Context, tenant string, subscription string, body AdminUpdateSubscriptionRequest) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s", segment(tenant), segment(subscription)), body: body}
@@ -8235,6 +8682,18 @@ func (c *Client) AdminUpdateSubscription(ctx context.Context, tenant string, sub
 // AdminCancelSubscription is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel: Cancel a tenant's subscription.
 func (c *Client) AdminCancelSubscription(ctx context.Context, tenant string, subscription string, body AdminCancelSubscriptionRequest) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/cancel", segment(tenant), segment(subscription)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
+}
+
+// AdminRemovePromotionCode is DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code: Remove the promotion code of a tenant's subscription.
+func (c *Client) AdminRemovePromotionCode(ctx context.Context, tenant string, subscription string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/promotion-code", segment(tenant), segment(subscription))}
+	return done(c.send(ctx, r))
+}
+
+// AdminApplyPromotionCode is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code: Apply a promotion code to a tenant's subscription.
+func (c *Client) AdminApplyPromotionCode(ctx context.Context, tenant string, subscription string, body CodeBody) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/promotion-code", segment(tenant), segment(subscription)), body: body}
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
@@ -8948,12 +9407,27 @@ func (c *Client) PreviewChange(ctx context.Context, tenantID string, params *Pre
 	query := url.Values{}
 	if params != nil {
 		query.Set("new_plan_id", text(params.NewPlanID))
+		if params.PromotionCode != nil {
+			query.Set("promotion_code", text(*params.PromotionCode))
+		}
 		if params.Quantity != nil {
 			query.Set("quantity", text(*params.Quantity))
 		}
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/preview-change", segment(tenantID)), query: query}
 	return decode[ChangePreviewAnswer](c.send(ctx, r))
+}
+
+// RemovePromotionCode is DELETE /api/v1/tenant/{tenantId}/subscription/promotion-code: Remove the promotion code.
+func (c *Client) RemovePromotionCode(ctx context.Context, tenantID string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/promotion-code", segment(tenantID))}
+	return done(c.send(ctx, r))
+}
+
+// ApplyPromotionCode is POST /api/v1/tenant/{tenantId}/subscription/promotion-code: Apply a promotion code.
+func (c *Client) ApplyPromotionCode(ctx context.Context, tenantID string, body CodeBody) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/promotion-code", segment(tenantID)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
 // ResumeSubscription is POST /api/v1/tenant/{tenantId}/subscription/resume: Resume the subscription.
@@ -9479,6 +9953,35 @@ func (c *Client) ListAuditLogAll(ctx context.Context, params *ListAuditLogParams
 			page, err := c.ListAuditLog(ctx, &p)
 			if err != nil {
 				yield(AuditEntry{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListDiscountsAll goes through all pages of AdminListDiscounts. It ends after the first error.
+func (c *Client) AdminListDiscountsAll(ctx context.Context, params *AdminListDiscountsParams) iter.Seq2[AdminDiscount, error] {
+	return func(yield func(AdminDiscount, error) bool) {
+		var p AdminListDiscountsParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListDiscounts(ctx, &p)
+			if err != nil {
+				yield(AdminDiscount{}, err)
 				return
 			}
 			for _, one := range page.Data {
