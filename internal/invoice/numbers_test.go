@@ -21,6 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
@@ -44,7 +45,15 @@ func (books) ListInvoices(context.Context, psp.InvoiceQuery) (psp.InvoicePage, e
 	return psp.InvoicePage{}, nil
 }
 
-func (books) PayInvoice(context.Context, string, string) error   { return nil }
+func (books) PayInvoice(context.Context, string, string) error                       { return nil }
+func (books) MarkPaid(context.Context, string, string) error                         { return nil }
+func (books) FinalizeInvoice(context.Context, string) error                          { return nil }
+func (books) HasEnded(context.Context, string) (bool, error)                         { return false, nil }
+func (books) InvoiceReminder(context.Context, string, string, letters.Invoice) error { return nil }
+func (books) Invoice(context.Context, string, string, letters.Invoice, ...mail.Attachment) error {
+	return nil
+}
+
 func (books) VoidInvoice(context.Context, string, string) error  { return nil }
 func (books) SubscriptionEvent(context.Context, psp.Event) error { return nil }
 func (books) PaymentFailed(context.Context, string, string, letters.PaymentFailed) error {

@@ -11,10 +11,11 @@ import (
 // (https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses). A payment method
 // that later pays an invoice becomes the default of the subscription.
 func (c *Client) CreateSubscription(ctx context.Context, p CheckoutParams) (Subscription, error) {
-	return c.createSubscription(ctx, p, newSubscriptionParams(p))
+	return c.CreateSubscriptionWith(ctx, p, p.SubscriptionParams())
 }
 
-func (c *Client) createSubscription(ctx context.Context, p CheckoutParams, params *stripe.SubscriptionCreateParams) (Subscription, error) {
+// CreateSubscriptionWith is CreateSubscription with parameters that were changed by the caller.
+func (c *Client) CreateSubscriptionWith(ctx context.Context, p CheckoutParams, params *stripe.SubscriptionCreateParams) (Subscription, error) {
 	return writeOnce(ctx, c, "create subscription", p.Key, func(ctx context.Context) (Subscription, error) {
 		s, err := c.api.V1Subscriptions.Create(ctx, params)
 		if err != nil {
@@ -26,7 +27,8 @@ func (c *Client) createSubscription(ctx context.Context, p CheckoutParams, param
 	})
 }
 
-func newSubscriptionParams(p CheckoutParams) *stripe.SubscriptionCreateParams {
+// SubscriptionParams returns the parameters of CreateSubscription.
+func (p CheckoutParams) SubscriptionParams() *stripe.SubscriptionCreateParams {
 	params := &stripe.SubscriptionCreateParams{
 		Params:   idempotencyParams(p.Key),
 		Customer: stripe.String(p.CustomerID),

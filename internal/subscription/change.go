@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/contracts"
 )
 
 // changeParams is a tenant's request to change to another plan.
@@ -202,7 +203,7 @@ func (s *Service) sendChange(ctx context.Context, op operation) error {
 	change := op.change()
 	metadata := map[string]string{metaPlan: op.PlanID.String()}
 	if !op.isSeatsOnly() {
-		metadata[psp.MetaCustomPrice] = ""
+		metadata[contracts.MetaCustomPrice] = ""
 	}
 	_, err := s.deps.Provider.ChangeSubscription(ctx, change, metadata, op.key())
 	// Pending updates do not take discounts

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/contracts"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -79,7 +80,7 @@ func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p cont
 	k.Key = c.id.String()
 	k.Metadata = bought.metadata(c.id)
 	addTerms(k.Metadata, p)
-	remote, err := s.deps.Provider.CreateContract(ctx, k)
+	remote, err := s.deps.Contracts.Create(ctx, k)
 	if err != nil {
 		err = errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, isRefusal(err)))
 		return Subscription{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
@@ -107,20 +108,20 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 // addTerms adds the terms of a contract that the provider does not know to its metadata.
 func addTerms(metadata map[string]string, p contractRequest) {
 	if p.Terms.PurchaseOrder != "" {
-		metadata[psp.MetaPurchaseOrder] = p.Terms.PurchaseOrder
+		metadata[contracts.MetaPurchaseOrder] = p.Terms.PurchaseOrder
 	}
 	if p.CustomPrice != nil {
-		metadata[psp.MetaCustomPrice] = isCustom
+		metadata[contracts.MetaCustomPrice] = isCustom
 	}
 }
 
-// isCustom is the value of psp.MetaCustomPrice.
+// isCustom is the value of contracts.MetaCustomPrice.
 const isCustom = "true"
 
 // contractParams returns the parameters of a contract, except the key and the metadata. It creates
 // the customer, the product and the price at the provider if they are missing.
-func (s *Service) contractParams(ctx context.Context, bought purchase, p contractRequest) (psp.Contract, error) {
-	k := psp.Contract{IsSent: p.Terms.IsSent(), DaysUntilDue: p.Terms.DaysUntilDue, CheckoutParams: psp.CheckoutParams{
+func (s *Service) contractParams(ctx context.Context, bought purchase, p contractRequest) (contracts.Params, error) {
+	k := contracts.Params{IsSent: p.Terms.IsSent(), DaysUntilDue: p.Terms.DaysUntilDue, CheckoutParams: psp.CheckoutParams{
 		Quantity: bought.quantity, TrialDays: p.TrialDays, InvoicesMonthly: bought.plan.Interval.LongerThanMonth(),
 		TrialWithoutCard: p.TrialDays > 0 && !p.Terms.IsSent(),
 	}}
@@ -145,14 +146,14 @@ func (s *Service) contractParams(ctx context.Context, bought purchase, p contrac
 	if k.IsSent {
 		return k, s.prepareSending(ctx, bought.tenant.ID)
 	}
-	k.PaymentMethodID, err = s.deps.Provider.SavedPaymentMethod(ctx, k.CustomerID)
+	k.PaymentMethodID, err = s.deps.Contracts.SavedPaymentMethod(ctx, k.CustomerID)
 	return k, err
 }
 
 // customPrice returns the price of a selection as a price of one subscription.
-func (s *Service) customPrice(ctx context.Context, of selection) (*psp.CustomPrice, error) {
+func (s *Service) customPrice(ctx context.Context, of selection) (*contracts.CustomPrice, error) {
 	product, err := s.deps.Prices.EnsureProduct(ctx, of.plan)
-	return &psp.CustomPrice{
+	return &contracts.CustomPrice{
 		ProductID: product, Amount: of.price.PriceCents, Currency: of.price.Currency,
 		IntervalUnit: of.plan.Interval.Unit, IntervalCount: int64(of.plan.Interval.Count),
 	}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/contracts"
 	"github.com/tenantry/tenantry/internal/psp/items"
 	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
@@ -67,6 +68,7 @@ type Deps struct {
 	Prices       *pricelink.Service
 	Discounts    *discount.Service
 	Codes        promo.Codes
+	Contracts    contracts.Contracts
 	Metering     metering
 	Usage        usageReporter
 	Audit        *audit.Log

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/contracts"
 )
 
 // The ways in which a customer pays: with a card or another saved payment method that is charged
@@ -41,7 +42,7 @@ func (t Terms) days() *int64 {
 
 // newTerms returns the terms of the provider's subscription.
 func newTerms(remote psp.Subscription) Terms {
-	t := Terms{Collection: collectCard, PurchaseOrder: remote.Metadata[psp.MetaPurchaseOrder]}
+	t := Terms{Collection: collectCard, PurchaseOrder: remote.Metadata[contracts.MetaPurchaseOrder]}
 	if remote.IsSent {
 		t.Collection, t.DaysUntilDue = collectInvoice, remote.DaysUntilDue
 	}
@@ -103,7 +104,7 @@ func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChang
 	if c.collection != nil && *c.collection == collectCard {
 		customerID, err := s.deps.Customers.ByTenant(ctx, sub.TenantID)
 		if err == nil {
-			in.PaymentMethodID, err = s.deps.Provider.SavedPaymentMethod(ctx, customerID)
+			in.PaymentMethodID, err = s.deps.Contracts.SavedPaymentMethod(ctx, customerID)
 		}
 		if err == nil && in.PaymentMethodID == "" {
 			err = errNoSavedMethod
@@ -124,7 +125,7 @@ func (s *Service) checkTerms(ctx context.Context, sub Subscription, c termsChang
 }
 
 func (s *Service) sendTerms(ctx context.Context, op operation) error {
-	_, err := s.deps.Provider.SetTerms(ctx, op.before.PSPSubscriptionID, psp.Terms{
+	err := s.deps.Contracts.SetTerms(ctx, op.before.PSPSubscriptionID, contracts.Terms{
 		IsSent: op.Terms.IsSent(), DaysUntilDue: op.Terms.DaysUntilDue, PurchaseOrder: op.Terms.PurchaseOrder, PaymentMethodID: op.PaymentMethodID,
 	}, op.key())
 	return err

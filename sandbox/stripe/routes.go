@@ -202,17 +202,9 @@ func Endpoints() []dashboard.Route {
 // timers maps the kinds of timers to their actions.
 func timers() map[string]kernel.Action {
 	actions := map[string]kernel.Action{
-		checkout.TimerExpires:                checkout.ExpireDue,
-		customers.TimerRegistryAnswers:       customers.RegistryAnswers,
-		subscriptions.TimerPendingExpires:    subscriptions.PendingExpires,
-		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
-		subscriptions.TimerPendingItems:      subscriptions.InvoicePending,
-		subscriptions.TimerTrialWillEnd:      subscriptions.TrialWillEnd,
-		subscriptions.TimerIncompleteExpires: subscriptions.IncompleteExpires,
-		invoices.TimerFinalizes:              subscriptions.FinalizeDue,
-		invoices.TimerRetries:                subscriptions.RetryDue,
-		invoices.TimerDue:                    subscriptions.InvoiceDue,
-		payments.TimerDebitSettles:           checkout.SettleDebit,
+		checkout.TimerExpires:          checkout.ExpireDue,
+		customers.TimerRegistryAnswers: customers.RegistryAnswers,
+		payments.TimerDebitSettles:     checkout.SettleDebit,
 	}
 	maps.Copy(actions, subscriptions.Timers())
 	return actions

@@ -197,13 +197,7 @@ func billingMails(tenant Variable) []Mail {
 		{"ends", "End of the trial.", true},
 		{"price", "Price per billing period after the trial. Empty for usage-based plans.", true},
 	}
-	invoice := []Variable{
-		tenant,
-		{"number", "Invoice number.", true},
-		{"amount", "Amount due.", true},
-		{"due", "Due date. Empty if the invoice is paid.", true},
-	}
-	return []Mail{
+	return append([]Mail{
 		{"quota_near", "Usage reaches 80 percent of a limit.", quota, sampleQuotaNear},
 		{"quota_reached", "Usage reaches a limit.", quota, sampleQuotaReached},
 		{"trial_ends", "A trial is about to end.", trial, sampleTrial((*Letters).TrialEnds)},
@@ -216,8 +210,6 @@ func billingMails(tenant Variable) []Mail {
 		{"first_payment", "The platform created a subscription that waits for its first payment. Sent to the owner.", []Variable{
 			tenant, plan, {"amount", "Amount due.", true},
 		}, sampleFirstPayment},
-		{"invoice", "An invoice to be paid, with its PDF.", invoice, sampleInvoice},
-		{"invoice_reminder", "A reminder of an unpaid invoice.", invoice, sampleInvoiceReminder},
 		{"receipt", "An invoice was paid. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
 			tenant,
 			{"number", "Invoice number.", true},
@@ -243,6 +235,20 @@ func billingMails(tenant Variable) []Mail {
 		{"webhook_disabled", "A webhook endpoint was disabled because its deliveries failed.", []Variable{
 			tenant, {"url", "URL of the endpoint.", false}, {"since", "Time of the first failed delivery.", true},
 		}, sampleWebhookDisabled},
+	}, invoiceMails(tenant)...)
+}
+
+// invoiceMails returns the mails that send invoices.
+func invoiceMails(tenant Variable) []Mail {
+	variables := []Variable{
+		tenant,
+		{"number", "Invoice number.", true},
+		{"amount", "Amount due.", true},
+		{"due", "Due date. Empty if the invoice is paid.", true},
+	}
+	return []Mail{
+		{"invoice", "An invoice to be paid, with its PDF.", variables, sampleInvoice},
+		{"invoice_reminder", "A reminder of an unpaid invoice.", variables, sampleInvoiceReminder},
 	}
 }
 

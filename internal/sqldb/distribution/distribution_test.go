@@ -150,6 +150,7 @@ var across = map[string]string{
 	"entitlementsql.ListExpired":          "a job that runs every minute finds the overrides that have expired",
 	"subscriptionsql.ListRenewals":        "a job that runs every minute finds the renewals to announce",
 	"subscriptionsql.ListUncheckedCards":  "a job that runs every minute finds the cards to check",
+	"invoicesql.ListReminders":            "a job that runs every minute finds the reminders to send",
 	"invoicesql.ListLastAttempts":         "a job that runs every minute finds the attempts to announce",
 	"entitlementsql.ListGraceEnded":       "a job that runs every minute finds the grace periods that have ended",
 	"billingsql.CountRejections":          "the figure of a metric",

@@ -31,7 +31,8 @@ func TestCustomerFollowsBillingDetails(t *testing.T) {
 		}
 		follows(map[string]any{"name": "Analytical Engines Ltd", "address.city": "Turin", "email": "billing@example.com"})
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"vat_number": "gb 123 4567 89", "address": " 1 Road\r\n\n\tBack  house ", "billing_email": nil}).Want(200)
-		follows(map[string]any{"address.line1": "1 Road, Back house", "email": nil, "invoice_settings.custom_fields": nil})
+		// Without a billing address, sent invoices go to the owner.
+		follows(map[string]any{"address.line1": "1 Road, Back house", "email": "ada@example.com", "invoice_settings.custom_fields": nil})
 		s.Call("PATCH", "/api/v1/admin/tenants/"+o.Tenant, s.Admin(), map[string]any{"legal_name": "Difference Engines", "country": "US", "vat_number": "12-345"}).Want(200)
 		follows(map[string]any{"name": "Difference Engines", "invoice_settings.custom_fields.0.value": "12-345"})
 		s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"vat_number": nil}).Want(200)

@@ -157,7 +157,7 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 
 // PayOutOfBand marks an open invoice as paid outside of Stripe. It cancels the payment, so that no
 // charge is made.
-func PayOutOfBand(ctx context.Context, st *kernel.Step, in *Invoice) error {
+func (in *Invoice) PayOutOfBand(ctx context.Context, st *kernel.Step) error {
 	if err := cancelPayment(ctx, st, in, nil); err != nil {
 		return err
 	}

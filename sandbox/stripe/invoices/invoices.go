@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
@@ -37,12 +38,6 @@ const (
 	ReasonUpdate   = "subscription_update"
 	ReasonPending  = "automatic_pending_invoice_item_invoice"
 	ReasonUpcoming = "upcoming" // previews only
-)
-
-// The collection methods of an invoice.
-const (
-	ChargeAutomatically = "charge_automatically"
-	SendInvoice         = "send_invoice"
 )
 
 // Invoice is a bill. Its lines and customer details are snapshots from the time of its creation.
@@ -121,7 +116,7 @@ type Invoice struct {
 }
 
 // IsSent reports whether the customer receives the invoice to pay it, instead of being charged.
-func (in *Invoice) IsSent() bool { return in.CollectionMethod == SendInvoice }
+func (in *Invoice) IsSent() bool { return in.CollectionMethod == billing.SendInvoice }
 
 type automaticTax struct {
 	DisabledReason form.Null `json:"disabled_reason"`

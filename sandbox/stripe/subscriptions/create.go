@@ -41,7 +41,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	p.ReadClearable("default_payment_method", &pm)
 	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
 	o.Read(p)
-	method := invoices.ChargeAutomatically
+	method := billing.ChargeAutomatically
 	readCollection(p, &method, &o.DaysUntilDue)
 	saveDefault := saveNever
 	if settings := p.Hash("payment_settings"); settings != nil {
@@ -110,8 +110,8 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	return err
 }
 
-// IncompleteExpires expires a subscription whose first payment was not made in time.
-func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
+// incompleteExpires expires a subscription whose first payment was not made in time.
+func incompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != StatusIncomplete {
 		return err

@@ -15,11 +15,6 @@ import (
 // order of their names, so that a renewal at that time is not discounted.
 const timerDiscountEnds = "subscription.discount_ends"
 
-// Timers returns the actions of timers that only this package sets.
-func Timers() map[string]kernel.Action {
-	return map[string]kernel.Action{timerDiscountEnds: discountEnds, timerUpcoming: announceInvoice}
-}
-
 // loadDiscount loads the discount of the subscription, if it has one.
 func (sub *Subscription) loadDiscount(ctx context.Context, st *kernel.Step) (err error) {
 	if sub.off == nil && len(sub.Discounts) > 0 {

@@ -39,8 +39,8 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	return *kept, nil
 }
 
-// FinalizeDue finalizes and collects a draft when its timer fires.
-func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
+// finalizeDue finalizes and collects a draft when its timer fires.
+func finalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.StatusDraft {
 		return err
@@ -51,8 +51,8 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	return settleInvoiceDue(ctx, st, in)
 }
 
-// RetryDue retries the collection of an invoice.
-func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
+// retryDue retries the collection of an invoice.
+func retryDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.StatusOpen {
 		return err

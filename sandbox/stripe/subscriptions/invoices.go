@@ -108,7 +108,7 @@ func payOutOfBand(ctx context.Context, st *kernel.Step, sub *Subscription, in *i
 		}
 	}
 	if in.Status != invoices.StatusPaid {
-		if err := invoices.PayOutOfBand(ctx, st, in); err != nil {
+		if err := in.PayOutOfBand(ctx, st); err != nil {
 			return err
 		}
 	}

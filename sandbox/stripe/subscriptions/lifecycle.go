@@ -145,3 +145,19 @@ func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error 
 	}
 	return nil
 }
+
+// Timers maps the kinds of timers to the actions of this package.
+func Timers() map[string]kernel.Action {
+	return map[string]kernel.Action{
+		TimerPendingExpires:     pendingExpires,
+		TimerPeriodEnds:         periodEnds,
+		TimerPendingItems:       invoicePending,
+		TimerTrialWillEnd:       trialWillEnd,
+		TimerIncompleteExpires:  incompleteExpires,
+		invoices.TimerFinalizes: finalizeDue,
+		invoices.TimerRetries:   retryDue,
+		invoices.TimerDue:       invoiceDue,
+		timerDiscountEnds:       discountEnds,
+		timerUpcoming:           announceInvoice,
+	}
+}

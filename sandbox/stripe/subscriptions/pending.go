@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
@@ -46,7 +47,7 @@ func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscrip
 			return form.Refuse(key, "", "When `payment_behavior` is set to `pending_if_incomplete`, you can only pass supported params. `%s` is not supported.", key)
 		}
 	}
-	if sub.CollectionMethod != invoices.ChargeAutomatically { // https://docs.stripe.com/billing/subscriptions/pending-updates
+	if sub.CollectionMethod != billing.ChargeAutomatically { // https://docs.stripe.com/billing/subscriptions/pending-updates
 		return form.Refuse("payment_behavior", "", "`pending_if_incomplete` is only supported for subscriptions with `collection_method` set to `charge_automatically`.")
 	}
 	pm, err := defaultCard(ctx, st, sub)
@@ -125,8 +126,8 @@ func dropPendingOf(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	return st.Emit(ctx, "customer.subscription.pending_update_expired", sub, nil)
 }
 
-// PendingExpires discards a pending update whose payment was not made in time.
-func PendingExpires(ctx context.Context, st *kernel.Step, id string) error {
+// pendingExpires discards a pending update whose payment was not made in time.
+func pendingExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.PendingUpdate == nil {
 		return err

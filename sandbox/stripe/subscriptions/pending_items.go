@@ -58,9 +58,9 @@ func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) er
 	return st.StopTimer(ctx, TimerPendingItems, sub.ID)
 }
 
-// InvoicePending invoices the pending items of a subscription, if there are any. It does nothing
+// invoicePending invoices the pending items of a subscription, if there are any. It does nothing
 // during a pending update.
-func InvoicePending(ctx context.Context, st *kernel.Step, id string) error {
+func invoicePending(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() || sub.PendingUpdate != nil {
 		return err

@@ -17,7 +17,7 @@ const draftLife = 60 * 60
 // renewal starts the next period of a subscription and returns its bill: the new period, the
 // pending items and the metered usage of the previous period. It ends a trial. If the subscription
 // ends with the period, the bill contains only the pending items and the usage. renewal stores
-// nothing: PeriodEnds applies the result, a preview shows it.
+// nothing: periodEnds applies the result, a preview shows it.
 func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
 	since, at := sub.duePeriod()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
@@ -33,8 +33,8 @@ func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Ite
 	return b
 }
 
-// PeriodEnds renews a subscription, or ends it if a cancellation is scheduled.
-func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
+// periodEnds renews a subscription, or ends it if a cancellation is scheduled.
+func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || !sub.IsRunning() {
 		return err

@@ -3,6 +3,7 @@ package subscriptions
 import (
 	"context"
 
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
@@ -21,7 +22,7 @@ const maxDaysUntilDue = 36_500
 
 // readCollection reads the parameters collection_method and days_until_due.
 func readCollection(p *form.Params, method *string, days **int64) {
-	p.Choice("collection_method", method, invoices.ChargeAutomatically, invoices.SendInvoice)
+	p.Choice("collection_method", method, billing.ChargeAutomatically, billing.SendInvoice)
 	if p.Has("days_until_due") {
 		var n int64
 		p.Integer("days_until_due", 0, maxDaysUntilDue, &n)
@@ -32,7 +33,7 @@ func readCollection(p *form.Params, method *string, days **int64) {
 // checkCollection refuses days_until_due without sent invoices, sent invoices without it, and a
 // customer who cannot receive them because the email is missing.
 func checkCollection(method string, days *int64, cu *customers.Customer) error {
-	switch isSent := method == invoices.SendInvoice; {
+	switch isSent := method == billing.SendInvoice; {
 	case isSent && days == nil:
 		return form.Refuse("days_until_due", "parameter_missing", "Missing required param: days_until_due.")
 	case !isSent && days != nil:
@@ -52,7 +53,7 @@ func (sub *Subscription) updateCollection(ctx context.Context, c *kernel.Call) e
 	if !p.Has("collection_method") && !p.Has("days_until_due") {
 		return nil
 	}
-	if sub.CollectionMethod == invoices.ChargeAutomatically && !p.Has("days_until_due") {
+	if sub.CollectionMethod == billing.ChargeAutomatically && !p.Has("days_until_due") {
 		days = nil
 	}
 	cu, err := customers.All.Get(ctx, c.Q, sub.Customer, "customer")
@@ -81,8 +82,8 @@ func finalizeSent(ctx context.Context, st *kernel.Step, in *invoices.Invoice) er
 	return Save(ctx, st, before, sub)
 }
 
-// InvoiceDue makes a subscription past due when a sent invoice is not paid by its due date.
-func InvoiceDue(ctx context.Context, st *kernel.Step, id string) error {
+// invoiceDue makes a subscription past due when a sent invoice is not paid by its due date.
+func invoiceDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
 	if err != nil || in.Status != invoices.StatusOpen {
 		return err

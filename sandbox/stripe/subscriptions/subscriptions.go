@@ -9,7 +9,6 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
 	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
-	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
 
@@ -211,7 +210,7 @@ type trialSettings struct {
 func New(customerID string, o Purchase, now int64) *Subscription {
 	sub := &Subscription{
 		Header: All.Start(now), BillingCycleAnchor: now, StartDate: now,
-		CollectionMethod: invoices.ChargeAutomatically, Currency: o.Items[0].Currency, Customer: customerID,
+		CollectionMethod: billing.ChargeAutomatically, Currency: o.Items[0].Currency, Customer: customerID,
 		Description: o.Description, InvoiceSettings: invoiceSettings{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
 		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: saveNever},

@@ -50,8 +50,8 @@ func scheduleTrialEndEvent(ctx context.Context, st *kernel.Step, sub *Subscripti
 	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
 }
 
-// TrialWillEnd sends the event about the end of a trial.
-func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
+// trialWillEnd sends the event about the end of a trial.
+func trialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
 	if err != nil || sub.Status != StatusTrialing {
 		return err

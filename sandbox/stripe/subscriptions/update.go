@@ -43,13 +43,8 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 			return nil, err
 		}
 	}
-	if sub.IsEnded() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
-		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
-	}
-	if p.Has("default_payment_method") {
-		if err := customers.CheckCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
-			return nil, err
-		}
+	if err := sub.checkUpdate(ctx, c); err != nil {
+		return nil, err
 	}
 	if err := sub.changeDiscount(ctx, c.Step, before, discount); err != nil {
 		return nil, err
@@ -80,6 +75,18 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 		return sub, scheduleTrialEndEvent(ctx, c.Step, sub)
 	}
 	return sub, nil
+}
+
+// checkUpdate refuses settings that the subscription cannot have.
+func (s *Subscription) checkUpdate(ctx context.Context, c *kernel.Call) error {
+	p := c.Params
+	if s.IsEnded() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
+		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+	}
+	if p.Has("default_payment_method") {
+		return customers.CheckCard(ctx, c.Step, s.DefaultPaymentMethod, s.Customer, "default_payment_method")
+	}
+	return nil
 }
 
 // makeChange revises a subscription and bills immediate charges. It replaces a pending update. The

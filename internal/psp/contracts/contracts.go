@@ -1,12 +1,20 @@
-package psp
+// Package contracts makes subscriptions for customers who are absent, with agreed terms.
+package contracts
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
 )
+
+// pageSize is the number of subscriptions read at once.
+const pageSize = 100
+
+// Contracts makes and changes subscriptions with agreed terms.
+type Contracts struct{ Client *psp.Client }
 
 // Metadata of a subscription that the platform has made.
 const (
@@ -25,9 +33,9 @@ type CustomPrice struct {
 	IntervalCount int64
 }
 
-// Contract describes a subscription that is made without a checkout, for a customer who is absent.
-type Contract struct {
-	CheckoutParams
+// Params describes a subscription that is made without a checkout, for a customer who is absent.
+type Params struct {
+	psp.CheckoutParams
 
 	Price *CustomPrice // instead of PriceID; nil for the price of a list
 	// IsSent sends invoices instead of charging them. They are due after DaysUntilDue.
@@ -38,17 +46,17 @@ type Contract struct {
 	PaymentMethodID string
 }
 
-// CreateContract starts a subscription. If the payment fails, the subscription is incomplete.
-func (c *Client) CreateContract(ctx context.Context, k Contract) (Subscription, error) {
-	params := newSubscriptionParams(k.CheckoutParams)
+// Create starts a subscription. If the payment fails, the subscription is incomplete.
+func (c Contracts) Create(ctx context.Context, k Params) (psp.Subscription, error) {
+	params := k.SubscriptionParams()
 	if k.Price != nil {
-		units, err := c.UnitsRead(ctx, k.Price.Currency)
+		units, err := c.Client.UnitsRead(ctx, k.Price.Currency)
 		if err != nil {
-			return Subscription{}, err
+			return psp.Subscription{}, err
 		}
 		amount, err := units.ToProvider(k.Price.Amount)
 		if err != nil {
-			return Subscription{}, err
+			return psp.Subscription{}, err
 		}
 		params.Items[0].Price = nil
 		params.Items[0].PriceData = &stripe.SubscriptionCreateItemPriceDataParams{
@@ -67,23 +75,23 @@ func (c *Client) CreateContract(ctx context.Context, k Contract) (Subscription, 
 	default:
 		params.PaymentBehavior = stripe.String("default_incomplete")
 	}
-	return c.createSubscription(ctx, k.CheckoutParams, params)
+	return c.Client.CreateSubscriptionWith(ctx, k.CheckoutParams, params)
 }
 
 // SavedPaymentMethod returns the ID of a customer's payment method for charges without the
 // customer: the customer's default, otherwise the payment method of the latest subscription that has
 // one. It returns "" if there is none.
-func (c *Client) SavedPaymentMethod(ctx context.Context, customerID string) (string, error) {
-	return read(ctx, c, "get saved payment method", customerID, func(ctx context.Context) (string, error) {
-		customer, err := c.api.V1Customers.Retrieve(ctx, customerID, nil)
+func (c Contracts) SavedPaymentMethod(ctx context.Context, customerID string) (string, error) {
+	id, _, err := psp.Call(ctx, c.Client, "get saved payment method", func(ctx context.Context, api *stripe.Client) (string, error) {
+		customer, err := api.V1Customers.Retrieve(ctx, customerID, nil)
 		if err != nil {
 			return "", err
 		}
 		if s := customer.InvoiceSettings; s != nil && s.DefaultPaymentMethod != nil {
 			return s.DefaultPaymentMethod.ID, nil
 		}
-		list := c.api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
-			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Customer: stripe.String(customerID), Status: stripe.String("all"),
+		list := api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}, Customer: stripe.String(customerID), Status: stripe.String("all"),
 		})
 		for s, err := range list.All(ctx) { // newest first
 			if err != nil {
@@ -95,6 +103,7 @@ func (c *Client) SavedPaymentMethod(ctx context.Context, customerID string) (str
 		}
 		return "", nil
 	})
+	return id, err
 }
 
 // Terms are the terms of a subscription that affect only later invoices.
@@ -107,10 +116,13 @@ type Terms struct {
 
 // SetTerms changes the terms of a subscription. A trial without a payment method is not canceled if
 // its invoices are sent.
-func (c *Client) SetTerms(ctx context.Context, id string, t Terms, key string) (Subscription, error) {
+func (c Contracts) SetTerms(ctx context.Context, id string, t Terms, key string) error {
 	params := &stripe.SubscriptionUpdateParams{
-		Params: idempotencyParams(key), Metadata: map[string]string{MetaPurchaseOrder: t.PurchaseOrder},
-		CollectionMethod: stripe.String(stripe.SubscriptionCollectionMethodChargeAutomatically), DefaultPaymentMethod: stringOrNil(t.PaymentMethodID),
+		Params: stripe.Params{IdempotencyKey: stripe.String(key)}, Metadata: map[string]string{MetaPurchaseOrder: t.PurchaseOrder},
+		CollectionMethod: stripe.String(stripe.SubscriptionCollectionMethodChargeAutomatically),
+	}
+	if t.PaymentMethodID != "" {
+		params.DefaultPaymentMethod = stripe.String(t.PaymentMethodID)
 	}
 	if t.IsSent {
 		params.CollectionMethod = stripe.String(stripe.SubscriptionCollectionMethodSendInvoice)
@@ -119,48 +131,19 @@ func (c *Client) SetTerms(ctx context.Context, id string, t Terms, key string) (
 			MissingPaymentMethod: stripe.String(stripe.SubscriptionTrialSettingsEndBehaviorMissingPaymentMethodCreateInvoice),
 		}}
 	}
-	set := func(s Subscription) bool {
-		return s.IsSent == t.IsSent && (!t.IsSent || s.DaysUntilDue == t.DaysUntilDue) && s.Metadata[MetaPurchaseOrder] == t.PurchaseOrder
-	}
-	return c.updateSubscription(ctx, "set terms", id, set, params)
-}
-
-// HasEnded reports whether a subscription has ended.
-func (c *Client) HasEnded(ctx context.Context, subscriptionID string) (bool, error) {
-	sub, err := c.GetSubscription(ctx, subscriptionID)
-	return sub.Status == statusCanceled, err
-}
-
-// The billing reasons of invoices that are sent as soon as they are created.
-const (
-	reasonCreate = string(stripe.InvoiceBillingReasonSubscriptionCreate)
-	reasonUpdate = string(stripe.InvoiceBillingReasonSubscriptionUpdate)
-)
-
-// IsSentAtOnce reports whether the invoice is a draft that is sent without the provider's delay: the
-// first invoice of a subscription or the invoice of a change.
-func (in Invoice) IsSentAtOnce() bool {
-	return in.IsSent && in.Status == string(stripe.InvoiceStatusDraft) && (in.BillingReason == reasonCreate || in.BillingReason == reasonUpdate)
-}
-
-// FinalizeInvoice finalizes a draft. It does nothing if the invoice is not a draft. It is idempotent
-// because its key is fixed.
-func (c *Client) FinalizeInvoice(ctx context.Context, id string) error {
-	return ignoreFinalAnswer(c.finalize(context.WithValue(ctx, refusable{}, true), id, true, "send-"+id))
-}
-
-// SendInvoices finalizes the drafts of a subscription that are sent at once, and all drafts if the
-// subscription has ended, because the provider does not finalize them.
-func (c *Client) SendInvoices(ctx context.Context, subscriptionID string, ended bool) error {
-	drafts, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft)
-	if err != nil {
-		return err
-	}
-	for _, draft := range drafts {
-		in := newInvoice(draft)
-		if in.IsSentAtOnce() || ended && in.IsSent {
-			err = errors.Join(err, c.FinalizeInvoice(ctx, in.ID))
+	_, err := psp.Write(ctx, c.Client, "set terms", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+		_, err := api.V1Subscriptions.Update(ctx, id, params)
+		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		sub, err := c.Client.GetSubscription(ctx, id)
+		if err == nil && !t.holdIn(sub) {
+			err = psp.ErrNotDone
 		}
-	}
+		return struct{}{}, err
+	})
 	return err
+}
+
+func (t Terms) holdIn(s psp.Subscription) bool {
+	return s.IsSent == t.IsSent && (!t.IsSent || s.DaysUntilDue == t.DaysUntilDue) && s.Metadata[MetaPurchaseOrder] == t.PurchaseOrder
 }
