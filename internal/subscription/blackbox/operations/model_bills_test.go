@@ -20,18 +20,23 @@ type account struct {
 	trial    bool // the current period is a trial
 	ends     bool // at the end of its period
 
+	discount *reduction
+	off      int64 // the discount on the current period, for the whole period
+
 	step    int64     // the smallest amount of the currency, in minor units
 	away    bool      // the card pays without confirmation
 	pending []int64   // changes of seats that are pending for the next invoice
 	waits   time.Time // when the first of them was made
 	credit  int64     // the customer's credit
 	bills   []bill    // all that are not void, oldest first
+	cash    int64     // what cards have paid
 }
 
 // bill is an invoice of the model.
 type bill struct {
 	Total  int64
 	Status string
+	due    int64 // the amount that no card has paid yet
 }
 
 // boundary returns the end of the n-th period after an anchor. In a month without the anchor's day,
@@ -58,6 +63,30 @@ func (a *account) share(price int64, at time.Time) int64 {
 // price returns the price of the current plan for a whole period.
 func (a *account) price() int64 { return a.unit * a.quantity }
 
+// reduction is a discount.
+type reduction struct {
+	percent, amount int64     // one of them
+	until           time.Time // zero: forever
+}
+
+// of returns what the discount takes off the price of a period that begins, or is changed, at a time:
+// rounded half up to the step of the currency.
+func (r *reduction) of(price, step int64, at time.Time) int64 {
+	switch {
+	case r == nil || !r.until.IsZero() && !at.Before(r.until):
+		return 0
+	case r.percent > 0:
+		return min((2*price*r.percent+100*step)/(200*step)*step, price)
+	default:
+		return min(r.amount, price)
+	}
+}
+
+// net returns the price of a period that begins at a time, less the discount.
+func (a *account) net(price int64, at time.Time) int64 {
+	return price - a.discount.of(price, a.step, at)
+}
+
 // cost returns the credit and the charge of a change of plan at the given time. pending is the part
 // of them that was already pending.
 func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, charge, pending int64) {
@@ -67,11 +96,12 @@ func (a *account) cost(to offered, unit, quantity int64, at time.Time) (credit, 
 	if a.trial {
 		return credit, charge, pending
 	}
-	credit += a.share(a.price(), at)
+	credit += a.share(a.price()-a.off, at)
+	net := a.net(unit*quantity, at)
 	if to.cycle == a.plan.cycle {
-		return credit, charge + a.share(unit*quantity, at), pending
+		return credit, charge + a.share(net, at), pending
 	}
-	return credit, charge + unit*quantity, pending // a new period begins and is charged in full
+	return credit, charge + net, pending // a new period begins and is charged in full
 }
 
 // pays reports whether the card can pay for a change. That is always so if the credit is
@@ -87,6 +117,9 @@ func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
 	a.plan, a.unit, a.quantity = to, unit, quantity
+	if !a.trial {
+		a.off = a.discount.of(a.price(), a.step, at)
+	}
 	if restarts {
 		a.anchor, a.start, a.end = made, made, boundary(made, to.cycle, 1)
 	}
@@ -103,7 +136,8 @@ func (a *account) seats(quantity int64, at time.Time) {
 		if len(a.pending) == 0 {
 			a.waits = at
 		}
-		a.pending = append(a.pending, -a.share(a.price(), at), a.share(a.unit*quantity, at))
+		a.pending = append(a.pending, -a.share(a.price()-a.off, at), a.share(a.net(a.unit*quantity, at), at))
+		a.off = a.discount.of(a.unit*quantity, a.step, at)
 	}
 	a.quantity = quantity
 }
@@ -111,7 +145,7 @@ func (a *account) seats(quantity int64, at time.Time) {
 // buy starts a subscription. trial is the length of its trial in days.
 func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial int) {
 	*a = account{
-		step: a.step, away: a.away, credit: a.credit, bills: a.bills,
+		step: a.step, away: a.away, credit: a.credit, bills: a.bills, cash: a.cash, discount: a.discount,
 		plan: plan, status: "active", unit: unit, quantity: quantity, anchor: at, start: at, end: boundary(at, plan.cycle, 1),
 	}
 	if trial > 0 {
@@ -120,7 +154,8 @@ func (a *account) buy(plan offered, unit, quantity int64, at time.Time, trial in
 		a.bill(0, true)
 		return
 	}
-	a.bill(a.price(), true)
+	a.off = a.discount.of(a.price(), a.step, at)
+	a.bill(a.price()-a.off, true)
 }
 
 // monthly returns when pending changes are billed before the end of the period: monthly if the
@@ -164,7 +199,8 @@ func (a *account) pass(now time.Time) {
 				break
 			}
 		}
-		total := a.price()
+		a.off = a.discount.of(a.price(), a.step, a.start)
+		total := a.price() - a.off
 		for _, p := range a.pending {
 			total += p
 		}
@@ -178,7 +214,8 @@ func (a *account) pass(now time.Time) {
 // settled marks all bills as paid.
 func (a *account) settled() {
 	for i := range a.bills {
-		a.bills[i].Status = "paid"
+		a.cash += a.bills[i].due
+		a.bills[i].Status, a.bills[i].due = "paid", 0
 	}
 	if a.status == "past_due" {
 		a.status = "active"
@@ -211,8 +248,13 @@ func (a *account) billPending() (paid bool) {
 // card if the card pays. A negative invoice becomes credit.
 func (a *account) bill(total int64, pays bool) (paid bool) {
 	paid = pays || total <= a.credit
-	status := map[bool]string{true: "paid", false: "open"}[paid]
-	a.bills = append(a.bills, bill{total, status})
+	due := max(0, total-a.credit)
+	b := bill{Total: total, Status: "open", due: due}
+	if paid {
+		b.Status, b.due = "paid", 0
+		a.cash += due
+	}
+	a.bills = append(a.bills, b)
 	a.credit = max(0, a.credit-total)
 	return paid
 }

@@ -24,6 +24,7 @@ type life struct {
 	members  []string
 	tried    bool   // whether it had a trial of the product
 	card     string // the card at the provider
+	cards    []string
 	money    account
 	told     []string // a log of the events, printed on failure
 }
@@ -50,19 +51,13 @@ func TestMoneyIsThatOfTheModel(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		addCurrency(s, "JPY", 0)
 		addCurrency(s, "KWD", 3)
-		m := &market{admin: s.CatalogAdmin(), ids: map[string]string{}, prices: map[string][3]int{}, count: map[string]int{}}
-		product := m.admin.CreateProduct("lives")
-		for _, p := range sold {
-			m.prices[p.slug] = p.prices
-			m.ids[p.slug] = m.admin.CreatePricedPlan(product, p.slug, m.pricesOf(p.slug), apptest.Object{
-				"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial,
-			})
-		}
+		m := newMarket(s, "lives")
 		lives := make([]*life, dbtest.Rounds(6, 100))
 		for i := range lives {
 			l := &life{
 				Customer: s.NewCustomer(fmt.Sprintf("life%d", i)), market: m, t: t, currency: i % 3,
 				draw: rand.New(rand.NewPCG(uint64(i), 17)), card: apptest.CardPays,
+				cards: []string{apptest.CardPays, apptest.CardPays, apptest.CardFailsAtRenewal, apptest.CardConfirms},
 			}
 			l.members = []string{l.Email}
 			l.money.step = modelCurrencies[l.currency].step
@@ -86,6 +81,18 @@ func TestMoneyIsThatOfTheModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+func newMarket(s *apptest.Server, product string) *market {
+	m := &market{admin: s.CatalogAdmin(), ids: map[string]string{}, prices: map[string][3]int{}, count: map[string]int{}}
+	id := m.admin.CreateProduct(product)
+	for _, p := range sold {
+		m.prices[p.slug] = p.prices
+		m.ids[p.slug] = m.admin.CreatePricedPlan(id, p.slug, m.pricesOf(p.slug), apptest.Object{
+			"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial,
+		})
+	}
+	return m
 }
 
 // settle advances the clock until no renewal invoice is a draft, and compares.
@@ -215,7 +222,7 @@ func (l *life) change() {
 	l.told = append(l.told, fmt.Sprintf("looks at %s × %d", p.slug, quantity))
 	shown := l.PreviewChange(l.Owner, p.slug, int(quantity)).Want(200)
 	amounts := "data"
-	at := l.promised(promiseOf(shown, amounts), p, quantity, from)
+	at := l.promised(shown, amounts, p, quantity, from)
 	if l.draw.IntN(4) == 0 {
 		l.reprice(p.slug)
 		if credit, charge, pending := l.money.cost(p, l.unit(p.slug), quantity, at); promiseOf(shown, "data") != (promise{credit, charge, pending}) {
@@ -223,7 +230,7 @@ func (l *life) change() {
 			shown = ask()
 			shown.WantRefused(409, "preview_outdated")
 			amounts = "preview"
-			at = l.promised(promiseOf(shown, amounts), p, quantity, from)
+			at = l.promised(shown, amounts, p, quantity, from)
 			l.note("outdated", "was shown other amounts")
 			l.agrees("outdated")
 		}
@@ -300,7 +307,7 @@ func (l *life) mend() {
 func (l *life) setCard(card string) { l.card, l.money.away = card, card == apptest.CardPays }
 
 func (l *life) drawCard() {
-	l.setCard([]string{apptest.CardPays, apptest.CardPays, apptest.CardFailsAtRenewal, apptest.CardConfirms}[l.draw.IntN(4)])
+	l.setCard(l.cards[l.draw.IntN(len(l.cards))])
 }
 
 // replaceCard replaces the card.
@@ -312,17 +319,37 @@ func (l *life) replaceCard() {
 }
 
 // promised returns the time, in seconds, for which the model computes the previewed amounts.
-func (l *life) promised(shown promise, p offered, quantity int64, from time.Time) time.Time {
+func (l *life) promised(seen apptest.Reply, amounts string, p offered, quantity int64, from time.Time) time.Time {
 	l.t.Helper()
+	shown := promiseOf(seen, amounts)
 	var got promise
 	for at := from; !at.After(l.Now()); at = at.Add(time.Second) {
 		got.Credit, got.Charge, got.Pending = l.money.cost(p, l.unit(p.slug), quantity, at)
 		if got == shown {
+			l.foresees(seen, amounts, p, quantity, got)
 			return at
 		}
 	}
 	l.t.Fatalf("%s: %s × %d is shown as %+v, the model has %+v; %q", l.Email, p.slug, quantity, shown, got, l.told)
 	return from
+}
+
+// foresees compares what a preview shows about the payment and the next regular bill with the model.
+func (l *life) foresees(seen apptest.Reply, amounts string, p offered, quantity int64, made promise) {
+	l.t.Helper()
+	net := made.Charge - made.Credit
+	applied := min(max(net, 0), l.money.credit)
+	next, left := int64(0), l.money.credit-min(net, l.money.credit)
+	if !l.money.ends {
+		next = l.money.net(l.unit(p.slug)*quantity, seen.TimeAt(amounts+".next_billing_at"))
+	}
+	for key, want := range map[string]int64{
+		"balance_applied": applied, "due_now": max(net, 0) - applied, "next_amount": next, "next_due": next - min(next, left),
+	} {
+		if got := seen.At(amounts + "." + key + ".cents"); got != float64(want) {
+			l.t.Errorf("%s: %s × %d has %s %v, the model has %d; %q", l.Email, p.slug, quantity, key, got, want, l.told)
+		}
+	}
 }
 
 // reprice gives a plan new prices.
@@ -409,19 +436,22 @@ func (l *life) agrees(when string) {
 	for _, in := range l.ProviderObjects(l.Owner, "invoice") {
 		switch status := in.Str("status"); {
 		case status != "void":
-			got = append(got, bill{int64(in.At("total").(float64)), status})
+			got = append(got, bill{Total: int64(in.At("total").(float64)), Status: status})
 		case in.At("amount_paid") != 0.0:
 			l.t.Errorf("%s, %s: a void invoice has %v paid", l.Email, when, in.At("amount_paid"))
 		}
 	}
-	want := append([]bill{}, l.money.bills...)
+	want := make([]bill, len(l.money.bills))
+	for i, b := range l.money.bills {
+		want[i] = bill{Total: b.Total, Status: b.Status}
+	}
 	credit := 0.0
 	if c := l.ProviderObjects(l.Owner, "customer"); len(c) > 0 {
 		credit = c[0].At("balance").(float64)
 	}
 	sub := l.Subscription(l.Owner)
 	status, _ := sub.At("data.status").(string)
-	diff := cmp.Diff(want, got) + cmp.Diff(-float64(l.money.credit), credit) + cmp.Diff(l.money.status, status)
+	diff := cmp.Diff(want, got, cmp.AllowUnexported(bill{})) + cmp.Diff(-float64(l.money.credit), credit) + cmp.Diff(l.money.status, status)
 	if status != "" {
 		type shown struct {
 			Price, Quantity float64
