@@ -18,7 +18,7 @@ const (
 	// markingLease is longer than it takes to call the provider and to read the state back. Like
 	// markingWait, it is real time.
 	markingLease = 45 * time.Second
-	// markingWait is how long a request waits for another one that marks the same invoice.
+	// markingWait is the longest wait for another request that marks the same invoice.
 	markingWait = 20 * time.Second
 	// markingPause is the polling interval while waiting.
 	markingPause = 50 * time.Millisecond

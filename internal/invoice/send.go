@@ -126,7 +126,7 @@ func (s *Service) mailInvoice(
 }
 
 // nextReminder returns the first reminder after a time for an invoice that is due at due. It returns
-// nil if there is none.
+// nil after the last one.
 func (s *Service) nextReminder(due *time.Time, after time.Time) *time.Time {
 	if due == nil {
 		return nil

@@ -41,7 +41,7 @@ func (s store) listReminders(ctx context.Context, now time.Time) ([]reminder, er
 }
 
 // noteReminder records that a reminder is sent, and the next one. It reports false if it was sent
-// before, or if the invoice is no longer open.
+// before, or if the invoice is not open.
 func (s store) noteReminder(ctx context.Context, r reminder, next *time.Time) (bool, error) {
 	n, err := s.q(ctx).NoteReminder(ctx, invoicesql.NoteReminderParams{TenantID: r.tenantID, PSPInvoiceID: r.pspInvoiceID, Due: &r.at, Next: next})
 	return n == 1, sqldb.Wrap(err, "record the reminder of an invoice")

@@ -80,7 +80,7 @@ func (c Contracts) Create(ctx context.Context, k Params) (psp.Subscription, erro
 
 // SavedPaymentMethod returns the ID of a customer's payment method for charges without the
 // customer: the customer's default, otherwise the payment method of the latest subscription that has
-// one. It returns "" if there is none.
+// one. Otherwise it returns "".
 func (c Contracts) SavedPaymentMethod(ctx context.Context, customerID string) (string, error) {
 	id, _, err := psp.Call(ctx, c.Client, "get saved payment method", func(ctx context.Context, api *stripe.Client) (string, error) {
 		customer, err := api.V1Customers.Retrieve(ctx, customerID, nil)
