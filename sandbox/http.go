@@ -109,6 +109,8 @@ var testCards = []testCard{
 	{"4000 0000 0000 0002", "is declined"},
 	{"4000 0000 0000 0341", "succeeds now, fails at renewal"},
 	{"4000 0027 6000 3184", "requires confirmation of each payment (3-D Secure)"},
+	{"4000 0000 0000 5126", "succeeds; refunds succeed, then fail"},
+	{"4000 0000 0000 7726", "succeeds; refunds are pending, then succeed"},
 	{"DE89 3704 0044 0532 0130 00", "SEPA Direct Debit: succeeds after five days"},
 	{"DE62 3704 0044 0532 0130 01", "SEPA Direct Debit: fails after five days"},
 }

@@ -31,12 +31,14 @@ import (
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/creditnote"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/balance"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
+	notes "github.com/tenantry/tenantry/internal/psp/creditnote"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
@@ -101,6 +103,7 @@ type domains struct {
 	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
+	creditNotes   *creditnote.Service
 	payments      *payments.Book
 	usage         *usage.Service
 	meters        *meters.Service
@@ -316,13 +319,18 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	if reminders == nil {
 		reminders = invoice.DefaultReminders()
 	}
+	documents := document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable})
 	d.payments = payments.NewBook(p.db, p.clock, wallet.Wallet{Client: p.provider, Dashboard: out.pspDashboard})
 	d.invoices = invoice.NewService(invoice.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Subscriptions: d.subscriptions, Payments: d.payments,
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
 		Attempts:  cmp.Or(p.settings.PaymentAttempts, invoice.DefaultAttempts),
 		Reminders: reminders, Lease: clock.System(),
-		Documents: document.New(document.Config{Hosts: out.pspFileHosts, Reachable: out.reachable}),
+		Documents: documents,
+	})
+	d.creditNotes = creditnote.NewService(creditnote.Deps{
+		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Invoices: d.invoices, Notes: notes.Notes{Client: p.provider},
+		Documents: documents, Audit: d.audit, Events: events, Returned: d.subscriptions.SeatsChanged, Log: p.log,
 	})
 	return nil
 }

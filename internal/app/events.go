@@ -4,6 +4,7 @@ import (
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/creditnote"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -33,6 +34,8 @@ func events() []rest.Event {
 		event[invoice.InvoiceView](hook.InvoiceIssued, "An invoice is finalized"),
 		event[invoice.InvoiceView](hook.InvoicePaid, "An invoice is paid"),
 		event[invoice.InvoiceView](hook.InvoiceVoided, "An invoice is voided"),
+		event[invoice.InvoiceView](hook.InvoiceRefunded, "A payment of an invoice is refunded, in full or in part"),
+		event[creditnote.CreditNoteView](hook.CreditNoteIssued, "A credit note is issued"),
 		event[usage.MeterQuota](hook.QuotaWarning, "Usage reaches 80 percent of a quota. Sent once per period."),
 		event[usage.MeterQuota](hook.QuotaReached, "Usage reaches 100 percent of a quota. Sent once per period."),
 		event[[]entitlement.Entitlement](hook.EntitlementsChanged, "The features or limits of a tenant change. The data is the list of its entitlements."),

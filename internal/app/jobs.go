@@ -12,12 +12,13 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/idempotency"
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/creditnote"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/prune"
+	notes "github.com/tenantry/tenantry/internal/psp/creditnote"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
-	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -76,6 +77,8 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, credit.JobSettle, svc.credits.HandleSettle},
+		{provider, creditnote.JobSettle, svc.creditNotes.HandleSettle},
+		{common, creditnote.JobDocument, svc.creditNotes.HandleDocument},
 		{provider, invoice.JobMail, svc.invoices.HandleMail},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
@@ -163,8 +166,10 @@ func (svc *service) registerNotifications() {
 		{"customer.tax_id.updated", svc.customers.TaxIDEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
-		{wallet.EventRefunded, svc.payments.OnRefund(svc.subscriptions.SeatsChanged)},
-		{wallet.EventRefunded, svc.purchases.RefundEvent},
+		{notes.EventNotes, svc.creditNotes.NoteEvent},
+		{notes.EventRefunds, svc.creditNotes.RefundEvent},
+		{notes.EventCharge, svc.creditNotes.ChargeEvent},
+		{notes.EventCharge, svc.purchases.RefundEvent},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{errorreport.EventErrors, svc.reporter.ErrorReport},

@@ -7,6 +7,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 
 	"github.com/tenantry/tenantry/internal/invoice"
+	"github.com/tenantry/tenantry/internal/invoice/creditnote"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/team"
@@ -71,6 +72,8 @@ func readingPurchases[I, O any](svc *service, handle func(context.Context, *I) (
 func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
+	notes := creditnote.NewHTTP(svc.creditNotes, svc.publicURL)
+	creditNotes := adminTenantPath + "/invoices/{invoice}/credit-notes"
 	return []rest.Route{
 		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices", rest.Tenant, "", "default", "List invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
 		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/summary", rest.Tenant, "", "default", "Summarize invoices", rest.Handle(paid.Summary))),
@@ -78,10 +81,17 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		route(post, tenantPath+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an invoice", rest.Handle(invoices.Pay)),
 		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice", rest.File(invoices.PDF, "application/pdf"))),
 
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit-notes", rest.Tenant, "", "default", "List credit notes", rest.Handle(notes.List, rest.Lists(creditnote.NoteList())))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit-notes/{creditNoteId}", rest.Tenant, "", "default", "Retrieve a credit note", rest.Handle(notes.Show))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit-notes/{creditNoteId}/pdf", rest.Tenant, "", "default", "Download a credit note", rest.File(notes.PDF, "application/pdf"))),
+
 		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Retrieve the payment method", rest.Handle(paid.Method)),
 		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.Failed)),
 		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/invoices/{invoice}/mark-paid", rest.Admin, authz.SubscriptionsManage, "default", "Mark an invoice as paid", rest.Handle(invoices.AdminMarkPaid, rest.Exists(invoices.InvoiceExists), rest.Checks(invoices.CheckMarkPaid)))),
+		allowAPIKeys(authz.CreditWrite, route(post, creditNotes+"/preview", rest.Admin, authz.BillingCredit, "default", "Preview a credit note", rest.Handle(notes.Preview, rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit)))),
+		idempotent(allowAPIKeys(authz.CreditWrite, route(post, creditNotes, rest.Admin, authz.BillingCredit, "default", "Create a credit note", rest.Handle(notes.Create, rest.Status(http.StatusCreated), rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit))))),
+		allowAPIKeys(authz.CreditWrite, route(post, adminTenantPath+"/credit-notes/{creditNote}/retry-refund", rest.Admin, authz.BillingCredit, "default", "Retry a failed refund", rest.Handle(notes.RetryRefund, rest.Exists(notes.NoteExists)))),
 		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice", rest.Handle(invoices.AdminVoid)),
 	}
 }

@@ -100,11 +100,31 @@ func story(s *apptest.Server) {
 	machines(s, o)
 	prices(s)
 	tenants(s, o)
+	creditNotes(s)
 	signOn(s)
 	emailCodes(s)
 	farewell(s, payments(s))
 	trials(s)
 	contracts(s)
+}
+
+// creditNotes credits a part of an invoice to a card whose refunds fail later.
+func creditNotes(s *apptest.Server) {
+	c := s.NewCustomer("hedy")
+	s.BuyPlanWith(c.Owner, "starter", apptest.CardRefundsFail)
+	invoice := s.Invoices(c.Owner, 1)[0].(map[string]any)["id"].(string)
+	path := "/api/v1/admin/tenants/" + c.Tenant
+	credit := object{"amount_cents": 500, "settlement": "refund", "reason": "order_change", "memo": "One seat less"}
+	s.Call("POST", path+"/invoices/"+invoice+"/credit-notes/preview", s.Admin(), credit).Want(200)
+	note := s.Call("POST", path+"/invoices/"+invoice+"/credit-notes", s.Admin(), credit).Want(201).Str("data.id")
+	for _, read := range []string{"/credit-notes", "/credit-notes/" + note, "/credit-notes/" + note + "/pdf"} {
+		s.Call("GET", c.Path(read), c.Token, nil).Want(200)
+	}
+	s.Advance(time.Minute)
+	apptest.Eventually(s.T, "the failed refund", func() bool {
+		return s.Call("GET", c.Path("/credit-notes/"+note), c.Token, nil).Want(200).At("data.refund_status") == "failed"
+	})
+	s.Call("POST", path+"/credit-notes/"+note+"/retry-refund", s.Admin(), nil).Want(200)
 }
 
 // emailCodes registers a user without a password, who logs in with a code.

@@ -213,6 +213,13 @@ const (
 	// The invoice is not open.
 	// Do: Read it again.
 	InvoiceNotPayable Code = "invoice_not_payable"
+	// InvoiceNotCreditable means that the invoice is a draft or void, or that a payment is in progress.
+	InvoiceNotCreditable Code = "invoice_not_creditable"
+	// AmountTooLarge means that the amount exceeds the amount that can be credited or refunded. The
+	// field amount_left has that amount.
+	AmountTooLarge Code = "amount_too_large"
+	// RefundNotFailed means that the refund of the credit note has not failed.
+	RefundNotFailed Code = "refund_not_failed"
 	// The payment was declined or needs an action by the customer.
 	// Do: Redirect the customer to the page in `payment_action`.
 	PaymentFailed Code = "payment_failed"
@@ -241,7 +248,7 @@ func Codes() []Code {
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
-		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, PaymentFailed,
+		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, InvoiceNotCreditable, AmountTooLarge, RefundNotFailed, PaymentFailed,
 		SSORequired, SSONotAvailable, DomainTaken, DomainNotVerified, FeatureNotInPlan,
 		APIKeyRevoked, EmailNotVerified, InsufficientScope, StorageFull,
 		MFARequired, InvalidMFACode, MFAChallengeExpired, MFAEnrollmentRequired, MFANotEnabled, TOTPAlreadyEnabled, IdentityManaged,

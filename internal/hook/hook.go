@@ -29,6 +29,8 @@ const (
 	InvoiceIssued        Type = "invoice.issued"
 	InvoicePaid          Type = "invoice.paid"
 	InvoiceVoided        Type = "invoice.voided"
+	InvoiceRefunded      Type = "invoice.refunded"
+	CreditNoteIssued     Type = "credit_note.issued"
 	QuotaWarning         Type = "usage.quota_warning"
 	QuotaReached         Type = "usage.quota_reached"
 	EntitlementsChanged  Type = "entitlements.changed"
@@ -46,7 +48,7 @@ func Types() []Type {
 		TenantCreated, TenantUpdated, TenantDeleted, MemberJoined, MemberRoleChanged, MemberRemoved,
 		InvitationCreated, InvitationAccepted, InvitationRevoked,
 		SubscriptionCreated, SubscriptionUpdated, SubscriptionCanceled, SubscriptionPastDue,
-		InvoiceIssued, InvoicePaid, InvoiceVoided, QuotaWarning, QuotaReached, EntitlementsChanged,
+		InvoiceIssued, InvoicePaid, InvoiceVoided, InvoiceRefunded, CreditNoteIssued, QuotaWarning, QuotaReached, EntitlementsChanged,
 		GrantCreated, GrantUsedUp, GrantExpired, APIKeyCreated, APIKeyRevoked, Test,
 	}
 }

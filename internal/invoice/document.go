@@ -30,6 +30,22 @@ type Statement struct {
 	ReverseCharge bool
 	MinorUnits    int // decimals of the currency: 0, 2 or 3
 	Locale        string
+	// CreditOf is the invoice's number if the document is a credit note, with an optional Memo. Invoice
+	// then has the number, the date, the amounts and the lines of the credit note.
+	CreditOf, Memo string
+}
+
+// statement returns the statement of an invoice, or of its credit note. id is the ID of the invoice.
+func (s *Service) statement(ctx context.Context, inv Invoice, id uuid.UUID) (Statement, error) {
+	details, err := s.store.documentDetails(ctx, inv.TenantID, id)
+	if err != nil {
+		return Statement{}, err
+	}
+	units, err := s.store.minorUnits(ctx, inv.Total.Currency)
+	return Statement{
+		Invoice: inv, Seller: s.deps.Issuing.Seller, VATNumber: details.vatNumber, TaxRate: details.taxRate, MinorUnits: units,
+		Locale: details.locale, ReverseCharge: details.reverseCharge,
+	}, err
 }
 
 // HandleDocument handles JobDocument: it renders and stores the document of an invoice. A document
@@ -48,17 +64,9 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	if err != nil || inv.HasPDF {
 		return err
 	}
-	details, err := s.store.documentDetails(ctx, of.TenantID, of.InvoiceID)
+	statement, err := s.statement(ctx, inv, inv.ID)
 	if err != nil {
 		return err
-	}
-	units, err := s.store.minorUnits(ctx, inv.Total.Currency)
-	if err != nil {
-		return err
-	}
-	statement := Statement{
-		Invoice: inv, Seller: s.deps.Issuing.Seller, VATNumber: details.vatNumber, TaxRate: details.taxRate, MinorUnits: units,
-		Locale: details.locale, ReverseCharge: details.reverseCharge,
 	}
 	file, replaced, err := s.deps.Issuing.Render(statement)
 	if err != nil {

@@ -98,7 +98,7 @@ func (s *Service) storeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invo
 // deleteID deletes the stored ID of an invoice that no longer exists at the provider. It keeps
 // issued invoices.
 func (s *Service) deleteID(ctx context.Context, pspID string) error {
-	tenantID, err := s.store.tenantOfInvoice(ctx, pspID)
+	tenantID, _, err := s.store.find(ctx, pspID)
 	if errors.Is(err, errNotStored) {
 		return nil
 	}

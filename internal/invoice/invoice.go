@@ -51,12 +51,15 @@ type Invoice struct {
 	// BalanceApplied is the part of Total that was paid from the customer's credit. It is negative
 	// if the invoice added to the credit.
 	BalanceApplied money.Money
-	IssueDate      time.Time
-	DueDate        *time.Time
-	PaidAt         *time.Time
-	HasPDF         bool
-	Action         money.PaymentAction // the action that the payer must take
-	Billed         BilledParty
+	// Credited is the sum of its credit notes that are not void, and Refunded the sum of its refunds that
+	// have not failed.
+	Credited, Refunded money.Money
+	IssueDate          time.Time
+	DueDate            *time.Time
+	PaidAt             *time.Time
+	HasPDF             bool
+	Action             money.PaymentAction // the action that the payer must take
+	Billed             BilledParty
 	// PurchaseOrder is the customer's purchase order, or empty.
 	PurchaseOrder string
 	// PaidOn and PaymentReference are the day (YYYY-MM-DD) and the reference of a payment that the

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/vat"
 )
@@ -130,6 +131,11 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 			return err
 		}
 		if s.deps.Issuing == nil {
+			one := []Invoice{inv}
+			if err := s.store.addStored(ctx, tenantID, one, []psp.Invoice{in}); err != nil {
+				return err
+			}
+			inv.Refunded = one[0].Refunded
 			if err := s.enqueueMail(ctx, tenantID, inv.ID); err != nil {
 				return err
 			}

@@ -116,7 +116,7 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 			unknown = append(unknown, in)
 		}
 	}
-	if err := r.store.addMarkings(ctx, tenantID, invoices, raw); err != nil {
+	if err := r.store.addStored(ctx, tenantID, invoices, raw); err != nil {
 		return nil, err
 	}
 	return invoices, r.storeIDs(ctx, tenantID, unknown, refs)
@@ -176,7 +176,7 @@ func (r remote) get(ctx context.Context, tenantID, id uuid.UUID) (Invoice, error
 		return Invoice{}, err
 	}
 	one := []Invoice{fromProvider(tenantID, in, refs, locale)}
-	err = r.store.addMarkings(ctx, tenantID, one, []psp.Invoice{in})
+	err = r.store.addStored(ctx, tenantID, one, []psp.Invoice{in})
 	return one[0], err
 }
 

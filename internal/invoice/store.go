@@ -24,6 +24,8 @@ const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, 
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.balance_applied_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
 	i.payment_action, i.payment_url, i.purchase_order,
 	(SELECT p.marking FROM psp_invoices p WHERE p.tenant_id = i.tenant_id AND p.id = i.id),
+	COALESCE((SELECT p.refunded_cents FROM psp_invoices p WHERE p.tenant_id = i.tenant_id AND p.id = i.id), 0),
+	(SELECT COALESCE(sum(n.total_cents), 0)::bigint FROM credit_notes n WHERE n.tenant_id = i.tenant_id AND n.invoice_id = i.id AND n.status = 'issued'),
 	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.tenant_id = i.tenant_id AND d.invoice_id = i.id)`
 
 func scanInvoice(row page.Scanner) (Invoice, error) {
@@ -39,11 +41,13 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 	)
 	err := row.Scan(&inv.ID, &inv.TenantID, &inv.SubscriptionID, &inv.PSPInvoiceID, &intent, &inv.Number, &inv.Status, &currency,
 		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.BalanceApplied.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
-		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &order, &marked, &inv.HasPDF)
+		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &order, &marked,
+		&inv.Refunded.AmountCents, &inv.Credited.AmountCents, &inv.HasPDF)
 	if err != nil {
 		return Invoice{}, err
 	}
 	inv.Subtotal.Currency, inv.Tax.Currency, inv.Total.Currency, inv.BalanceApplied.Currency = currency, currency, currency, currency
+	inv.Refunded.Currency, inv.Credited.Currency = currency, currency
 	if intent != nil {
 		inv.PSPPaymentIntentID = *intent
 	}

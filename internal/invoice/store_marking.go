@@ -41,25 +41,27 @@ func (s store) setMarking(ctx context.Context, inv Invoice, m *marking, leasedUn
 	return sqldb.Wrap(s.q(ctx).SetMarking(ctx, p), "store marking of invoice")
 }
 
-// addMarkings adds the day and the reference of their payments to invoices of the provider.
-func (s store) addMarkings(ctx context.Context, tenantID uuid.UUID, invoices []Invoice, raw []psp.Invoice) error {
+// addStored adds to invoices of the provider what only this service stores: the sum of their refunds,
+// and the day and the reference of a payment that the platform recorded.
+func (s store) addStored(ctx context.Context, tenantID uuid.UUID, invoices []Invoice, raw []psp.Invoice) error {
 	var ids []string
 	at := map[string]int{}
 	for i, in := range raw {
-		if at[in.ID] = i; in.PaidOutside {
-			ids = append(ids, in.ID)
-		}
+		at[in.ID], ids = i, append(ids, in.ID)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	const query = "SELECT psp_invoice_id, marking FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id"
+	const query = "SELECT psp_invoice_id, marking, refunded_cents FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id"
 	return s.queryByIDs(ctx, query, tenantID, ids, func(scan func(...any) error) error {
 		var id string
 		var stored sqldb.JSON
-		if err := scan(&id, &stored); err != nil {
+		var refunded int64
+		if err := scan(&id, &stored, &refunded); err != nil {
 			return err
 		}
-		return invoices[at[id]].setMarking(stored)
+		inv := &invoices[at[id]]
+		inv.Refunded.AmountCents = refunded
+		return inv.setMarking(stored)
 	})
 }

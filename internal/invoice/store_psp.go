@@ -102,11 +102,10 @@ func (s store) pspInvoice(ctx context.Context, tenantID, id uuid.UUID) (string, 
 	return pspID, sqldb.WrapAbsent(err, "find invoice of the provider", errNotFound)
 }
 
-// tenantOfInvoice returns the tenant of a provider invoice, or errNotStored if its ID is not
-// stored.
-func (s store) tenantOfInvoice(ctx context.Context, pspID string) (uuid.UUID, error) {
-	tenantID, err := s.q(ctx).TenantOfPSPInvoice(ctx, pspID)
-	return tenantID, sqldb.WrapAbsent(err, "find tenant of an invoice", errNotStored)
+// find returns the tenant and the ID of a provider invoice, or errNotStored.
+func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, _ error) {
+	row, err := s.q(ctx).FindPSPInvoice(ctx, pspID)
+	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNotStored)
 }
 
 // isIssued reports whether an invoice was issued for the provider invoice.

@@ -1,8 +1,6 @@
 package invoice
 
 import (
-	"fmt"
-
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/money"
@@ -19,6 +17,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		ID: id, TenantID: tenantID, PSPInvoiceID: in.ID, PSPPaymentIntentID: in.PaymentIntentID,
 		Number: in.Number, Status: Status(in.Status),
 		Subtotal: amount(in.Total - in.Tax), Tax: amount(in.Tax), Total: amount(in.Total), BalanceApplied: amount(in.BalanceApplied),
+		Credited: amount(in.Credited), Refunded: amount(0),
 		IssueDate: in.CreatedAt, DueDate: in.DueAt, PaidAt: in.PaidAt, HasPDF: in.PDFURL != "", Action: in.Action,
 		Billed: BilledParty{
 			Name: orNil(in.Billed.Name), Email: orNil(in.Billed.Email),
@@ -44,7 +43,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	}
 	for i, l := range in.Lines {
 		line := lineFromProvider(l, refs, texts{locale, refs.minorUnits[in.Currency]})
-		line.ID = stableID(fmt.Sprintf("%s/%d/%s", in.ID, i, l.ID), in.CreatedAt)
+		line.ID = lineID(in, i)
 		inv.Lines = append(inv.Lines, line)
 	}
 	if in.Discount > 0 {

@@ -39,6 +39,8 @@ type InvoiceView struct {
 	Tax                money.Money          `json:"tax"`
 	Total              money.Money          `json:"total"`
 	BalanceApplied     money.Money          `json:"balance_applied" doc:"Amount of the total that was paid with the tenant's credit. Negative if the invoice increased the credit, for example because its total is below zero."`
+	Credited           money.Money          `json:"credited" doc:"Sum of the credit notes that are not void."`
+	Refunded           money.Money          `json:"refunded" doc:"Sum of the refunds that have not failed."`
 	IssueDate          string               `json:"issue_date" format:"date"`
 	DueDate            *string              `json:"due_date" format:"date"`
 	PaidAt             *shape.Time          `json:"paid_at"`
@@ -58,6 +60,7 @@ func view(inv Invoice) InvoiceView {
 		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
 		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
 		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total, BalanceApplied: inv.BalanceApplied,
+		Credited: inv.Credited, Refunded: inv.Refunded,
 		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), PaymentAction: inv.Action.OrNil(), BillingInfo: inv.Billed,
 		PaidOn: orNil(inv.PaidOn), PaymentReference: orNil(inv.PaymentReference), PurchaseOrder: orNil(inv.PurchaseOrder),
 		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),

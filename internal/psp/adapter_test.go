@@ -370,6 +370,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		_, err = p.RefundedAmount(ctx, in)
 		return err
 	})
+	step("credit notes", func(ctx context.Context) error { return creditNotesWork(ctx, p, sub.LatestInvoiceID, is) })
 	step("CollectDue", func(ctx context.Context) error { return p.CollectDue(ctx, sub.ID, "due") })
 	step("EndSubscription", func(ctx context.Context) error {
 		s, err := p.EndSubscription(ctx, sub.ID, "end")

@@ -97,10 +97,15 @@ func paymentOf(p *stripe.InvoicePayment) payment {
 	}
 }
 
-// RefundedAmount returns the part of an invoice's total that was returned to the customer: refunds,
-// open and lost disputes, and credit notes. It is in the minor units used here.
+// RefundedAmount returns the part of an invoice's total that was returned to the customer: refunds that
+// have not failed, open and lost disputes, and credit notes. A refund that belongs to a credit note
+// counts once. The amount is in the minor units used here.
 func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) {
 	payments, err := c.invoicePayments(ctx, in.ID)
+	if err != nil {
+		return 0, err
+	}
+	inNotes, err := c.creditNoteRefunds(ctx, in)
 	if err != nil {
 		return 0, err
 	}
@@ -110,7 +115,11 @@ func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) 
 		if err != nil {
 			return 0, err
 		}
-		returned += ch.AmountRefunded
+		refunded, err := c.sumRefunds(ctx, ch.ID, inNotes)
+		if err != nil {
+			return 0, err
+		}
+		returned += refunded
 		if ch.Disputed {
 			disputed, err := c.sumDisputes(ctx, ch.ID)
 			if err != nil {
@@ -123,8 +132,48 @@ func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
-	// A refund that belongs to a credit note counts once.
-	return max(units.FromProvider(returned), in.Credited), nil
+	return units.FromProvider(returned) + in.Credited, nil
+}
+
+// MetaCreditNote is the metadata key of the refunds that replace the failed refund of a credit note.
+const MetaCreditNote = "credit_note_id"
+
+// creditNoteRefunds returns the IDs of the refunds of an invoice's credit notes.
+func (c *Client) creditNoteRefunds(ctx context.Context, in Invoice) (map[string]bool, error) {
+	ids := map[string]bool{}
+	if in.Credited == 0 {
+		return ids, nil
+	}
+	return call(ctx, c, "list credit notes", func(ctx context.Context) (map[string]bool, error) {
+		for note, err := range c.api.V1CreditNotes.List(ctx, &stripe.CreditNoteListParams{Invoice: stripe.String(in.ID)}).All(ctx) {
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range note.Refunds {
+				if r.Refund != nil {
+					ids[r.Refund.ID] = true
+				}
+			}
+		}
+		return ids, nil
+	})
+}
+
+// sumRefunds returns the sum of a charge's refunds that have not failed and belong to no credit note,
+// in the provider's minor units.
+func (c *Client) sumRefunds(ctx context.Context, chargeID string, inNotes map[string]bool) (int64, error) {
+	return call(ctx, c, "list refunds", func(ctx context.Context) (sum int64, _ error) {
+		for r, err := range c.api.V1Refunds.List(ctx, &stripe.RefundListParams{Charge: stripe.String(chargeID)}).All(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			isReturned := r.Status != stripe.RefundStatusFailed && r.Status != stripe.RefundStatusCanceled
+			if isReturned && !inNotes[r.ID] && r.Metadata[MetaCreditNote] == "" {
+				sum += r.Amount
+			}
+		}
+		return sum, nil
+	})
 }
 
 // chargeOf returns the charge that made a payment.

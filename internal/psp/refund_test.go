@@ -124,23 +124,28 @@ func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 	}
 }
 
-// RefundedAmount counts refunds, credit notes, and open and lost disputes. The statuses are listed
-// in https://docs.stripe.com/api/disputes/object#dispute_object-status.
+// RefundedAmount counts refunds that have not failed, credit notes, and open and lost disputes. The
+// statuses are listed in https://docs.stripe.com/api/disputes/object#dispute_object-status and
+// https://docs.stripe.com/api/refunds/object#refund_object-status.
 func TestGivenBack(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		charge, disputes, notes string
-		want                    int64
+		charge, refunds, disputes, notes string
+		want                             int64
 	}{
-		"nothing":              {`"amount_refunded": 0`, "", "0", 0},
-		"a partial refund":     {`"amount_refunded": 300`, "", "0", 300},
-		"a credit note":        {`"amount_refunded": 0`, "", "400", 400},
-		"both are one":         {`"amount_refunded": 300`, "", "300", 300},
-		"an open dispute":      {`"amount_refunded": 0, "disputed": true`, `{"status": "needs_response", "amount": 1000}`, "0", 1000},
-		"a lost dispute":       {`"amount_refunded": 0, "disputed": true`, `{"status": "lost", "amount": 1000}`, "0", 1000},
-		"a won dispute":        {`"amount_refunded": 0, "disputed": true`, `{"status": "won", "amount": 1000}`, "0", 0},
-		"an inquiry":           {`"amount_refunded": 0, "disputed": true`, `{"status": "warning_needs_response", "amount": 1000}`, "0", 0},
-		"a refund and dispute": {`"amount_refunded": 200, "disputed": true`, `{"status": "under_review", "amount": 800}`, "0", 1000},
+		"nothing":              {"", "", "", "0", 0},
+		"a partial refund":     {"", `{"id": "re_1", "status": "succeeded", "amount": 300}`, "", "0", 300},
+		"a pending refund":     {"", `{"id": "re_1", "status": "pending", "amount": 300}`, "", "0", 300},
+		"a failed refund":      {"", `{"id": "re_1", "status": "failed", "amount": 300}`, "", "0", 0},
+		"a credit note":        {"", "", "", "400", 400},
+		"both are one":         {"", `{"id": "re_9", "status": "succeeded", "amount": 300}`, "", "300", 300},
+		"a retried refund":     {"", `{"id": "re_2", "status": "succeeded", "amount": 300, "metadata": {"credit_note_id": "x/y"}}`, "", "300", 300},
+		"both are two":         {"", `{"id": "re_1", "status": "succeeded", "amount": 300}`, "", "400", 700},
+		"an open dispute":      {`, "disputed": true`, "", `{"status": "needs_response", "amount": 1000}`, "0", 1000},
+		"a lost dispute":       {`, "disputed": true`, "", `{"status": "lost", "amount": 1000}`, "0", 1000},
+		"a won dispute":        {`, "disputed": true`, "", `{"status": "won", "amount": 1000}`, "0", 0},
+		"an inquiry":           {`, "disputed": true`, "", `{"status": "warning_needs_response", "amount": 1000}`, "0", 0},
+		"a refund and dispute": {`, "disputed": true`, `{"id": "re_1", "status": "succeeded", "amount": 200}`, `{"status": "under_review", "amount": 800}`, "0", 1000},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +158,11 @@ func TestGivenBack(t *testing.T) {
 				case strings.HasSuffix(path, "/invoice_payments") && r.FormValue("status") == "paid":
 					reply(w, 200, `{"data": [{"id": "inpay_1", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}}]}`)
 				case strings.HasSuffix(path, "/payment_intents/pi_1"):
-					reply(w, 200, `{"id": "pi_1", "status": "succeeded", "latest_charge": {"id": "ch_1", `+tt.charge+`}}`)
+					reply(w, 200, `{"id": "pi_1", "status": "succeeded", "latest_charge": {"id": "ch_1"`+tt.charge+`}}`)
+				case strings.HasSuffix(path, "/refunds") && r.FormValue("charge") == "ch_1":
+					reply(w, 200, `{"object": "list", "data": [`+tt.refunds+`]}`)
+				case strings.HasSuffix(path, "/credit_notes") && r.FormValue("invoice") == "in_1":
+					reply(w, 200, `{"object": "list", "data": [{"id": "cn_1", "refunds": [{"refund": "re_9", "amount_refunded": 300}]}]}`)
 				case strings.HasSuffix(path, "/disputes") && r.FormValue("charge") == "ch_1":
 					reply(w, 200, `{"object": "list", "data": [`+tt.disputes+`]}`)
 				default:

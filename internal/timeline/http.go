@@ -88,7 +88,7 @@ const (
 // TimelineEntry is one event of a timeline.
 type TimelineEntry struct {
 	ID       string       `json:"id" doc:"Unique identifier among entries of all kinds."`
-	Type     string       `json:"type" doc:"Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; or webhook.failed. New types can be added."`
+	Type     string       `json:"type" doc:"Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required, refund.created or refund.failed; usage.alert or usage.refused; or webhook.failed. New types can be added."`
 	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"Category of the entry."`
 	At       shape.Time   `json:"at" doc:"Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour."`
 	Tenant   *NamedRecord `json:"tenant" doc:"Tenant of the entry. Null for the platform or a purged tenant."`

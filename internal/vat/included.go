@@ -14,6 +14,15 @@ func Included(total, rate int64) int64 {
 	return mulDivRound(total, rate, 1_000_000+rate)
 }
 
+// Share returns amount × part ÷ whole, rounded half up: the part of a tax that an amount has in
+// proportion to the total. It returns 0 unless all are positive.
+func Share(amount, part, whole int64) int64 {
+	if amount <= 0 || part <= 0 || whole < part {
+		return 0
+	}
+	return mulDivRound(amount, part, whole)
+}
+
 // mulDivRound returns a × b ÷ c, rounded half up, without intermediate overflow. a and b must not
 // be negative, and c must be positive and at least b.
 func mulDivRound(a, b, c int64) int64 {

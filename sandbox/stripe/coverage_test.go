@@ -111,8 +111,11 @@ func newAsker(t *testing.T) *asker {
 		"/v1/payment_methods": first("/v1/payment_methods?customer=" + customer), "/v1/refunds": w.Post("/v1/refunds", "charge="+intent.At("latest_charge")+"&amount=1").At("id"),
 		"/v1/billing/meters": meter, "/v1/events": first("/v1/events"), "/v1/webhook_endpoints": hook, "/v1/billing_portal/configurations": "bpc_sandbox",
 		"/v1/test_helpers/test_clocks": w.Post("/v1/test_helpers/test_clocks", "frozen_time=1").At("id"),
+		"/v1/credit_notes":             w.Post("/v1/credit_notes", "amount=1&out_of_band_amount=1&invoice="+bill.At("id")).At("id"),
 	}}
 	a.required = map[string]string{
+		"POST /v1/credit_notes":                          "amount=1&out_of_band_amount=1&invoice=" + bill.At("id"),
+		"GET /v1/credit_notes/preview":                   "amount=1&out_of_band_amount=1&invoice=" + bill.At("id"),
 		"POST /v1/prices":                                "currency=eur&unit_amount=1&recurring[interval]=month&product=" + a.ids["/v1/products"],
 		"POST /v1/products":                              "name=Starter",
 		"POST /v1/checkout/sessions":                     "mode=subscription&success_url=https%3A%2F%2Fa.test&customer=" + customer + "&line_items[0][price]=" + price + "&line_items[0][quantity]=1",

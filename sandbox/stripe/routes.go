@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/sandbox/stripe/chaos"
 	"github.com/tenantry/tenantry/sandbox/stripe/checkout"
 	"github.com/tenantry/tenantry/sandbox/stripe/clocks"
+	"github.com/tenantry/tenantry/sandbox/stripe/creditnotes"
 	"github.com/tenantry/tenantry/sandbox/stripe/customers"
 	"github.com/tenantry/tenantry/sandbox/stripe/dashboard"
 	"github.com/tenantry/tenantry/sandbox/stripe/discounts"
@@ -95,6 +96,13 @@ func billingRoutes() []route {
 		{"POST", "/v1/invoices/{id}/pay", subscriptions.PayInvoice},
 		{"POST", "/v1/invoices/{id}/void", subscriptions.VoidInvoice},
 		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
+		{"POST", "/v1/credit_notes", creditnotes.Create},
+		{"GET", "/v1/credit_notes", creditnotes.List},
+		{"GET", "/v1/credit_notes/preview", creditnotes.Preview},
+		{"GET", "/v1/credit_notes/{id}", creditnotes.Get},
+		{"POST", "/v1/credit_notes/{id}", creditnotes.Update},
+		{"GET", "/v1/credit_notes/{id}/lines", creditnotes.ListLines},
+		{"POST", "/v1/credit_notes/{id}/void", creditnotes.Void},
 		{"POST", "/v1/invoiceitems", invoices.CreateItem(subscriptions.FindPayer)},
 		{"GET", "/v1/invoiceitems", invoices.ListItems},
 		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
@@ -161,6 +169,7 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	mux.HandleFunc(s.root+"/", s.engine.Serve("", nil)) // all unknown paths
 	mux.HandleFunc("GET "+invoices.PDFPath("{id}"), invoices.ServePDF(s.engine))
 	mux.HandleFunc("GET "+kernel.OwnRoot+"/storage/{id}", invoices.ServeFile(s.engine))
+	mux.HandleFunc("GET "+creditnotes.PDFPath("{id}"), creditnotes.ServePDF(s.engine))
 	mux.HandleFunc("GET "+invoices.PagePath("{id}"), bills.Show)
 	mux.HandleFunc("POST "+invoices.PagePath("{id}"), bills.Use)
 	mux.HandleFunc("GET "+checkout.Path("{id}"), checkouts.Show)
@@ -205,6 +214,7 @@ func timers() map[string]kernel.Action {
 		checkout.TimerExpires:          checkout.ExpireDue,
 		customers.TimerRegistryAnswers: customers.RegistryAnswers,
 		payments.TimerDebitSettles:     checkout.SettleDebit,
+		payments.TimerRefundSettles:    payments.SettleRefund,
 	}
 	maps.Copy(actions, subscriptions.Timers())
 	return actions

@@ -26,8 +26,10 @@ var opened = map[string][]string{
 	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export", "GET /grants"},
 	"entitlements.read": {"GET /entitlements"},
 	"subscription.read": {"GET /subscription", "GET /subscription/seats", "GET /subscription/preview-change", "GET /plans"},
-	"invoices.read":     {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit"},
-	"team.read":         {"GET /team/members", "GET /team/roles", "GET /team/stats", "GET /team/invitations"},
+	"invoices.read": {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit",
+		"GET /credit-notes", "GET /credit-notes/{creditNoteId}", "GET /credit-notes/{creditNoteId}/pdf",
+	},
+	"team.read": {"GET /team/members", "GET /team/roles", "GET /team/stats", "GET /team/invitations"},
 	"tenants.read": {
 		"GET /api/v1/admin/tenants", "GET /api/v1/admin/tenants/{tenant}", "GET /api/v1/admin/tenants/{tenant}/members",
 		"GET /api/v1/admin/tenants/{tenant}/invitations", "GET /api/v1/admin/tenants/{tenant}/subscriptions",
@@ -47,7 +49,11 @@ var opened = map[string][]string{
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid",
 	},
-	"credit.write": {"GET /api/v1/admin/tenants/{tenant}/credit", "POST /api/v1/admin/tenants/{tenant}/credit"},
+	"credit.write": {
+		"GET /api/v1/admin/tenants/{tenant}/credit", "POST /api/v1/admin/tenants/{tenant}/credit",
+		"POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/credit-notes", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/credit-notes/preview",
+		"POST /api/v1/admin/tenants/{tenant}/credit-notes/{creditNote}/retry-refund",
+	},
 	"limits.write": {
 		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",
 		"DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}", "PUT /usage/{meterCode}/cap",

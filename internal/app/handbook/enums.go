@@ -67,6 +67,10 @@ var billing = []shape.Enum{
 	},
 	{Name: "PriceStatus", Text: "Result of the comparison of a price with the payment provider's price.", Values: []string{"linked", "missing", "mismatch", "stripe_missing", "inactive", "error"}},
 	{Name: "PaymentActionType", Text: "Required action: confirm the payment with the bank, pay the invoice, or add a card before the trial ends.", Values: []string{"confirm", "pay", "add_card"}},
+	{Name: "CreditSettlement", Text: "How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.", Values: []string{"refund", "credit", "none"}},
+	{Name: "CreditReason", Text: "Reason of a credit note.", Values: []string{"duplicate", "fraudulent", "order_change", "product_unsatisfactory", "other"}},
+	{Name: "CreditNoteStatus", Text: "Status of a credit note.", Values: []string{"issued", "void"}},
+	{Name: "RefundStatus", Text: "Status of a refund. A refund can fail after it succeeded.", Values: []string{"pending", "succeeded", "failed"}},
 	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "checkout_required", "confirmation_required"}},
 	{Name: "PreviewMethod", Text: "How a preview was calculated: by the payment provider, or by this service per day.", Values: []string{"psp_preview", "daily"}},
 }

@@ -81,6 +81,10 @@ var kinds = []reference.Kind{
 		Fields: []reference.Field{{Name: "currency", Type: "string", Text: "ISO 4217 code of the other currency."}},
 	},
 	{
+		Code: string(fault.AmountTooLarge), Name: "AmountTooLargeError", Text: "The amount exceeds the amount that can be credited or refunded.",
+		Fields: []reference.Field{{Name: "amount_left", Type: "Money", Text: "Amount that can be credited, or refunded for the settlement refund."}},
+	},
+	{
 		Code: string(fault.OnboardingPlanNotInCurrency), Name: "OnboardingCurrencyError", Text: "The plan is not available in this currency.",
 		Fields: []reference.Field{{Name: "available_currencies", Type: "[]string", Text: "Currencies in which the plan is available, as ISO 4217 codes."}},
 	},

@@ -41,8 +41,8 @@ func TestInvoiceShape(t *testing.T) {
 		apptest.Eventually(t, "the document", func() bool { return s.Call("GET", path, o.Token, nil).Want(200).At("data.pdf_url") != nil })
 		shown := s.Call("GET", path, o.Token, nil).Want(200)
 		want := []string{
-			"balance_applied", "billing_info", "created_at", "due_date", "id", "issue_date", "lines", "number", "paid_at", "paid_on", "payment_action",
-			"payment_reference", "pdf_url", "psp_invoice_id", "psp_payment_intent_id", "purchase_order", "status", "subscription_id", "subtotal", "tax", "tenant_id", "total", "updated_at",
+			"balance_applied", "billing_info", "created_at", "credited", "due_date", "id", "issue_date", "lines", "number", "paid_at", "paid_on", "payment_action",
+			"payment_reference", "pdf_url", "psp_invoice_id", "psp_payment_intent_id", "purchase_order", "refunded", "status", "subscription_id", "subtotal", "tax", "tenant_id", "total", "updated_at",
 		}
 		if got := slices.Sorted(maps.Keys(shown.At("data").(map[string]any))); !slices.Equal(got, want) {
 			t.Errorf("keys %q", got)

@@ -24,6 +24,7 @@ const (
 // Codes of document types, taxes and tax categories (UNTDID 1001, 5153 and 5305).
 const (
 	commercialInvoice = "380"
+	creditNote        = "381"
 	vat               = "VAT"
 	standardRate      = "S"
 	reverseCharge     = "AE"
@@ -79,6 +80,9 @@ func Write(s invoice.Statement) ([]byte, error) {
 		RAM:       "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100",
 		UDT:       "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100",
 		Guideline: guideline, ID: s.Invoice.Number, Type: commercialInvoice, Issued: day(s.Invoice.IssueDate),
+	}
+	if s.CreditOf != "" {
+		doc.Type = creditNote
 	}
 	doc.Trade.Lines = w.lines()
 	doc.Trade.Agreement.Seller, doc.Trade.Agreement.Buyer = w.seller(), w.buyer()
@@ -199,6 +203,9 @@ func (w writer) settlement() settlement {
 			at = *inv.DueDate
 		}
 		s.Terms = &terms{day(at)}
+	}
+	if w.of.CreditOf != "" {
+		s.Credited = &reference{w.of.CreditOf}
 	}
 	s.Sums = sums{
 		Lines: w.amount(inv.Subtotal.AmountCents), Basis: w.amount(inv.Subtotal.AmountCents),

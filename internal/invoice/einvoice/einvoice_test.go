@@ -53,6 +53,27 @@ func abroad() invoice.Statement {
 	return s
 }
 
+// credited returns the credit note of an invoice with reverse charge.
+func credited() invoice.Statement {
+	s := abroad()
+	s.Invoice.Number, s.CreditOf, s.Memo = "CN-2026-000001", "INV-2026-000042", "One seat less"
+	return s
+}
+
+// A credit note has the type 381 and the number of its invoice (BG-3).
+func TestCreditNote(t *testing.T) {
+	t.Parallel()
+	text := write(t, credited())
+	for _, want := range []string{"<ram:ID>CN-2026-000001</ram:ID>", "<ram:TypeCode>381</ram:TypeCode>", "<ram:IssuerAssignedID>INV-2026-000042</ram:IssuerAssignedID>", "VATEX-EU-AE"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if invoiced := write(t, abroad()); !strings.Contains(invoiced, ">380<") || strings.Contains(invoiced, "IssuerAssignedID") {
+		t.Errorf("an invoice:\n%s", invoiced)
+	}
+}
+
 func write(t *testing.T, s invoice.Statement) string {
 	t.Helper()
 	text, err := einvoice.Write(s)
@@ -81,7 +102,7 @@ func TestIsValid(t *testing.T) {
 	odd.VATNumber, odd.Invoice.Billed.Address = "", invoice.BilledAddress{Country: ptr("GB"), State: ptr("Kent"), Line2: ptr("Room 2")}
 	yen := sample(100_000, 3_300)
 	yen.MinorUnits = 0
-	for name, s := range map[string]invoice.Statement{"paid": sample(190_000, 3_000, 900), "reverse charge": abroad(), "odd": odd, "no decimals": yen} {
+	for name, s := range map[string]invoice.Statement{"paid": sample(190_000, 3_000, 900), "credit note": credited(), "reverse charge": abroad(), "odd": odd, "no decimals": yen} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			valid(t, write(t, s))

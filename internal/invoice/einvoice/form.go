@@ -96,6 +96,12 @@ type settlement struct {
 	Tax      tax    `xml:"ram:ApplicableTradeTax"`
 	Terms    *terms `xml:"ram:SpecifiedTradePaymentTerms"`
 	Sums     sums   `xml:"ram:SpecifiedTradeSettlementHeaderMonetarySummation"`
+	// Credited is the invoice that a credit note corrects (BG-3).
+	Credited *reference `xml:"ram:InvoiceReferencedDocument"`
+}
+
+type reference struct {
+	Number string `xml:"ram:IssuerAssignedID"`
 }
 
 type terms struct {

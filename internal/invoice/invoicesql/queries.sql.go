@@ -119,6 +119,22 @@ func (q *Queries) DueInvoice(ctx context.Context, arg DueInvoiceParams) (*time.T
 	return due_at, err
 }
 
+const findPSPInvoice = `-- name: FindPSPInvoice :one
+SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1
+`
+
+type FindPSPInvoiceRow struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) FindPSPInvoice(ctx context.Context, pspInvoiceID string) (FindPSPInvoiceRow, error) {
+	row := q.db.QueryRowContext(ctx, findPSPInvoice, pspInvoiceID)
+	var i FindPSPInvoiceRow
+	err := row.Scan(&i.TenantID, &i.ID)
+	return i, err
+}
+
 const forgetPSPInvoice = `-- name: ForgetPSPInvoice :exec
 DELETE FROM psp_invoices
 WHERE psp_invoices.tenant_id = $1 AND psp_invoices.psp_invoice_id = $2
@@ -998,17 +1014,6 @@ SELECT tenant_id FROM former_psp_customers WHERE former_psp_customers.psp_custom
 
 func (q *Queries) TenantOfCustomer(ctx context.Context, pspCustomerID string) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, tenantOfCustomer, pspCustomerID)
-	var tenant_id uuid.UUID
-	err := row.Scan(&tenant_id)
-	return tenant_id, err
-}
-
-const tenantOfPSPInvoice = `-- name: TenantOfPSPInvoice :one
-SELECT tenant_id FROM psp_invoices WHERE psp_invoice_id = $1
-`
-
-func (q *Queries) TenantOfPSPInvoice(ctx context.Context, pspInvoiceID string) (uuid.UUID, error) {
-	row := q.db.QueryRowContext(ctx, tenantOfPSPInvoice, pspInvoiceID)
 	var tenant_id uuid.UUID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err

@@ -6,7 +6,6 @@ package payments
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/creditnote"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -26,6 +26,7 @@ const (
 	EventFailed         = "payment.failed"
 	EventActionRequired = "payment.action_required"
 	EventRefunded       = "refund.created"
+	EventRefundFailed   = "refund.failed"
 )
 
 // The invoice statuses that matter for payments (rules: invoices#status).
@@ -79,7 +80,7 @@ func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued ti
 		return err
 	}
 	for _, e := range b.entries(issued, s) {
-		if err := b.store.add(ctx, tenantID, id, e); err != nil {
+		if _, err := b.store.add(ctx, tenantID, id, e); err != nil {
 			return err
 		}
 	}
@@ -166,48 +167,25 @@ func timeOr(at *time.Time, otherwise time.Time) time.Time {
 	return *at
 }
 
-// OnRefund returns the handler of the provider's refund events. The handler reads the refunds of
-// the charge, stores them with the invoices that the charge paid, and calls then in the same
-// transaction. It ignores unknown invoices.
-func (b *Book) OnRefund(then func(ctx context.Context, tenantID uuid.UUID) error) func(context.Context, psp.Event) error {
-	return func(ctx context.Context, e psp.Event) error { return b.refund(ctx, e, then) }
-}
-
-func (b *Book) refund(ctx context.Context, e psp.Event, then func(ctx context.Context, tenantID uuid.UUID) error) error {
-	invoices, refunds, err := b.wallet.Refunds(ctx, e.ObjectID)
-	if errors.Is(err, psp.ErrNotFound) {
-		return nil
-	}
-	if err != nil || len(refunds) == 0 {
-		return err
-	}
-	for _, pspID := range invoices {
-		tenantID, id, err := b.store.find(ctx, pspID)
-		if errors.Is(err, errNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := b.store.db.Tx(ctx, func(ctx context.Context) error {
-			if err := b.addRefunds(ctx, tenantID, id, refunds); err != nil {
-				return err
-			}
-			return then(ctx, tenantID)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addRefunds stores refunds, which are sorted newest first.
-func (b *Book) addRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []wallet.Refund) error {
-	for _, r := range slices.Backward(refunds) { // oldest first
+// StoreRefunds stores the refunds of a tenant's invoice, oldest first. It reports whether one of them is
+// new and has not failed. The caller must hold the tenant's lock in a transaction.
+//
+// Invariant: a refund counts once and, once it has failed, never again, however often and in whatever
+// order its states arrive.
+func (b *Book) StoreRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []creditnote.Refund) (isNew bool, _ error) {
+	for _, r := range refunds {
 		e := entry{key: r.ID, kind: EventRefunded, currency: r.Currency, amount: r.Amount, at: r.At}
-		if err := b.store.add(ctx, tenantID, id, e); err != nil {
-			return err
+		if r.Status == creditnote.RefundFailed {
+			e.kind = EventRefundFailed
+			if err := b.store.failRefund(ctx, tenantID, id, r.ID); err != nil {
+				return false, err
+			}
 		}
+		added, err := b.store.add(ctx, tenantID, id, e)
+		if err != nil {
+			return false, err
+		}
+		isNew = isNew || added && e.kind == EventRefunded
 	}
-	return b.store.sumRefunds(ctx, tenantID, id)
+	return isNew, b.store.sumRefunds(ctx, tenantID, id)
 }

@@ -13,13 +13,14 @@ WHERE tenant_id = sqlc.arg(tenant_id) AND psp_invoice_id = sqlc.arg(psp_invoice_
 -- name: State :one
 SELECT status, paid_cents, open_cents, attempts, next_attempt_at FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
--- name: Find :one
-SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1;
-
--- name: AddEntry :exec
+-- name: AddEntry :execrows
 INSERT INTO payment_entries (tenant_id, invoice_id, key, type, currency, amount_cents, decline_code, next_attempt_at, happened_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (tenant_id, invoice_id, key) DO NOTHING;
+
+-- name: FailRefund :exec
+UPDATE payment_entries SET type = 'refund.failed'
+WHERE tenant_id = $1 AND invoice_id = $2 AND key = $3 AND type = 'refund.created';
 
 -- name: SumRefunds :exec
 UPDATE psp_invoices SET refunded_cents = (

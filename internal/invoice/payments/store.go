@@ -33,19 +33,19 @@ func (s store) state(ctx context.Context, tenantID uuid.UUID, pspID string) (pay
 	return row, sqldb.WrapAbsent(err, "read the state of an invoice", errNotFound)
 }
 
-// find returns the tenant and the ID of a provider invoice, or errNone if it is unknown.
-func (s store) find(ctx context.Context, pspID string) (tenantID, id uuid.UUID, err error) {
-	row, err := s.q(ctx).Find(ctx, pspID)
-	return row.TenantID, row.ID, sqldb.WrapAbsent(err, "find an invoice", errNotFound)
-}
-
-// add stores a history entry unless it is stored already.
-func (s store) add(ctx context.Context, tenantID, id uuid.UUID, e entry) error {
-	err := s.q(ctx).AddEntry(ctx, paymentssql.AddEntryParams{
+// add stores a history entry unless it is stored already. It reports whether it did.
+func (s store) add(ctx context.Context, tenantID, id uuid.UUID, e entry) (bool, error) {
+	n, err := s.q(ctx).AddEntry(ctx, paymentssql.AddEntryParams{
 		TenantID: tenantID, InvoiceID: id, Key: e.key, Type: e.kind, Currency: e.currency, AmountCents: e.amount,
 		DeclineCode: orNil(e.declineCode), NextAttemptAt: e.nextAttemptAt, HappenedAt: e.at,
 	})
-	return sqldb.Wrap(err, "insert payment entry")
+	return n == 1, sqldb.Wrap(err, "insert payment entry")
+}
+
+// failRefund marks a stored refund as failed.
+func (s store) failRefund(ctx context.Context, tenantID, id uuid.UUID, refundID string) error {
+	err := s.q(ctx).FailRefund(ctx, paymentssql.FailRefundParams{TenantID: tenantID, InvoiceID: id, Key: refundID})
+	return sqldb.Wrap(err, "mark refund as failed")
 }
 
 func (s store) sumRefunds(ctx context.Context, tenantID, id uuid.UUID) error {

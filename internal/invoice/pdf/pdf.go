@@ -164,7 +164,15 @@ func (d *document) vat(number string) string {
 	return d.message(key, "number", number)
 }
 
-func (d *document) title() string { return d.message("invoice") + " " + d.of.Invoice.Number }
+func (d *document) title() string { return d.kind() + " " + d.of.Invoice.Number }
+
+// kind returns the name of the document.
+func (d *document) kind() string {
+	if d.of.CreditOf != "" {
+		return d.message("credit_note")
+	}
+	return d.message("invoice")
+}
 
 func (d *document) begin() {
 	// Fix everything that would differ between two renderings.
@@ -239,7 +247,7 @@ func (d *document) head() error {
 	top := max(d.GetY(), margin+logoHeight) + 8
 	d.setFont("B", 20)
 	d.useAccentColor()
-	d.line(margin, top, content, 9, "L", d.message("invoice"))
+	d.line(margin, top, content, 9, "L", d.kind())
 	d.useDarkColor()
 	if d.of.Invoice.Status == invoice.StatusPaid {
 		d.drawPaidMark(top)
@@ -267,7 +275,14 @@ func (d *document) drawPaidMark(top float64) {
 // drawFacts draws the key facts of the invoice side by side.
 func (d *document) drawFacts(y float64) {
 	inv := d.of.Invoice
-	facts := [][2]string{{d.message("number"), inv.Number}, {d.message("issued"), d.formatter.Date(inv.IssueDate)}}
+	number := d.message("number")
+	if d.of.CreditOf != "" {
+		number = d.message("credit_note_number")
+	}
+	facts := [][2]string{{number, inv.Number}, {d.message("issued"), d.formatter.Date(inv.IssueDate)}}
+	if d.of.CreditOf != "" {
+		facts = append(facts, [2]string{d.message("credited_invoice"), d.of.CreditOf})
+	}
 	if inv.DueDate != nil {
 		facts = append(facts, [2]string{d.message("due"), d.formatter.Date(*inv.DueDate)})
 	}

@@ -201,9 +201,12 @@ func (d *document) totals() {
 	d.SetXY(margin, y)
 }
 
-// notes draws the reason for a missing tax, and the seller's note.
+// notes draws the memo of a credit note, the reason for a missing tax, and the seller's note.
 func (d *document) notes() {
 	var notes []string
+	if d.of.Memo != "" {
+		notes = append(notes, strings.Split(d.of.Memo, "\n")...)
+	}
 	if d.of.ReverseCharge {
 		notes = append(notes, d.message("reverse_charge"))
 	}

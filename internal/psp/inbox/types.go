@@ -7,6 +7,8 @@ var typesBelow = map[string][]string{
 		"checkout.session.async_payment_failed", "checkout.session.async_payment_succeeded",
 		"checkout.session.completed", "checkout.session.expired",
 	},
+	"credit_note.": {"credit_note.created", "credit_note.updated", "credit_note.voided"},
+	"refund.":      {"refund.created", "refund.failed", "refund.updated"},
 	"customer.subscription.": {
 		"customer.subscription.created", "customer.subscription.deleted", "customer.subscription.paused",
 		"customer.subscription.pending_update_applied", "customer.subscription.pending_update_expired",

@@ -1,4 +1,4 @@
-// Package wallet reads a customer's payment method, credit, failed payments and refunds from the
+// Package wallet reads a customer's payment method, credit and failed payments from the
 // payment provider. It is read-only.
 package wallet
 

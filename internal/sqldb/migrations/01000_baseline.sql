@@ -1670,6 +1670,78 @@ CREATE TABLE invoice_documents (
 -- Finds whether a document exists without reading its bytes.
 CREATE UNIQUE INDEX invoice_documents_tenant_key ON invoice_documents (tenant_id, invoice_id);
 
+-- The last number of the credit notes of each year, as in invoice_numbers.
+CREATE TABLE credit_note_numbers (
+    year integer PRIMARY KEY,
+    last bigint NOT NULL
+);
+
+-- Credit notes of invoices, those made at the provider too. Amounts are in minor units; total includes
+-- tax.
+CREATE TABLE credit_notes (
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    id uuid NOT NULL,
+    invoice_id uuid NOT NULL,
+    psp_invoice_id text NOT NULL,
+    -- Null while the request is pending.
+    psp_credit_note_id text,
+    number text,
+    -- The position in the series of this service; null if the provider numbers credit notes.
+    year integer,
+    sequence bigint,
+    -- pending, issued or void.
+    status text NOT NULL,
+    currency text NOT NULL,
+    subtotal_cents bigint NOT NULL DEFAULT 0,
+    tax_cents bigint NOT NULL DEFAULT 0,
+    total_cents bigint NOT NULL DEFAULT 0,
+    settlement text NOT NULL,
+    reason text NOT NULL,
+    memo text,
+    issue_date timestamp with time zone,
+    -- The refund at the provider, and its status: pending, succeeded or failed.
+    psp_refund_id text,
+    refund_status text,
+    -- The refund that replaces a failed one, with its caller; null unless its outcome is unknown.
+    retry jsonb,
+    psp_pdf_url text,
+    -- The request, with its caller; null if the credit note was made at the provider.
+    request jsonb,
+    -- Whether a response has reported the credit note.
+    is_answered boolean NOT NULL DEFAULT false,
+    leased_until timestamp with time zone NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (tenant_id, id)
+);
+-- A tenant has at most one request whose outcome is unknown.
+CREATE UNIQUE INDEX credit_notes_pending_key ON credit_notes (tenant_id) WHERE status = 'pending';
+CREATE UNIQUE INDEX credit_notes_psp_credit_note_id_key ON credit_notes (tenant_id, psp_credit_note_id);
+CREATE UNIQUE INDEX credit_notes_number_key ON credit_notes (year, sequence /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE INDEX credit_notes_invoice_id_idx ON credit_notes (tenant_id, invoice_id);
+CREATE INDEX credit_notes_issue_date_idx ON credit_notes (tenant_id, issue_date, id);
+
+-- The lines of a credit note. line_id is the line of the invoice, or null.
+CREATE TABLE credit_note_lines (
+    tenant_id uuid NOT NULL,
+    credit_note_id uuid NOT NULL,
+    position integer NOT NULL,
+    line_id uuid,
+    description text NOT NULL,
+    amount_cents bigint NOT NULL,
+    PRIMARY KEY (tenant_id, credit_note_id, position),
+    CONSTRAINT credit_note_lines_credit_note_id_fkey FOREIGN KEY (tenant_id, credit_note_id) REFERENCES credit_notes (tenant_id, id) ON DELETE CASCADE
+);
+
+-- The PDF of a credit note, rendered once.
+CREATE TABLE credit_note_documents (
+    tenant_id uuid NOT NULL,
+    credit_note_id uuid NOT NULL,
+    bytes bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    PRIMARY KEY (tenant_id, credit_note_id),
+    CONSTRAINT credit_note_documents_credit_note_id_fkey FOREIGN KEY (tenant_id, credit_note_id) REFERENCES credit_notes (tenant_id, id)
+);
+
 -- Events of invoices and payments, for time lines. key identifies the event of an invoice, so that
 -- it is stored once. happened_at is the provider's time if known.
 CREATE TABLE payment_entries (

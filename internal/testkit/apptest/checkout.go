@@ -51,6 +51,8 @@ const (
 	CardPays           = "4242 4242 4242 4242"
 	CardDeclined       = "4000 0000 0000 0002"
 	CardFailsAtRenewal = "4000 0000 0000 0341" // succeeds at checkout, fails at renewals
+	CardRefundsFail    = "4000 0000 0000 5126" // refunds succeed, then fail
+	CardRefundsWait    = "4000 0000 0000 7726" // refunds are pending, then succeed
 	CardConfirms       = "4000 0027 6000 3184" // each payment needs the owner's confirmation
 	DebitPays          = "DE89 3704 0044 0532 0130 00"
 	DebitFails         = "DE62 3704 0044 0532 0130 01"

@@ -16,7 +16,7 @@ type adjustment struct {
 	kernel.Header
 	Amount          int64             `json:"amount"`
 	CheckoutSession form.Null         `json:"checkout_session"`
-	CreditNote      form.Null         `json:"credit_note"`
+	CreditNote      *string           `json:"credit_note"`
 	Currency        string            `json:"currency"`
 	Customer        string            `json:"customer"`
 	Description     *string           `json:"description"`
@@ -56,6 +56,27 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	return a, c.Change(ctx, "customer.updated", before, cu)
+}
+
+// CreditBalance gives a customer credit from a credit note and returns the ID of the transaction.
+func CreditBalance(ctx context.Context, st *kernel.Step, customer, note, currency string, amount int64) (string, error) {
+	cu, err := FindLive(ctx, st, customer, "customer")
+	if err != nil {
+		return "", err
+	}
+	before := *cu
+	cu.Balance -= amount
+	if cu.Currency == nil || before.Balance == 0 {
+		cu.Currency = &currency
+	}
+	a := adjustment{
+		Header: Adjustments.Start(st.Now), Amount: -amount, CreditNote: &note, Currency: currency, Customer: customer,
+		EndingBalance: cu.Balance, Metadata: map[string]string{}, Type: "credit_note",
+	}
+	if err := kernel.Put(ctx, st.Q, a); err != nil {
+		return "", err
+	}
+	return a.ID, st.Change(ctx, "customer.updated", before, cu)
 }
 
 // ListAdjustments handles GET /v1/customers/{id}/balance_transactions.

@@ -85,6 +85,8 @@ func ReadCard(typed string) (found TestCard, problem string) {
 		{number: "4000000000000002", fingerprint: "sandbox0002none0", Declines: true},
 		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // declined at renewals
 		{number: "4000002760003184", fingerprint: "sandbox3184asks0", Authenticates: true},
+		{number: "4000000000005126", fingerprint: "sandbox5126back0"}, // refunds succeed, then fail
+		{number: "4000000000007726", fingerprint: "sandbox7726wait0"}, // refunds are pending, then succeed
 	} {
 		if number == c.number {
 			return c, ""

@@ -49,6 +49,8 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		"pm_card_visa_chargeDeclined":    "4000000000000002",
 		"pm_card_chargeCustomerFail":     "4000000000000341",
 		"pm_card_authenticationRequired": "4000002760003184",
+		"pm_card_refundFail":             "4000000000005126",
+		"pm_card_pendingRefund":          "4000000000007726",
 	}[c.ID]
 	if !known {
 		pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")

@@ -63,36 +63,36 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 
 // renderPDF renders an invoice as one page. It uses a font that is built into all PDF readers.
 func renderPDF(in *Invoice) []byte {
-	var page pdfPage
-	page.text(50, 20, "Invoice "+*in.Number)
-	page.text(50, 11, in.AccountName+" - no money was transferred")
-	page.skipLine()
-	page.text(50, 11, "Date: "+form.Day(in.Created))
+	var page PDFPage
+	page.Text(50, 20, "Invoice "+*in.Number)
+	page.Text(50, 11, in.AccountName+" - no money was transferred")
+	page.SkipLine()
+	page.Text(50, 11, "Date: "+form.Day(in.Created))
 	for _, about := range in.customer() {
-		page.text(50, 11, about)
+		page.Text(50, 11, about)
 	}
-	page.skipLine()
+	page.SkipLine()
 	for _, line := range in.Lines.Data {
-		page.text(50, 11, line.Description)
+		page.Text(50, 11, line.Description)
 		if line.Period.End > line.Period.Start {
-			page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
+			page.Text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
 		}
-		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
+		page.Text(70, 11, form.FormatAmount(line.Amount, in.Currency))
 	}
-	page.skipLine()
+	page.SkipLine()
 	if off := in.TotalDiscountAmounts.Sum(); off > 0 {
-		page.text(50, 11, "Discount: "+form.FormatAmount(-off, in.Currency))
+		page.Text(50, 11, "Discount: "+form.FormatAmount(-off, in.Currency))
 	}
-	page.text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
+	page.Text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
 	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
-		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
+		page.Text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
 	}
-	page.text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
+	page.Text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
 	if in.CustomerTaxExempt == "reverse" {
-		page.skipLine()
-		page.text(50, 11, "Tax to be paid on reverse charge basis")
+		page.SkipLine()
+		page.Text(50, 11, "Tax to be paid on reverse charge basis")
 	}
-	return page.document()
+	return page.Document()
 }
 
 // customer returns the lines with the customer's name, address, email and tax IDs.
@@ -123,17 +123,17 @@ func (in *Invoice) customer() []string {
 	return lines
 }
 
-// pdfPage is an A4 page that is filled from top to bottom. It omits lines that do not fit.
-type pdfPage struct {
+// PDFPage is an A4 page that is filled from top to bottom. It omits lines that do not fit.
+type PDFPage struct {
 	drawing bytes.Buffer
 	used    int // in points from the top
 }
 
-// skipLine adds an empty line.
-func (p *pdfPage) skipLine() { p.used += 18 }
+// SkipLine adds an empty line.
+func (p *PDFPage) SkipLine() { p.used += 18 }
 
-// text adds a line of text. left and size are in points.
-func (p *pdfPage) text(left, size int, text string) {
+// Text adds a line of text. left and size are in points.
+func (p *PDFPage) Text(left, size int, text string) {
 	p.used += size + 6
 	y := 790 - p.used
 	if y < 40 {
@@ -154,8 +154,8 @@ func (p *pdfPage) text(left, size int, text string) {
 	fmt.Fprintf(&p.drawing, "BT /F1 %d Tf %d %d Td (%s) Tj ET\n", size, left, y, encoded.String())
 }
 
-// document returns the page as a PDF file.
-func (p *pdfPage) document() []byte {
+// Document returns the page as a PDF file.
+func (p *PDFPage) Document() []byte {
 	objects := []string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
 		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",

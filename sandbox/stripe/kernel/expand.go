@@ -18,7 +18,8 @@ const maxExpand = 4
 // field cannot be expanded.
 func expandableType(field string) string {
 	switch field {
-	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price":
+	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price", "refund",
+		"customer_balance_transaction":
 		return field
 	case "default_price":
 		return "price"

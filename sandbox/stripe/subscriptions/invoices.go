@@ -115,6 +115,20 @@ func payOutOfBand(ctx context.Context, st *kernel.Step, sub *Subscription, in *i
 	return recordOutcome(ctx, st, sub, in, nil)
 }
 
+// CompleteCredited marks an open invoice as paid that credit notes have reduced to nothing
+// (https://docs.stripe.com/api/credit_notes/create).
+func CompleteCredited(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
+	sub, err := All.Get(ctx, st.Q, in.SubscriptionID(), "subscription")
+	if err != nil {
+		return err
+	}
+	before := sub.Clone()
+	if err := payOutOfBand(ctx, st, sub, in); err != nil {
+		return err
+	}
+	return Save(ctx, st, before, sub)
+}
+
 // VoidInvoice handles POST /v1/invoices/{id}/void. It voids an open invoice and restores the
 // customer's balance.
 func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const addEntry = `-- name: AddEntry :exec
+const addEntry = `-- name: AddEntry :execrows
 INSERT INTO payment_entries (tenant_id, invoice_id, key, type, currency, amount_cents, decline_code, next_attempt_at, happened_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (tenant_id, invoice_id, key) DO NOTHING
@@ -30,8 +30,8 @@ type AddEntryParams struct {
 	HappenedAt    time.Time
 }
 
-func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
-	_, err := q.db.ExecContext(ctx, addEntry,
+func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, addEntry,
 		arg.TenantID,
 		arg.InvoiceID,
 		arg.Key,
@@ -42,7 +42,10 @@ func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
 		arg.NextAttemptAt,
 		arg.HappenedAt,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const countTenants = `-- name: CountTenants :one
@@ -56,20 +59,20 @@ func (q *Queries) CountTenants(ctx context.Context, id uuid.UUID) (int64, error)
 	return count, err
 }
 
-const find = `-- name: Find :one
-SELECT tenant_id, id FROM psp_invoices WHERE psp_invoice_id = $1
+const failRefund = `-- name: FailRefund :exec
+UPDATE payment_entries SET type = 'refund.failed'
+WHERE tenant_id = $1 AND invoice_id = $2 AND key = $3 AND type = 'refund.created'
 `
 
-type FindRow struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
+type FailRefundParams struct {
+	TenantID  uuid.UUID
+	InvoiceID uuid.UUID
+	Key       string
 }
 
-func (q *Queries) Find(ctx context.Context, pspInvoiceID string) (FindRow, error) {
-	row := q.db.QueryRowContext(ctx, find, pspInvoiceID)
-	var i FindRow
-	err := row.Scan(&i.TenantID, &i.ID)
-	return i, err
+func (q *Queries) FailRefund(ctx context.Context, arg FailRefundParams) error {
+	_, err := q.db.ExecContext(ctx, failRefund, arg.TenantID, arg.InvoiceID, arg.Key)
+	return err
 }
 
 const lastFailed = `-- name: LastFailed :one

@@ -38,6 +38,7 @@ func unpaidStates() []unpaidState {
 		{"written-off", true, fails, closes("mark_uncollectible"), 0},
 		{"refunded", false, card, func(u unpaid) { u.refunds("") }, 0},
 		{"partly-refunded", false, card, func(u unpaid) { u.refunds("20000") }, 1.0 / 3},
+		{"credited-and-refunded", false, card, func(u unpaid) { u.credits("10000"); u.refunds("10000") }, 1.0 / 3},
 		{"refunded-twice", false, card, func(u unpaid) { u.refunds("10000"); u.refunds("20000") }, 0},
 	}
 }

@@ -88,6 +88,13 @@ func (u unpaid) refunds(amount string) {
 	u.AwaitNotifications()
 }
 
+// credits refunds a part of the paid invoice by a credit note, which counts once with its refund.
+func (u unpaid) credits(amount string) {
+	u.T.Helper()
+	u.AtProvider("POST", "/credit_notes", "invoice", u.invoice("paid"), "amount", amount, "refund_amount", amount)
+	u.AwaitNotifications()
+}
+
 // unpaidYears holds the tenants of TestUnpaidTimeIsNotCredited by name. Their yearly invoices are
 // unpaid in different ways.
 type unpaidYears struct {

@@ -15,7 +15,8 @@ export const eventGroups: { label: MessageDescriptor; types: [EventType, Message
   },
   {
     label: msg`Invoices`,
-    types: [['invoice.issued', msg`Invoice issued`], ['invoice.paid', msg`Invoice paid`], ['invoice.voided', msg`Invoice voided`]],
+    types: [['invoice.issued', msg`Invoice issued`], ['invoice.paid', msg`Invoice paid`], ['invoice.voided', msg`Invoice voided`],
+      ['invoice.refunded', msg`Payment refunded`], ['credit_note.issued', msg`Credit note issued`]],
   },
   {
     label: msg`Usage`,

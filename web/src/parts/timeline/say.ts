@@ -19,6 +19,7 @@ function sayPayment(type: string, facts: PaymentFacts, format: Formats): Said {
       : { icon: 'receipt', text: t`An invoice for ${sum} was issued`, ...about }
     case 'invoice.voided': return { icon: 'x', text: t`An invoice for ${sum} was voided`, ...about }
     case 'refund.created': return { icon: 'undo', text: t`${sum} refunded`, ...about }
+    case 'refund.failed': return { icon: 'alert', text: t`The refund of ${sum} failed`, ...about }
     default: return { icon: 'card', text: `${plainType(type)}: ${sum}`, small, ...about }
   }
 }
