@@ -44,6 +44,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/items"
 	"github.com/tenantry/tenantry/internal/psp/promo"
 	"github.com/tenantry/tenantry/internal/psp/sale"
+	"github.com/tenantry/tenantry/internal/psp/schedule"
 	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/purchase"
@@ -265,7 +266,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Wallet: wallet.Wallet{Client: p.provider}, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
-		Discounts: d.discounts, Codes: promo.Codes{Client: p.provider}, Contracts: contracts.Contracts{Client: p.provider},
+		Discounts: d.discounts, Codes: promo.Codes{Client: p.provider}, Contracts: contracts.Contracts{Client: p.provider}, Schedules: schedule.Schedules{Client: p.provider},
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
 		BillingPage: p.frontend.PageURL(frontend.Billing), Tax: taxRules(p.settings), Grace: p.settings.PastDueGrace,
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,

@@ -71,6 +71,7 @@ func (svc *service) registerJobs() {
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
 		{common, subscription.JobCard, svc.subscriptions.HandleCard},
 		{provider, subscription.JobDiscount, svc.subscriptions.HandleDiscount},
+		{provider, subscription.JobSchedule, svc.subscriptions.HandleSchedule},
 		{provider, discount.JobDeactivate, svc.discounts.HandleDeactivate},
 		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
 		{provider, subscription.JobItems, svc.subscriptions.HandleItems},

@@ -135,6 +135,9 @@ const (
 	// The price of the change differs from the preview. Nothing was changed.
 	// Do: Show the new amounts in `preview` and ask for confirmation again.
 	PreviewOutdated Code = "preview_outdated"
+	// Another change of the subscription waits for its payment.
+	// Do: Pay or take back that change first.
+	ChangeWaits Code = "change_waits"
 	// The promotion code cannot be used. `reason` names the reason.
 	// Do: Show `message` and let the customer enter another code.
 	PromotionCodeInvalid Code = "promotion_code_invalid"
@@ -244,7 +247,7 @@ func Codes() []Code {
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,
-		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, PlanChangeError, PromotionCodeInvalid, IdempotencyKeyReused,
+		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, ChangeWaits, PlanChangeError, PromotionCodeInvalid, IdempotencyKeyReused,
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,

@@ -11,6 +11,7 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
 // The statuses that this package interprets.
@@ -58,6 +59,10 @@ type Subscription struct {
 	HasPaymentMethod bool
 	// Pending is a change that waits for the latest invoice to be paid, or nil.
 	Pending *PendingChange
+	// ScheduleID is the schedule that manages the subscription, empty without one. Scheduled is the
+	// change at the end of the period that it makes, or nil. Only reads set it.
+	ScheduleID string
+	Scheduled  *PendingChange
 	// DiscountID is the first discount, or empty. CouponID and PromotionCodeID are its coupon and its
 	// promotion code, empty if the coupon was applied directly. DiscountEndsAt is nil for a discount
 	// that does not end at a time. Only reads set them.
@@ -68,12 +73,17 @@ type Subscription struct {
 	Metered []MeteredItem
 }
 
-// PendingChange is a change that waits for its invoice to be paid. Voiding the invoice drops the
-// change.
+// PendingChange is a change that waits for its invoice to be paid or for the end of the period.
+// Voiding the invoice drops a change that waits for it.
 type PendingChange struct {
-	PriceID   string
-	Quantity  int64
-	ExpiresAt time.Time
+	PriceID    string
+	UnitAmount int64 // minor units; 0 in lists
+	Quantity   int64
+	ExpiresAt  time.Time // zero for a scheduled change
+	// EffectiveAt, Metadata and Notes belong to a scheduled change. Metadata is the metadata that the
+	// subscription gets with the change, Notes the metadata of the schedule.
+	EffectiveAt     time.Time
+	Metadata, Notes map[string]string
 }
 
 // MeteredItem is an item of a subscription that bills usage.
@@ -103,6 +113,7 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 		params.AddExpand("latest_invoice.payments")
 		params.AddExpand("customer")
 		params.AddExpand("discounts")
+		params.AddExpand("schedule.phases.items.price")
 		s, err := c.api.V1Subscriptions.Retrieve(ctx, id, params)
 		if err != nil {
 			return Subscription{}, err
@@ -209,6 +220,7 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 				Status:     stripe.String("all"),
 			}
 			params.AddExpand("data.discounts")
+			params.AddExpand("data.schedule")
 			list := c.api.V1Subscriptions.List(ctx, params)
 			if err := list.Err(); err != nil {
 				return page[Subscription]{}, err
@@ -326,20 +338,44 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	if s.LatestInvoice != nil {
 		sub.LatestInvoiceID = s.LatestInvoice.ID
 	}
-	sub.Pending = newPendingChange(s.PendingUpdate)
+	sub.Pending = newPendingChange(s.PendingUpdate, units)
+	sub.setSchedule(s.Schedule, units)
 	return sub, nil
 }
 
 // newPendingChange returns a change that waits for its payment, or nil.
-func newPendingChange(u *stripe.SubscriptionPendingUpdate) *PendingChange {
+func newPendingChange(u *stripe.SubscriptionPendingUpdate, units charge.Units) *PendingChange {
 	if u == nil {
 		return nil
 	}
 	pending := &PendingChange{ExpiresAt: timeFromUnix(u.ExpiresAt)}
 	for _, item := range u.SubscriptionItems {
 		if item.Price != nil && !isMetered(item.Price) {
-			pending.PriceID, pending.Quantity = item.Price.ID, item.Quantity
+			pending.PriceID, pending.Quantity, pending.UnitAmount = item.Price.ID, item.Quantity, units.FromProvider(item.Price.UnitAmount)
 		}
 	}
 	return pending
+}
+
+// setSchedule sets the schedule of a subscription and the change at the start of its next phase.
+func (s *Subscription) setSchedule(managed *stripe.SubscriptionSchedule, units charge.Units) {
+	if managed == nil {
+		return
+	}
+	s.ScheduleID = managed.ID
+	for _, p := range managed.Phases {
+		if managed.CurrentPhase == nil || p.StartDate <= managed.CurrentPhase.StartDate || s.Scheduled != nil {
+			continue
+		}
+		for _, item := range p.Items {
+			if item.Quantity == 0 || item.Price == nil { // a metered item
+				continue
+			}
+			s.Scheduled = &PendingChange{
+				PriceID: item.Price.ID, UnitAmount: units.FromProvider(item.Price.UnitAmount), Quantity: item.Quantity,
+				EffectiveAt: timeFromUnix(p.StartDate), Metadata: p.Metadata, Notes: managed.Metadata,
+			}
+			break
+		}
+	}
 }

@@ -62,6 +62,9 @@ func (s *Service) end(ctx context.Context, c cancellation, r request) (Subscript
 // sendCancellation ends a subscription and drops its pending change. For an immediate cancellation,
 // the final invoice includes the usage so far and the pending changes of seats.
 func (s *Service) sendCancellation(ctx context.Context, op operation) error {
+	if err := s.releaseSchedule(ctx, op); err != nil {
+		return err
+	}
 	if err := s.dropPending(ctx, op); err != nil && !errors.Is(err, psp.ErrRefused) { // refused: it has been paid
 		return err
 	}

@@ -21,6 +21,8 @@ type changeParams struct {
 	quantity      int64 // seats; 0 keeps the present number, but bills at least the members
 	// URLs that the checkout returns to. Required only when a free plan changes to a paid one.
 	successURL, cancelURL string
+	// atPeriodEnd makes the change at the end of the period.
+	atPeriodEnd bool
 	// isUnseen makes the change at the present price, whatever a preview has shown to the tenant.
 	isUnseen bool
 }
@@ -88,7 +90,7 @@ func (s *Service) change(
 	}
 	sub := op.before
 	if claimed {
-		sent := s.sendChange(ctx, op)
+		sent := s.restoreScheduled(ctx, op, s.sendChange(ctx, op))
 		sub, err = s.settle(ctx, op, refuseChange(sent))
 	}
 	if errors.Is(err, errUsageChanged) {
@@ -192,6 +194,9 @@ func (s *Service) sendChange(ctx context.Context, op operation) error {
 			return err
 		}
 	}
+	if err := s.releaseSchedule(ctx, op); err != nil {
+		return err
+	}
 	if err := s.dropPending(ctx, op); err != nil {
 		return err
 	}
@@ -286,7 +291,9 @@ type move struct {
 	// does not cover the new plan.
 	redeems *discount.Discount
 	drops   bool
-	pspCode string // the provider's promotion code of redeems; readRemote sets it
+	// atPeriodEnd means that the move is made at the end of the period.
+	atPeriodEnd bool
+	pspCode     string // the provider's promotion code of redeems; readRemote sets it
 }
 
 // isSeatsOnly reports whether only the number of seats changes.

@@ -61,22 +61,29 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 	return err
 }
 
-// dropChange drops the pending change of the tenant's plan, if there is one. It fails with
+// dropChange drops the pending or scheduled change of the tenant's plan, if there is one. It fails with
 // plan_change_error if the invoice was paid in the meantime, because the change was then made.
 func (s *Service) dropChange(ctx context.Context, tenantID uuid.UUID) error {
 	op, claimed, err := s.claim(ctx, request{
 		load:    s.runningLoader(tenantID),
-		repeats: isKind(opDrop),
+		repeats: func(in instruction) bool { return in.Kind == opDrop || in.Kind == opUnschedule },
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
-			if sub.Pending == nil {
-				return instruction{}, nothingToDo, nil
+			switch {
+			case sub.Pending != nil:
+				return instruction{Kind: opDrop}, mustSend, nil
+			case sub.Scheduled != nil:
+				return instruction{Kind: opUnschedule}, mustSend, nil
 			}
-			return instruction{Kind: opDrop}, mustSend, nil
+			return instruction{}, nothingToDo, nil
 		},
 		missing: ErrNotFound,
 	})
 	if claimed {
-		sent := s.dropPending(ctx, op)
+		send := s.dropPending
+		if op.Kind == opUnschedule {
+			send = s.sendSchedule
+		}
+		sent := send(ctx, op)
 		if isRefusal(sent) {
 			sent = errChangeRefused.Wrap(sent)
 		}

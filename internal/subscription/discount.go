@@ -167,7 +167,11 @@ func (s *Service) recordDiscount(ctx context.Context, op operation, after Subscr
 // closeOperation ends an operation without a known effect and releases its discount.
 func (s *Service) closeOperation(ctx context.Context, op operation, state string) (ended bool, _ error) {
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) (err error) {
-		if ended, err = s.store.closeOperation(ctx, op, state, s.deps.Clock.Now()); err != nil || op.DiscountID == uuid.Nil {
+		now := s.deps.Clock.Now()
+		if ended, err = s.store.closeOperation(ctx, op, state, now); err != nil {
+			return err
+		}
+		if err := s.enqueueRestore(ctx, op, now); err != nil || op.DiscountID == uuid.Nil {
 			return err
 		}
 		return s.deps.Discounts.Release(ctx, op.before.TenantID, op.id)
@@ -216,12 +220,17 @@ func (s *Service) selectDiscount(ctx context.Context, m *move, code string) (err
 	return err
 }
 
-// discountKey returns the part of the discount in the identity of a change.
+// discountKey returns the part of the discount in the identity of a change. A change at the end of the
+// period redeems no discount and is another change.
 func (m move) discountKey() string {
-	if m.redeems == nil {
+	switch {
+	case m.atPeriodEnd:
+		return "period_end"
+	case m.redeems == nil:
 		return ""
+	default:
+		return m.redeems.ID.String()
 	}
-	return m.redeems.ID.String()
 }
 
 // discountSetting returns the discount that an operation sets at the provider.
@@ -334,13 +343,19 @@ func (s *Service) keepDiscount(ctx context.Context, opened checkout, next *Subsc
 
 // nextAmount returns the amount of the next regular bill of a subscription, without usage.
 func (s *Service) nextAmount(ctx context.Context, sub Subscription) (int64, error) {
-	amount, own := sub.PriceCents*sub.Quantity, sub.Discount
+	amount, own, planID, price := sub.PriceCents*sub.Quantity, sub.Discount, sub.PlanID, sub.PriceCents
+	if c := sub.Scheduled; c != nil {
+		amount, planID, price = c.PriceCents*c.Quantity, c.PlanID, c.PriceCents
+	}
 	if own == nil || own.EndsAt != nil && !sub.CurrentPeriodEnd.Before(*own.EndsAt) {
 		return amount, nil
 	}
 	d, err := s.deps.Discounts.Load(ctx, own.ID)
 	if err != nil {
 		return 0, err
+	}
+	if !d.Covers(planID, price) {
+		return amount, nil
 	}
 	off, err := s.offOf(ctx, &d, amount, sub.Currency)
 	return amount - off, err

@@ -8,11 +8,15 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
+// whenPeriodEnd is the value of the parameter when for a change at the end of the period.
+const whenPeriodEnd = "period_end"
+
 type previewInput struct {
 	tenantInput
 	PlanID        string `query:"new_plan_id" required:"true" format:"uuid"`
 	PromotionCode string `query:"promotion_code" maxLength:"255" doc:"Promotion code, in any case."`
 	Quantity      int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
+	When          string `query:"when" enum:"now,period_end" doc:"Whether the change takes effect now or at the end of the period. Default: now."`
 }
 
 // PreviewChange handles GET /subscription/preview-change.
@@ -21,7 +25,9 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.svc.previewChange(ctx, authz.TenantID(ctx), changeParams{planID: planID, quantity: in.Quantity, promotionCode: in.PromotionCode})
+	p, err := h.svc.previewChange(ctx, authz.TenantID(ctx), changeParams{
+		planID: planID, quantity: in.Quantity, promotionCode: in.PromotionCode, atPeriodEnd: in.When == whenPeriodEnd,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +39,8 @@ type changeInput struct {
 	Body struct {
 		PlanID        string  `json:"new_plan_id" format:"uuid"`
 		Quantity      *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher."`
-		PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
+		When          string  `json:"when,omitempty" enum:"now,period_end" doc:"Whether the change takes effect now or at the end of the period. Default: now."`
+		PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none. Not with period_end."`
 		SuccessURL    *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to after payment. Required for a change from a free to a paid plan."`
 		CancelURL     *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"URL to redirect to if the customer leaves the checkout. Required for a change from a free to a paid plan."`
 	}
@@ -56,10 +63,14 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.svc.changePlan(ctx, authz.TenantID(ctx), changeParams{
+	p := changeParams{
 		planID: planID, quantity: orZero(in.Body.Quantity), promotionCode: orZero(in.Body.PromotionCode),
-		successURL: orZero(in.Body.SuccessURL), cancelURL: orZero(in.Body.CancelURL),
-	})
+		successURL: orZero(in.Body.SuccessURL), cancelURL: orZero(in.Body.CancelURL), atPeriodEnd: in.Body.When == whenPeriodEnd,
+	}
+	if p.atPeriodEnd {
+		return h.schedulePlan(ctx, p)
+	}
+	result, err := h.svc.changePlan(ctx, authz.TenantID(ctx), p)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +85,18 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 		return rest.OK(PlanChange{Action: "confirmation_required", PaymentAction: v.PaymentAction, Subscription: v}), nil
 	}
 	return rest.OKMessage(PlanChange{Action: "updated", Subscription: v}, "subscription.plan_changed"), nil
+}
+
+func (h *HTTP) schedulePlan(ctx context.Context, p changeParams) (*rest.Data[PlanChange], error) {
+	sub, err := h.svc.schedulePlan(ctx, authz.TenantID(ctx), p)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.svc.view(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(PlanChange{Action: "scheduled", Subscription: v}), nil
 }
 
 // DropChange handles DELETE /subscription/pending-change.

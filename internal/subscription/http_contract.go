@@ -60,6 +60,7 @@ type adminUpdateInput struct {
 		Collection    *string           `json:"collection,omitempty" enum:"card,invoice" doc:"How later invoices are paid. card requires a saved payment method."`
 		DaysUntilDue  *int64            `json:"days_until_due,omitempty" minimum:"0" maximum:"180" doc:"Number of days to pay a sent invoice. No effect with card."`
 		PurchaseOrder shape.Opt[string] `json:"purchase_order,omitzero" nullable:"true" maxLength:"140" doc:"The customer's purchase order, which appears on later invoices. Null removes it."`
+		PriceCents    shape.Opt[int64]  `json:"price_cents,omitzero" nullable:"true" minimum:"0" maximum:"999999999999" doc:"Custom price per unit from the next period on, in minor units. Null returns to the list price."`
 		Quantity      *int64            `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats of a per-seat plan. The change takes effect and is invoiced immediately."`
 	}
 }
@@ -70,6 +71,12 @@ func (in *adminUpdateInput) patch() patch {
 	if in.Body.PurchaseOrder.Set {
 		text := in.Body.PurchaseOrder.Value // empty for null
 		p.terms.purchaseOrder = &text
+	}
+	if price := in.Body.PriceCents; price.Set {
+		p.price = &pricePatch{}
+		if !price.Null {
+			p.price.custom = &price.Value
+		}
 	}
 	return p
 }

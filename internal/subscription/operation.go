@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -28,6 +29,12 @@ const (
 	opTerms     = "terms"          // changes the terms of payment
 	opDiscount  = "discount"       // replaces or removes the discount
 	opReapply   = "discount_again" // applies a discount again that the invoice of a trial used up
+
+	opSchedule   = "schedule"   // schedules a change for the end of the period
+	opReschedule = "reschedule" // sets a scheduled change again after the subscription changed
+	opUnschedule = "unschedule" // takes a scheduled change back
+	opLapse      = "lapse"      // drops a scheduled change for which the tenant uses too much
+	opRelease    = "release"    // releases a schedule without a further phase
 )
 
 const (
@@ -86,6 +93,10 @@ type instruction struct {
 	DiscountID    uuid.UUID `json:"discount_id,omitzero"`
 	PSPCodeID     string    `json:"psp_code_id,omitempty"`
 	DropsDiscount bool      `json:"drops_discount,omitempty"`
+	// Scheduled is the change that opSchedule and opReschedule set, and that opTrialEnd moves.
+	// Interval is the interval of its price, and Metered has its metered prices.
+	Scheduled *scheduledChange `json:"scheduled,omitempty"`
+	Interval  catalog.Interval `json:"interval,omitzero"`
 }
 
 // isKind returns a predicate for instructions of one kind.
@@ -240,7 +251,7 @@ func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) 
 			return err
 		}
 		first, err = s.store.acknowledge(ctx, last, now)
-		if err == nil && first && last.Kind == opChange {
+		if err == nil && first && (last.Kind == opChange || last.Kind == opSchedule) {
 			err = s.store.deletePreviews(ctx, sub.TenantID, last.PlanID)
 		}
 		return err
@@ -278,7 +289,11 @@ func (s *Service) begin(ctx context.Context, sub Subscription, in instruction, r
 			return err
 		}
 		claimed = true
-		return s.store.insertOperation(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now())
+		now := s.deps.Clock.Now()
+		if err := s.enqueueRestore(ctx, op, now.Add(restorePause)); err != nil {
+			return err
+		}
+		return s.store.insertOperation(ctx, op, s.deps.Lease.Now(), now)
 	})
 	return op, claimed && err == nil, err
 }
@@ -317,9 +332,9 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 		return err
 	}
 	switch {
-	case op.Kind == opRecharge || op.Kind == opReapply:
+	case op.Kind == opRecharge || op.Kind == opReapply || op.Kind == opReschedule || op.Kind == opRelease:
 		return nil // the subscription is unchanged
-	case op.Kind == opChange: // the previewed change was made
+	case op.Kind == opChange || op.Kind == opSchedule: // the previewed change was made
 		err = s.store.deletePreviews(ctx, op.before.TenantID, op.PlanID)
 	case op.Kind == opMetered && after.CurrentPeriodStart.Equal(op.Period):
 		err = s.decideMetered(ctx, after, s.billsFrom(), false)

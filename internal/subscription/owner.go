@@ -152,6 +152,7 @@ func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, kn
 func newPendingChange(remote psp.Subscription, stored *PendingChange, requested uuid.UUID) PendingChange {
 	change := PendingChange{
 		PlanID: requested, PSPPriceID: remote.Pending.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: remote.Pending.ExpiresAt,
+		Quantity: remote.Pending.Quantity, PriceCents: remote.Pending.UnitAmount,
 	}
 	if requested != uuid.Nil || stored == nil || stored.PSPPriceID != change.PSPPriceID {
 		return change

@@ -14,11 +14,14 @@ type patch struct {
 	terms    termsChange
 	trialEnd *string
 	quantity *int64
+	price    *pricePatch
 }
 
 // changesContract reports whether the patch changes a field that requires the permission
 // subscriptions.manage.
-func (p patch) changesContract() bool { return !p.terms.isEmpty() || p.quantity != nil }
+func (p patch) changesContract() bool {
+	return !p.terms.isEmpty() || p.quantity != nil || p.price != nil
+}
 
 // checkPermissions refuses a caller without the permission of a field. The scope of an API key
 // replaces the permissions.
@@ -34,8 +37,8 @@ func (p patch) checkPermissions(ctx context.Context) error {
 }
 
 // applyPatch changes a subscription on behalf of the platform: first the terms of payment, then the
-// end of the trial, then the number of seats, which is invoiced under the new terms. Everything that
-// can be checked without the provider is checked first.
+// end of the trial, then the number of seats, which is invoiced under the new terms, and finally the
+// price of the next period. Everything that can be checked without the provider is checked first.
 func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patch) (Subscription, error) {
 	end, err := s.parseTrialEnd(p.trialEnd)
 	if err != nil {
@@ -54,6 +57,9 @@ func (s *Service) applyPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 	if err == nil && p.quantity != nil && *p.quantity != sub.Quantity {
 		sub, err = s.changeSeats(ctx, sub, *p.quantity)
 	}
+	if err == nil && p.price != nil {
+		sub, err = s.schedulePrice(ctx, tenantID, id, *p.price)
+	}
 	return sub, err
 }
 
@@ -63,6 +69,9 @@ func (s *Service) checkPatch(ctx context.Context, tenantID, id uuid.UUID, p patc
 		return s.store.byID(ctx, tenantID, id)
 	}
 	sub, err := s.loadPatchable(ctx, tenantID, id)
+	if err == nil && p.price != nil {
+		err = s.checkPricePatch(ctx, sub, *p.price)
+	}
 	if err != nil || p.quantity == nil {
 		return sub, err
 	}

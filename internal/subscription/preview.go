@@ -54,6 +54,8 @@ type outlook struct {
 	nextAmount int64
 	// balance is the customer's credit before the change, at least 0.
 	balance int64
+	// effectiveAt is when a change at the end of the period takes effect; zero for other changes.
+	effectiveAt time.Time
 }
 
 // net returns the amount of the change without usage. A negative amount is credited.
@@ -104,7 +106,11 @@ func (s *Service) previewChange(ctx context.Context, tenantID uuid.UUID, params 
 		if err != nil {
 			return preview{}, err
 		}
-		m, err := s.selectMove(ctx, sub, params)
+		choose, show := s.selectMove, s.storedPreview
+		if params.atPeriodEnd {
+			choose, show = s.selectScheduled, s.storedScheduled
+		}
+		m, err := choose(ctx, sub, params)
 		if err != nil {
 			return preview{}, err
 		}
@@ -113,7 +119,7 @@ func (s *Service) previewChange(ctx context.Context, tenantID uuid.UUID, params 
 			return preview{}, err
 		}
 		if isCurrent {
-			return s.storedPreview(ctx, m, params.quantity)
+			return show(ctx, m, params.quantity)
 		}
 	}
 }
@@ -131,8 +137,7 @@ func (s *Service) newOutdatedError(ctx context.Context, tenantID uuid.UUID, p ch
 // storedPreview returns the cost of making a change now, and stores it as the last preview.
 // requested is the number of seats that the caller requested, or 0 to keep the present number.
 func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (preview, error) {
-	now := s.deps.Clock.Now()
-	from := prorationDate(m.sub, now)
+	from := prorationDate(m.sub, s.deps.Clock.Now())
 	change, p, err := s.price(ctx, m, from, true)
 	if err == nil {
 		p.outlook, err = s.lookAhead(ctx, m, change.Change, from)
@@ -140,11 +145,20 @@ func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (p
 	if err != nil {
 		return preview{}, err
 	}
-	return p, s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+	return p, s.storePreview(ctx, m, requested, p)
+}
+
+// storePreview stores a preview as the last one. Of a change at the end of the period, it stores the
+// next bill as the charge.
+func (s *Service) storePreview(ctx context.Context, m move, requested int64, p preview) error {
+	if m.atPeriodEnd {
+		p.charge = p.nextAmount
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, m.sub.TenantID); err != nil {
 			return err
 		}
-		return s.store.upsertPreview(ctx, m, requested, p, now)
+		return s.store.upsertPreview(ctx, m, requested, p, s.deps.Clock.Now())
 	})
 }
 

@@ -14,9 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// JobDiscount is the kind of job that applies a discount again that the invoice of a trial used up.
-const JobDiscount = "subscription.discount"
-
 // loader loads the subscription of a request.
 type loader func(ctx context.Context) (Subscription, error)
 

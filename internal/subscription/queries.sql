@@ -11,9 +11,11 @@ INSERT INTO subscriptions (
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
     psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
-    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price
+    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price,
+    scheduled_change, psp_schedule_id
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
-    sqlc.arg(collection), sqlc.narg(days_until_due), sqlc.narg(purchase_order), sqlc.arg(custom_price));
+    sqlc.arg(collection), sqlc.narg(days_until_due), sqlc.narg(purchase_order), sqlc.arg(custom_price),
+    sqlc.narg(scheduled_change), sqlc.narg(psp_schedule_id));
 
 -- name: UpdateSubscription :execrows
 UPDATE subscriptions
@@ -24,6 +26,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
     discount_id = $30, psp_discount_id = $31, discount_ends_at = $32, discount_cents = $33,
     collection = sqlc.arg(collection), days_until_due = sqlc.narg(days_until_due), purchase_order = sqlc.narg(purchase_order), custom_price = sqlc.arg(custom_price),
+    pending_quantity = sqlc.narg(pending_quantity), pending_price_cents = sqlc.narg(pending_price_cents),
+    scheduled_change = sqlc.narg(scheduled_change), psp_schedule_id = sqlc.narg(psp_schedule_id),
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 
@@ -234,7 +238,7 @@ SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND s
 -- name: LastRequestedOperation :one
 -- The newest operation that a user requested.
 SELECT * FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount')
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount', 'schedule', 'unschedule')
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
@@ -242,11 +246,14 @@ LIMIT 1;
 UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned';
 
 -- name: LastChange :one
--- The newest change of plan whose effect was recorded.
+-- The newest change of plan, or scheduled change, whose effect was recorded.
 SELECT request, origin FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = sqlc.arg(kind)::text
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
+
+-- name: OperationByID :one
+SELECT * FROM psp_operations WHERE tenant_id = $1 AND id = $2;
 
 -- name: LeaseOperation :execrows
 UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)

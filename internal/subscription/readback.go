@@ -150,6 +150,9 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	if err := s.enqueueDiscount(ctx, next); err != nil {
 		return err
 	}
+	if err := s.enqueueSchedule(ctx, known, next); err != nil {
+		return err
+	}
 	if known.Status != next.Status { // its seats may be synced again, or their credit is no longer paid
 		if err := s.SeatsChanged(ctx, next.TenantID); err != nil {
 			return err
@@ -232,11 +235,7 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 		return next, err
 	}
 	next.UpdatedAt = now
-	pending, err := s.pendingChange(ctx, remote, known)
-	if next.Pending = nil; pending.PlanID != uuid.Nil {
-		next.Pending = &pending
-	}
-	if err != nil {
+	if err := s.mergeChanges(ctx, known, &next, remote); err != nil {
 		return next, err
 	}
 	if err := s.mergeDiscount(ctx, known, &next, remote); err != nil {
@@ -252,4 +251,18 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 		next.former, err = noteFormerTerms(known, next, now)
 	}
 	return next, err
+}
+
+// mergeChanges sets the changes of a subscription that wait for a payment or for the end of the period.
+func (s *Service) mergeChanges(ctx context.Context, known Subscription, next *Subscription, remote psp.Subscription) error {
+	pending, err := s.pendingChange(ctx, remote, known)
+	if next.Pending = nil; pending.PlanID != uuid.Nil {
+		next.Pending = &pending
+	}
+	if err != nil {
+		return err
+	}
+	next.ScheduleID = remote.ScheduleID
+	next.Scheduled, err = s.mergeScheduled(ctx, remote, known)
+	return err
 }

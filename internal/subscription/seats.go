@@ -67,8 +67,8 @@ func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, 
 }
 
 // SeatLimit returns the maximum number of seats of a team, or nil if it is unlimited. It is the
-// quota of team members of the tenant's plan, or of the plan that a change in progress leads to, if
-// that is lower. The change counted the seats under the tenant's lock when it began. Later joins
+// quota of team members of the tenant's plan, or of the plan that a scheduled change or a change in
+// progress leads to, if that is lower. The change counted the seats under the tenant's lock when it began. Later joins
 // take the same lock and find the change. If the response to a change was lost, its outcome is read
 // back before the change can no longer be retried.
 func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
@@ -80,6 +80,9 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if errors.Is(err, ErrNotFound) {
 		return limit, nil
 	}
+	if err == nil && sub.Scheduled != nil {
+		limit, err = s.lowerSeatLimit(ctx, limit, sub.Scheduled.PlanID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +90,15 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if errors.Is(err, errNoOperation) {
 		return limit, nil
 	}
-	if err != nil || op.Kind != opChange || !op.isRepeatable(s.deps.Clock.Now()) {
+	if err != nil || op.Kind != opChange && op.Kind != opSchedule || !op.isRepeatable(s.deps.Clock.Now()) {
 		return limit, err
 	}
-	plan, err := s.deps.Catalog.Plan(ctx, op.PlanID)
+	return s.lowerSeatLimit(ctx, limit, op.PlanID)
+}
+
+// lowerSeatLimit returns the quota of a plan if that is lower than limit.
+func (s *Service) lowerSeatLimit(ctx context.Context, limit *int64, planID uuid.UUID) (*int64, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, planID)
 	if quota := plan.SeatQuota(); quota != nil && (limit == nil || *quota < *limit) {
 		limit = quota
 	}
@@ -143,6 +151,9 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	if postponed {
 		later := s.deps.Clock.Now().Add(pendingPause)
 		return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()), jobs.At(later))
+	}
+	if err == nil {
+		err = s.followTeam(ctx, tenantID)
 	}
 	if err == nil {
 		err = s.rechargeCredit(ctx, tenantID)

@@ -20,6 +20,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/contracts"
 	"github.com/tenantry/tenantry/internal/psp/items"
 	"github.com/tenantry/tenantry/internal/psp/promo"
+	"github.com/tenantry/tenantry/internal/psp/schedule"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -69,6 +70,7 @@ type Deps struct {
 	Discounts    *discount.Service
 	Codes        promo.Codes
 	Contracts    contracts.Contracts
+	Schedules    schedule.Schedules
 	Metering     metering
 	Usage        usageReporter
 	Audit        *audit.Log

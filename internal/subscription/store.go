@@ -40,7 +40,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 	if row.PendingPlanID != nil && row.PendingExpiresAt != nil {
 		s.Pending = &PendingChange{
 			PlanID: *row.PendingPlanID, PSPPriceID: textOf(row.PendingPSPPriceID), PSPInvoiceID: textOf(row.PendingPSPInvoiceID),
-			ExpiresAt: *row.PendingExpiresAt,
+			ExpiresAt: *row.PendingExpiresAt, Quantity: orZero(row.PendingQuantity), PriceCents: orZero(row.PendingPriceCents),
 		}
 	}
 	if row.UnpaidPSPInvoiceID != nil && row.UnpaidSince != nil {
@@ -50,6 +50,13 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		s.Discount = &Discount{ID: *row.DiscountID, PSPID: textOf(row.PSPDiscountID), EndsAt: row.DiscountEndsAt}
 	}
 	s.discountCents = row.DiscountCents
+	s.ScheduleID = textOf(row.PSPScheduleID)
+	if row.ScheduledChange != nil {
+		s.Scheduled = &scheduledChange{}
+		if json.Unmarshal(row.ScheduledChange, s.Scheduled) != nil { // only this package writes it
+			s.Scheduled = nil
+		}
+	}
 	return s
 }
 
@@ -128,6 +135,15 @@ func toSubscriptions(rows []subscriptionsql.Subscription) []Subscription {
 	return list
 }
 
+// scheduledColumn returns the column of the scheduled change.
+func (s Subscription) scheduledColumn() (sqldb.JSON, error) {
+	if s.Scheduled == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(s.Scheduled)
+	return text, sqldb.Wrap(err, "encode scheduled change")
+}
+
 // insert stores a new subscription. The items that it was bought with bill its first period.
 func (s store) insert(ctx context.Context, n Subscription) error {
 	items, _, err := n.MeteredItems()
@@ -155,6 +171,10 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 		p.DiscountID, p.PSPDiscountID, p.DiscountEndsAt = &d.ID, orNil(d.PSPID), d.EndsAt
 	}
 	p.DiscountCents = n.discountCents
+	p.PSPScheduleID = orNil(n.ScheduleID)
+	if p.ScheduledChange, err = n.scheduledColumn(); err != nil {
+		return err
+	}
 	if err = s.q(ctx).InsertSubscription(ctx, p); err != nil {
 		return sqldb.Wrap(err, "insert subscription")
 	}
@@ -177,6 +197,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	if w := n.Pending; w != nil {
 		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt
 		p.PendingPSPPriceID, p.PendingPSPInvoiceID = orNil(w.PSPPriceID), orNil(w.PSPInvoiceID)
+		p.PendingQuantity, p.PendingPriceCents = &w.Quantity, &w.PriceCents
 	}
 	if u := n.Unpaid; u != nil {
 		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since
@@ -185,6 +206,11 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		p.DiscountID, p.PSPDiscountID, p.DiscountEndsAt = &d.ID, orNil(d.PSPID), d.EndsAt
 	}
 	p.DiscountCents = n.discountCents
+	p.PSPScheduleID = orNil(n.ScheduleID)
+	var err error
+	if p.ScheduledChange, err = n.scheduledColumn(); err != nil {
+		return err
+	}
 	rows, err := s.q(ctx).UpdateSubscription(ctx, p)
 	if err != nil {
 		return sqldb.Wrap(err, "update subscription")

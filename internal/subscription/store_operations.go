@@ -41,6 +41,16 @@ func (s store) lastRequestedOperation(ctx context.Context, sub Subscription) (op
 	return op, row.State, err
 }
 
+// operationByID returns an operation on a subscription and its state, or errNoOperation.
+func (s store) operationByID(ctx context.Context, sub Subscription, id uuid.UUID) (operation, string, error) {
+	row, err := s.q(ctx).OperationByID(ctx, subscriptionsql.OperationByIDParams{TenantID: sub.TenantID, ID: id})
+	if err != nil {
+		return operation{}, "", sqldb.WrapAbsent(err, "read operation", errNoOperation)
+	}
+	op, err := toOperation(row, sub)
+	return op, row.State, err
+}
+
 // toOperation converts a stored operation on a subscription.
 func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation, error) {
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
@@ -54,10 +64,10 @@ func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation,
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
-// lastChange returns the user who requested the last recorded change of plan, and the departures
+// lastChange returns the user who requested the last recorded operation of a kind, and the departures
 // that the change accounted for. Both are zero if there was none.
-func (s store) lastChange(ctx context.Context, sub Subscription) (by authz.Origin, departures int64, err error) {
-	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+func (s store) lastChange(ctx context.Context, sub Subscription, kind string) (by authz.Origin, departures int64, err error) {
+	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, Kind: kind})
 	if err != nil {
 		return by, 0, sqldb.WrapAbsent(err, "read the last change", nil)
 	}

@@ -86,8 +86,12 @@ type Subscription struct {
 	HasPaymentMethod   bool
 	Action             money.PaymentAction // the action that the latest invoice requires from the payer
 	Pending            *PendingChange      // nil if no change is pending
-	Terms              Terms
-	CustomPrice        bool // the price was agreed with the customer and is in no list
+	// Scheduled is a change at the end of the period, or nil. ScheduleID is the provider's schedule
+	// that manages the subscription, empty without one.
+	Scheduled   *scheduledChange
+	ScheduleID  string
+	Terms       Terms
+	CustomPrice bool // the price was agreed with the customer and is in no list
 	// Unpaid is the oldest invoice whose payment has failed, while the subscription is past_due;
 	// otherwise nil.
 	Unpaid *UnpaidInvoice
@@ -133,6 +137,8 @@ type PendingChange struct {
 	PSPPriceID   string    `json:"psp_price_id"`
 	PSPInvoiceID string    `json:"psp_invoice_id"`
 	ExpiresAt    time.Time `json:"expires_at"`
+	Quantity     int64     `json:"quantity,omitzero"`
+	PriceCents   int64     `json:"price_cents,omitzero"` // per unit
 }
 
 // BillsLike reports whether the provider's state has the stored status, price, quantity and period.

@@ -18,21 +18,23 @@ const attributionWindow = 24 * time.Hour
 // origin is the part of an operation that the audit trail needs if the effect is found later: the
 // previous state of the subscription and the user.
 type origin struct {
-	Status            Status         `json:"status"`
-	PlanID            uuid.UUID      `json:"plan_id"`
-	Quantity          int64          `json:"quantity"`
-	CancelAt          *time.Time     `json:"cancel_at,omitempty"`
-	CancelAtPeriodEnd bool           `json:"cancel_at_period_end"`
-	TrialEndsAt       *time.Time     `json:"trial_ends_at,omitempty"`
-	Pending           *PendingChange `json:"pending,omitempty"`
-	Terms             Terms          `json:"terms,omitzero"`
-	Discount          *Discount      `json:"discount,omitempty"`
-	By                authz.Origin   `json:"by"`
+	Status            Status           `json:"status"`
+	PlanID            uuid.UUID        `json:"plan_id"`
+	Quantity          int64            `json:"quantity"`
+	CancelAt          *time.Time       `json:"cancel_at,omitempty"`
+	CancelAtPeriodEnd bool             `json:"cancel_at_period_end"`
+	TrialEndsAt       *time.Time       `json:"trial_ends_at,omitempty"`
+	Pending           *PendingChange   `json:"pending,omitempty"`
+	Terms             Terms            `json:"terms,omitzero"`
+	Discount          *Discount        `json:"discount,omitempty"`
+	Scheduled         *scheduledChange `json:"scheduled,omitempty"`
+	ScheduleID        string           `json:"schedule_id,omitempty"`
+	By                authz.Origin     `json:"by"`
 }
 
 func (op operation) origin() origin {
 	b := op.before
-	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, b.Discount, op.by}
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, b.Discount, b.Scheduled, b.ScheduleID, op.by}
 }
 
 // setOrigin restores the state that the operation was requested on, and the user.
@@ -40,6 +42,7 @@ func (op *operation) setOrigin(o origin) {
 	b := &op.before
 	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
 	b.CancelAt, b.CancelAtPeriodEnd, b.TrialEndsAt, b.Pending, b.Terms, b.Discount = o.CancelAt, o.CancelAtPeriodEnd, o.TrialEndsAt, o.Pending, o.Terms, o.Discount
+	b.Scheduled, b.ScheduleID = o.Scheduled, o.ScheduleID
 }
 
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, or
@@ -77,9 +80,9 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
 		}
-		return errors.Join(err, s.recordOperation(ctx, op, after))
+		return errors.Join(err, s.recordScheduledEnd(ctx, before, after, false), s.recordOperation(ctx, op, after))
 	}
-	return s.recordPendingEnd(ctx, before, after, none)
+	return errors.Join(s.recordPendingEnd(ctx, before, after, none), s.recordScheduledEnd(ctx, before, after, none))
 }
 
 // isVisibleIn reports whether a state shows the effect of the operation and the previous state did
@@ -101,6 +104,10 @@ func (op operation) isVisibleIn(after Subscription) bool {
 		return made || op.isPendingIn(after)
 	case opDrop:
 		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID && after.Quantity == before.Quantity
+	case opSchedule:
+		return after.Scheduled.isSameAs(op.Scheduled) && !before.Scheduled.isSameAs(op.Scheduled)
+	case opUnschedule, opLapse:
+		return before.Scheduled != nil && after.Scheduled == nil && !before.Scheduled.begins(after)
 	case opTrialEnd:
 		return op.endsTrial(after)
 	case opTerms:
@@ -130,7 +137,7 @@ func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscripti
 	case pending == nil || after.Pending != nil:
 		return nil
 	case after.PlanID == pending.PlanID && (before.PlanID != after.PlanID || before.Quantity != after.Quantity):
-		by, departures, err := s.store.lastChange(ctx, after)
+		by, departures, err := s.store.lastChange(ctx, after, opChange)
 		if err != nil {
 			return err
 		}
@@ -163,7 +170,7 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 			return err
 		}
 	}
-	if !op.isPendingIn(after) { // until a pending change is made, the seats of former members are billed
+	if op.Kind != opSchedule && !op.isPendingIn(after) { // until a pending change is made, the seats of former members are billed
 		if err := s.deductDepartures(ctx, op.before, op.Departures); err != nil {
 			return err
 		}
@@ -172,6 +179,9 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 		if err := s.mailTrialEnd(ctx, after); err != nil {
 			return err
 		}
+	}
+	if err := s.recordSchedule(ctx, op, after); err != nil || op.isScheduling() {
+		return err
 	}
 	if err := s.recordDiscount(ctx, op, after); err != nil || op.Kind == opDiscount {
 		return err

@@ -22,8 +22,13 @@ func (s *Service) moveTrialEnd(ctx context.Context, tenantID, id uuid.UUID, end 
 	op, claimed, err := s.claim(ctx, request{
 		load:    func(ctx context.Context) (Subscription, error) { return s.store.byID(ctx, tenantID, id) },
 		repeats: func(earlier instruction) bool { return earlier.Kind == opTrialEnd && earlier.TrialEnd.Equal(end) },
-		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
-			return in, mustSend, s.checkTrialEnd(sub, end)
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			if err := s.checkTrialEnd(sub, end); err != nil || sub.Scheduled == nil || end.IsZero() {
+				return in, mustSend, err
+			}
+			moved, err := s.scheduleInstruction(ctx, opTrialEnd, sub, *sub.Scheduled)
+			moved.TrialEnd = end
+			return moved, mustSend, err
 		},
 		missing: ErrNotFound,
 	})
@@ -51,6 +56,12 @@ func (s *Service) checkTrialEnd(sub Subscription, end time.Time) error {
 
 // sendTrialEnd moves or ends a trial at the provider.
 func (s *Service) sendTrialEnd(ctx context.Context, op operation) error {
+	if op.Scheduled != nil { // the schedule manages the end of the trial
+		return s.sendSchedule(ctx, op)
+	}
+	if err := s.releaseSchedule(ctx, op); err != nil {
+		return err
+	}
 	id := op.before.PSPSubscriptionID
 	if op.TrialEnd.IsZero() {
 		remote, err := s.deps.Provider.GetSubscription(ctx, id)

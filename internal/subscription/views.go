@@ -42,11 +42,15 @@ type SubscriptionView struct {
 	UpdatedAt          shape.Time                 `json:"updated_at"`
 }
 
-// PendingChangeView is a change of plan that waits for its payment to be confirmed
-// (rules: subscription#changes-that-wait).
+// PendingChangeView is a change that waits for its payment to be confirmed
+// (rules: subscription#changes-that-wait) or that is scheduled for the end of the period.
 type PendingChangeView struct {
+	Kind          string               `json:"kind" enum:"payment,scheduled"`
 	Plan          PendingPlan          `json:"plan"`
-	ExpiresAt     shape.Time           `json:"expires_at"`
+	Quantity      int64                `json:"quantity"`
+	PriceCents    int64                `json:"price_cents" doc:"Price per unit after the change, in minor units."`
+	EffectiveAt   *shape.Time          `json:"effective_at" doc:"Time at which a scheduled change takes effect: the end of the period or trial. Null for kind payment."`
+	ExpiresAt     *shape.Time          `json:"expires_at" doc:"Time at which a change that waits for its payment is dropped. Null for kind scheduled."`
 	PaymentAction *money.PaymentAction `json:"payment_action"`
 }
 
@@ -84,16 +88,29 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 	if v.Discount, err = s.viewDiscount(ctx, sub); err != nil {
 		return nil, err
 	}
-	// Hide an expired change even if its end has not been read back yet.
-	if sub.hasPendingChange(s.deps.Clock.Now()) {
-		if plan, err = s.deps.Catalog.Plan(ctx, sub.Pending.PlanID); err != nil {
-			return nil, err
-		}
-		v.PendingChange = &PendingChangeView{
-			Plan:      PendingPlan{ID: plan.ID, Name: entitlement.ViewPlan(ctx, plan).Name},
-			ExpiresAt: shape.T(sub.Pending.ExpiresAt), PaymentAction: sub.Action.OrNil(),
-		}
+	v.PendingChange, err = s.viewPending(ctx, sub)
+	return v, err
+}
+
+// viewPending returns the view of the change that waits for its payment or for the end of the period,
+// or nil.
+func (s *Service) viewPending(ctx context.Context, sub Subscription) (*PendingChangeView, error) {
+	v, planID := &PendingChangeView{}, uuid.Nil
+	switch p, c := sub.Pending, sub.Scheduled; {
+	case sub.hasPendingChange(s.deps.Clock.Now()): // an expired change is hidden until its end is read back
+		planID = p.PlanID
+		v.Kind, v.Quantity, v.PriceCents, v.ExpiresAt, v.PaymentAction = "payment", p.Quantity, p.PriceCents, shape.TP(&p.ExpiresAt), sub.Action.OrNil()
+	case c != nil && !sub.Status.IsOver():
+		planID = c.PlanID
+		v.Kind, v.Quantity, v.PriceCents, v.EffectiveAt = "scheduled", c.Quantity, c.PriceCents, shape.TP(&c.EffectiveAt)
+	default:
+		return nil, nil //nolint:nilnil // no change
 	}
+	plan, err := s.deps.Catalog.Plan(ctx, planID)
+	if err != nil {
+		return nil, err
+	}
+	v.Plan = PendingPlan{ID: plan.ID, Name: entitlement.ViewPlan(ctx, plan).Name}
 	return v, nil
 }
 
@@ -128,6 +145,7 @@ type ChangePreview struct {
 	DueNow         PreviewAmount `json:"due_now" doc:"Amount charged now: net minus balance_applied, at least 0."`
 	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"Time of the next regular bill after the change, in UTC: the end of the period or trial. Null if a cancellation is scheduled."`
 	NextAmount     PreviewAmount `json:"next_amount" doc:"Amount of the next regular bill: quantity × price, less the discount that applies then, without usage. 0 if no bill follows."`
+	EffectiveAt    *shape.Time   `json:"effective_at,omitempty" doc:"Time at which a change with period_end takes effect, the same as next_billing_at. Absent for other changes."`
 	NextDue        PreviewAmount `json:"next_due" doc:"Part of next_amount that is charged after applying the remaining credit."`
 }
 
@@ -144,6 +162,9 @@ func newChangePreview(p preview) ChangePreview {
 	if !p.nextBillingAt.IsZero() {
 		at := shape.Time(p.nextBillingAt)
 		v.NextBillingAt = &at
+	}
+	if !p.effectiveAt.IsZero() {
+		v.EffectiveAt = shape.TP(&p.effectiveAt)
 	}
 	return v
 }
@@ -184,7 +205,7 @@ func (s *Service) viewPurchase(p purchasePreview) PurchasePreview {
 // PlanChange is the result of a change of plan: the updated subscription, a checkout that makes the
 // change once it is completed, or a page on which the payer confirms the payment.
 type PlanChange struct {
-	Action        string               `json:"action" enum:"updated,checkout_required,confirmation_required"`
+	Action        string               `json:"action" enum:"updated,scheduled,checkout_required,confirmation_required"`
 	PaymentAction *money.PaymentAction `json:"payment_action,omitempty"`
 	Subscription  *SubscriptionView    `json:"subscription,omitempty"`
 	CheckoutURL   string               `json:"checkout_url,omitempty"`

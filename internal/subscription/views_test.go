@@ -20,7 +20,7 @@ func TestSameViews(t *testing.T) {
 		return Subscription{
 			ID: uuid.New(), PlanID: plan, Status: Active, Currency: "EUR", PriceCents: 1900, Quantity: 1, IntervalUnit: "month",
 			IntervalCount: 1, CurrentPeriodStart: now, CurrentPeriodEnd: now.AddDate(0, 1, 0), TrialEndsAt: &now,
-			Pending: &PendingChange{PlanID: plan, ExpiresAt: now},
+			Pending: &PendingChange{PlanID: plan, ExpiresAt: now}, Scheduled: &scheduledChange{PlanID: plan, Quantity: 1, EffectiveAt: now},
 		}
 	}
 	for name, change := range map[string]func(*Subscription){
@@ -32,6 +32,7 @@ func TestSameViews(t *testing.T) {
 		"the items of usage":          func(s *Subscription) { s.metered = sqldb.JSON(`[1]`) },
 		"former terms":                func(s *Subscription) { s.former = sqldb.JSON(`[1]`) },
 		"a time of another place":     func(s *Subscription) { s.CurrentPeriodStart, s.TrialEndsAt = elsewhere, &elsewhere },
+		"the price of the schedule":   func(s *Subscription) { s.Scheduled.PSPPriceID, s.ScheduleID = "price_2", "sub_sched_2" },
 		"the invoice that it awaits":  func(s *Subscription) { s.Pending.PSPInvoiceID = "in_2" },
 	} {
 		after := example()
@@ -56,6 +57,9 @@ func TestSameViews(t *testing.T) {
 		"an end, as a flag":  func(s *Subscription) { s.CancelAtPeriodEnd = true },
 		"cancellation":       func(s *Subscription) { s.CanceledAt = &other },
 		"payment action":     func(s *Subscription) { s.Action = money.PaymentAction{Type: "pay", URL: "https://example.com"} },
+		"nothing scheduled":  func(s *Subscription) { s.Scheduled = nil },
+		"scheduled seats":    func(s *Subscription) { s.Scheduled.Quantity++ },
+		"scheduled price":    func(s *Subscription) { s.Scheduled.PriceCents++ },
 		"nothing waits":      func(s *Subscription) { s.Pending = nil },
 		"another plan waits": func(s *Subscription) { s.Pending.PlanID = uuid.New() },
 		"another end of it":  func(s *Subscription) { s.Pending.ExpiresAt = other },

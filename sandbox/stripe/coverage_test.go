@@ -120,6 +120,7 @@ func newAsker(t *testing.T) *asker {
 		"POST /v1/products":                              "name=Starter",
 		"POST /v1/checkout/sessions":                     "mode=subscription&success_url=https%3A%2F%2Fa.test&customer=" + customer + "&line_items[0][price]=" + price + "&line_items[0][quantity]=1",
 		"POST /v1/subscriptions":                         "customer=" + customer + "&items[0][price]=" + price + "&items[0][quantity]=1",
+		"POST /v1/subscription_schedules":                "from_subscription=" + sub.At("id"),
 		"POST /v1/invoiceitems":                          "amount=1&currency=eur&customer=" + customer + "&subscription=" + sub.At("id"),
 		"POST /v1/invoices/create_preview":               "subscription=" + sub.At("id"),
 		"POST /v1/payment_methods/{id}/attach":           "customer=" + customer,

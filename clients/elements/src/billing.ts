@@ -133,11 +133,15 @@ export class TenantryBilling extends TenantryElement<Billing> {
       manages ? [confirm ? nothing : this.portal(data, this.t(texts.card)), this.pay(invoice, data, 'primary', this.t(texts.payAmount, values))] : undefined)
   }
 
-  /** A change of plan that the bank wants to be confirmed. */
+  /** A change of plan that the bank wants to be confirmed, or that takes effect at the end of the period. */
   private waiting(change: Schema<'PendingChange'>, { tenant }: Billing, manages: boolean): Content {
     const { name } = change.plan
     const drop = () => this.change('subscription', () => this.client.call('DELETE', `/tenant/${tenant.id}/subscription/pending-change`), this.t(texts.dropped, { name }))
-    return this.note('warn', this.t(texts.pending, { name }), this.t(texts.pendingText, { end: this.format.day(change.expires_at) }),
+    if (change.effective_at) {
+      return this.note('', this.t(texts.scheduled, { name, end: this.format.day(change.effective_at) }), this.t(texts.scheduledText),
+        manages ? [this.doing('drop', this.t(texts.drop), drop)] : undefined, 'clock')
+    }
+    return this.note('warn', this.t(texts.pending, { name }), this.t(texts.pendingText, { end: this.format.day(change.expires_at ?? '') }),
       manages ? [this.doing('drop', this.t(texts.drop), drop), change.payment_action ? this.link(this.t(texts.confirm), change.payment_action.url) : nothing] : undefined)
   }
 

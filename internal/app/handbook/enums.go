@@ -39,6 +39,8 @@ var billing = []shape.Enum{
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
 		Fields: []string{"Subscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
 	},
+	{Name: "PendingChangeKind", Text: "Whether a change waits for its payment or is scheduled for the end of the period.", Values: []string{"payment", "scheduled"}},
+	{Name: "ChangeTime", Text: "Whether a change takes effect now or at the end of the period.", Values: []string{"now", "period_end"}},
 	{Name: "Collection", Text: "How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).", Values: []string{"card", "invoice"}},
 	{
 		Name: "InvoiceStatus", Text: "Status of an invoice. Paid, void and uncollectible are final.",

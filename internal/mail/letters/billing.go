@@ -147,6 +147,20 @@ func (l *Letters) FirstPayment(ctx context.Context, locale, to string, p FirstPa
 	})
 }
 
+// PlanChangeLapsed is the content of the mail about a scheduled change that was dropped.
+type PlanChangeLapsed struct {
+	Tenant string // name
+	Plan   string // name of the plan that was scheduled
+}
+
+// PlanChangeLapsed sends a mail that a scheduled change was dropped because the usage exceeds the plan.
+func (l *Letters) PlanChangeLapsed(ctx context.Context, locale, to string, p PlanChangeLapsed) error {
+	return l.send(ctx, l.locale(locale), letter{
+		key: "plan_change_lapsed", to: to, link: l.pages().PageURL(frontend.Billing),
+		admins: map[string]string{"plan": p.Plan}, theirs: map[string]string{"tenant": p.Tenant},
+	})
+}
+
 // Invoice is the content of the mails about an invoice that the customer has to pay.
 type Invoice struct {
 	Tenant     string // name

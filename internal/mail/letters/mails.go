@@ -210,6 +210,7 @@ func billingMails(tenant Variable) []Mail {
 		{"first_payment", "The platform created a subscription that waits for its first payment. Sent to the owner.", []Variable{
 			tenant, plan, {"amount", "Amount due.", true},
 		}, sampleFirstPayment},
+		{"plan_change_lapsed", "A change of plan at the end of the period was dropped, because the usage exceeds the plan.", []Variable{tenant, plan}, samplePlanChangeLapsed},
 		{"receipt", "An invoice was paid. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
 			tenant,
 			{"number", "Invoice number.", true},
@@ -319,6 +320,10 @@ func sampleFirstPayment(ctx context.Context, l *Letters, locale string, _ bool) 
 	return l.FirstPayment(ctx, locale, sampleTo, FirstPayment{
 		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2, PaymentURL: "https://invoice.example.com/i/42",
 	})
+}
+
+func samplePlanChangeLapsed(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.PlanChangeLapsed(ctx, locale, sampleTo, PlanChangeLapsed{Tenant: "Acme", Plan: "Team"})
 }
 
 func sampleInvoiceOf(sparse bool) Invoice {

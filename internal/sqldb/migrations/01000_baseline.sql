@@ -956,6 +956,11 @@ CREATE TABLE subscriptions (
     pending_psp_price_id text,
     pending_psp_invoice_id text,
     pending_expires_at timestamp with time zone,
+    pending_quantity bigint,
+    pending_price_cents bigint,
+    -- A change at the end of the period, and the provider's schedule that manages the subscription.
+    scheduled_change jsonb,
+    psp_schedule_id text,
     -- How the customer pays (card, invoice), the days to pay a sent invoice (null for card), the
     -- customer's purchase order, and whether the price was agreed with the customer.
     collection text NOT NULL DEFAULT 'card',

@@ -26,6 +26,7 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 		{"cancel_at", formatTime(here.CancelAt), formatTime(there.CancelAt)},
 		{"cancel_at_period_end", strconv.FormatBool(here.CancelAtPeriodEnd), strconv.FormatBool(there.CancelAtPeriodEnd)},
 		{"pending_change", formatPending(here), formatPending(there)},
+		{"scheduled_change", formatScheduled(here), formatScheduled(there)},
 		{"discount", formatDiscount(here), formatDiscount(there)},
 		{"canceled_at", formatTime(here.CanceledAt), formatTime(there.CanceledAt)},
 	} {
@@ -44,6 +45,14 @@ func formatPending(s subscription.Subscription) string {
 		return ""
 	}
 	return s.Pending.PSPPriceID
+}
+
+// formatScheduled returns the provider's price and the quantity of a scheduled change, or "".
+func formatScheduled(s subscription.Subscription) string {
+	if s.Scheduled == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d × %s", s.Scheduled.Quantity, s.Scheduled.PSPPriceID)
 }
 
 // formatDiscount returns the provider's discount, or "".

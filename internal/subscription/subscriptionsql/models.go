@@ -96,6 +96,10 @@ type Subscription struct {
 	PendingPSPPriceID   *string
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
+	PendingQuantity     *int64
+	PendingPriceCents   *int64
+	ScheduledChange     sqldb.JSON
+	PSPScheduleID       *string
 	Collection          string
 	DaysUntilDue        *int32
 	PurchaseOrder       *string

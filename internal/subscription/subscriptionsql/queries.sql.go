@@ -542,9 +542,11 @@ INSERT INTO subscriptions (
     billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end,
     canceled_at, psp_subscription_id, cancel_at, sync_version, created_at, updated_at, former_billing, metered_items,
     psp_price_id, payment_action, payment_url, metered_period, metered_terms, unpaid_psp_invoice_id, unpaid_since, has_payment_method,
-    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price
+    discount_id, psp_discount_id, discount_ends_at, discount_cents, collection, days_until_due, purchase_order, custom_price,
+    scheduled_change, psp_schedule_id
 ) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 1, $18, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32,
-    $33, $34, $35, $36)
+    $33, $34, $35, $36,
+    $37, $38)
 `
 
 type InsertSubscriptionParams struct {
@@ -584,6 +586,8 @@ type InsertSubscriptionParams struct {
 	DaysUntilDue       *int32
 	PurchaseOrder      *string
 	CustomPrice        bool
+	ScheduledChange    sqldb.JSON
+	PSPScheduleID      *string
 }
 
 func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscriptionParams) error {
@@ -624,6 +628,8 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 		arg.DaysUntilDue,
 		arg.PurchaseOrder,
 		arg.CustomPrice,
+		arg.ScheduledChange,
+		arg.PSPScheduleID,
 	)
 	return err
 }
@@ -675,7 +681,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 
 const lastChange = `-- name: LastChange :one
 SELECT request, origin FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = $3::text
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 `
@@ -683,6 +689,7 @@ LIMIT 1
 type LastChangeParams struct {
 	TenantID       uuid.UUID
 	SubscriptionID uuid.UUID
+	Kind           string
 }
 
 type LastChangeRow struct {
@@ -690,9 +697,9 @@ type LastChangeRow struct {
 	Origin  sqldb.JSON
 }
 
-// The newest change of plan whose effect was recorded.
+// The newest change of plan, or scheduled change, whose effect was recorded.
 func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastChangeRow, error) {
-	row := q.db.QueryRowContext(ctx, lastChange, arg.TenantID, arg.SubscriptionID)
+	row := q.db.QueryRowContext(ctx, lastChange, arg.TenantID, arg.SubscriptionID, arg.Kind)
 	var i LastChangeRow
 	err := row.Scan(&i.Request, &i.Origin)
 	return i, err
@@ -800,7 +807,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 
 const lastRequestedOperation = `-- name: LastRequestedOperation :one
 SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations
-WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount')
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop', 'discount', 'schedule', 'unschedule')
 ORDER BY created_at DESC, id DESC
 LIMIT 1
 `
@@ -872,7 +879,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const listRenewals = `-- name: ListRenewals :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
     AND current_period_end > $1 AND current_period_end <= $2 AND price_cents > 0
     AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
@@ -936,6 +943,10 @@ func (q *Queries) ListRenewals(ctx context.Context, arg ListRenewalsParams) ([]S
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.PendingQuantity,
+			&i.PendingPriceCents,
+			&i.ScheduledChange,
+			&i.PSPScheduleID,
 			&i.Collection,
 			&i.DaysUntilDue,
 			&i.PurchaseOrder,
@@ -1008,7 +1019,7 @@ func (q *Queries) ListUncheckedCards(ctx context.Context, arg ListUncheckedCards
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -1066,6 +1077,10 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.PendingQuantity,
+			&i.PendingPriceCents,
+			&i.ScheduledChange,
+			&i.PSPScheduleID,
 			&i.Collection,
 			&i.DaysUntilDue,
 			&i.PurchaseOrder,
@@ -1097,7 +1112,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -1141,6 +1156,10 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.PendingQuantity,
+		&i.PendingPriceCents,
+		&i.ScheduledChange,
+		&i.PSPScheduleID,
 		&i.Collection,
 		&i.DaysUntilDue,
 		&i.PurchaseOrder,
@@ -1291,7 +1310,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -1356,6 +1375,10 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.PendingQuantity,
+			&i.PendingPriceCents,
+			&i.ScheduledChange,
+			&i.PSPScheduleID,
 			&i.Collection,
 			&i.DaysUntilDue,
 			&i.PurchaseOrder,
@@ -1456,6 +1479,33 @@ func (q *Queries) OpenContract(ctx context.Context, tenantID uuid.UUID) (Checkou
 		&i.RefusedAt,
 		&i.Contract,
 		&i.LeasedUntil,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const operationByID = `-- name: OperationByID :one
+SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations WHERE tenant_id = $1 AND id = $2
+`
+
+type OperationByIDParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) OperationByID(ctx context.Context, arg OperationByIDParams) (PSPOperation, error) {
+	row := q.db.QueryRowContext(ctx, operationByID, arg.TenantID, arg.ID)
+	var i PSPOperation
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.SubscriptionID,
+		&i.Request,
+		&i.State,
+		&i.LeasedUntil,
+		&i.Origin,
+		&i.RecordedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -1672,7 +1722,7 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -1715,6 +1765,10 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.PendingQuantity,
+		&i.PendingPriceCents,
+		&i.ScheduledChange,
+		&i.PSPScheduleID,
 		&i.Collection,
 		&i.DaysUntilDue,
 		&i.PurchaseOrder,
@@ -1736,7 +1790,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1784,6 +1838,10 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
+		&i.PendingQuantity,
+		&i.PendingPriceCents,
+		&i.ScheduledChange,
+		&i.PSPScheduleID,
 		&i.Collection,
 		&i.DaysUntilDue,
 		&i.PurchaseOrder,
@@ -1805,7 +1863,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1860,6 +1918,10 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
+			&i.PendingQuantity,
+			&i.PendingPriceCents,
+			&i.ScheduledChange,
+			&i.PSPScheduleID,
 			&i.Collection,
 			&i.DaysUntilDue,
 			&i.PurchaseOrder,
@@ -1942,6 +2004,8 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
     discount_id = $30, psp_discount_id = $31, discount_ends_at = $32, discount_cents = $33,
     collection = $34, days_until_due = $35, purchase_order = $36, custom_price = $37,
+    pending_quantity = $38, pending_price_cents = $39,
+    scheduled_change = $40, psp_schedule_id = $41,
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26
 `
@@ -1984,6 +2048,10 @@ type UpdateSubscriptionParams struct {
 	DaysUntilDue        *int32
 	PurchaseOrder       *string
 	CustomPrice         bool
+	PendingQuantity     *int64
+	PendingPriceCents   *int64
+	ScheduledChange     sqldb.JSON
+	PSPScheduleID       *string
 }
 
 func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscriptionParams) (int64, error) {
@@ -2025,6 +2093,10 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		arg.DaysUntilDue,
 		arg.PurchaseOrder,
 		arg.CustomPrice,
+		arg.PendingQuantity,
+		arg.PendingPriceCents,
+		arg.ScheduledChange,
+		arg.PSPScheduleID,
 	)
 	if err != nil {
 		return 0, err

@@ -116,6 +116,7 @@ func timerText(kind string) string {
 		"subscription.incomplete_expires":     "First payment expires",
 		"subscription.pending_items":          "Pending items invoiced",
 		"subscription.pending_update_expires": "Pending change expires",
+		"subscription_schedule.ends":          "Schedule ends",
 		"checkout.expires":                    "Checkout expires",
 		"invoice.finalizes":                   "Invoice finalized and paid",
 		"invoice.due":                         "Invoice due",

@@ -29,6 +29,8 @@ func expandableType(field string) string {
 		return "charge"
 	case "discounts":
 		return "discount"
+	case "schedule":
+		return "subscription_schedule"
 	case "coupon", "promotion_code":
 		return field
 	case "default_payment_method":

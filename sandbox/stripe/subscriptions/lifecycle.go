@@ -42,6 +42,9 @@ func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error
 		if err := dropPending(ctx, st, sub); err != nil {
 			return err
 		}
+		if err := endSchedule(ctx, st, sub); err != nil {
+			return err
+		}
 	}
 	sub.planPending(st.Now)
 	if sub.Status == StatusCanceled && before.Status != StatusCanceled {
@@ -158,6 +161,7 @@ func Timers() map[string]kernel.Action {
 		invoices.TimerRetries:   retryDue,
 		invoices.TimerDue:       invoiceDue,
 		timerDiscountEnds:       discountEnds,
+		timerScheduleEnds:       scheduleEnds,
 		timerUpcoming:           announceInvoice,
 	}
 }

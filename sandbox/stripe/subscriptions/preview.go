@@ -120,6 +120,9 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	if err != nil {
 		return bill{}, err
 	}
+	if err := enterNextPhase(ctx, st, sub, end, rev.names); err != nil {
+		return bill{}, err
+	}
 	b := sub.renewal(cu, pending, usage, rev.names)
 	if !b.period && !b.isNeeded() {
 		return bill{}, noUpcomingInvoice(sub.Customer)

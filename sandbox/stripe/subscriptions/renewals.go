@@ -64,6 +64,9 @@ func periodEnds(ctx context.Context, st *kernel.Step, id string) error {
 			}
 		}
 	}
+	if err := followSchedule(ctx, st, before, sub); err != nil {
+		return err
+	}
 	if ending && !sub.IsEnded() {
 		now := st.Now
 		sub.Status, sub.EndedAt = StatusCanceled, &now
@@ -91,6 +94,9 @@ func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill,
 	start, end := sub.duePeriod()
 	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {
+		return bill{}, err
+	}
+	if err := enterNextPhase(ctx, st, sub, end, names); err != nil {
 		return bill{}, err
 	}
 	return sub.renewal(cu, pending, usage, names), nil

@@ -66,7 +66,7 @@ type Subscription struct {
 	PendingInterval       *pendingInterval  `json:"pending_invoice_item_interval"`
 	PendingSetupIntent    form.Null         `json:"pending_setup_intent"`
 	PendingUpdate         *pendingUpdate    `json:"pending_update"`
-	Schedule              form.Null         `json:"schedule"`
+	Schedule              *string           `json:"schedule"`
 	StartDate             int64             `json:"start_date"`
 	Status                string            `json:"status"`
 	TestClock             *string           `json:"test_clock"`

@@ -38,12 +38,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if behavior == pendingIfIncomplete {
-		if err := canWait(ctx, c.Step, p, sub); err != nil {
-			return nil, err
-		}
-	}
-	if err := sub.checkUpdate(ctx, c); err != nil {
+	if err := sub.checkUpdate(ctx, c, behavior); err != nil {
 		return nil, err
 	}
 	if err := sub.changeDiscount(ctx, c.Step, before, discount); err != nil {
@@ -77,14 +72,22 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return sub, nil
 }
 
-// checkUpdate refuses settings that the subscription cannot have.
-func (s *Subscription) checkUpdate(ctx context.Context, c *kernel.Call) error {
+// checkUpdate refuses an update that the state of the subscription does not allow.
+func (sub *Subscription) checkUpdate(ctx context.Context, c *kernel.Call, behavior string) error {
 	p := c.Params
-	if s.IsEnded() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
+	if err := sub.refuseManaged(p); err != nil {
+		return err
+	}
+	if behavior == pendingIfIncomplete {
+		if err := canWait(ctx, c.Step, p, sub); err != nil {
+			return err
+		}
+	}
+	if sub.IsEnded() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
 		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
-		return customers.CheckCard(ctx, c.Step, s.DefaultPaymentMethod, s.Customer, "default_payment_method")
+		return customers.CheckCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method")
 	}
 	return nil
 }

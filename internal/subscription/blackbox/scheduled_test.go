@@ -1,0 +1,406 @@
+package blackbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+)
+
+// later schedules a change to a plan for the end of the period.
+func later(c *apptest.Customer, plan string, changes ...apptest.Object) apptest.Reply {
+	c.T.Helper()
+	return c.Call("POST", c.Path("/subscription/change-plan"), c.Token,
+		apptest.WithChanges(apptest.Object{"new_plan_id": plan, "when": "period_end"}, changes...))
+}
+
+// previewLater previews a change at the end of the period.
+func previewLater(c *apptest.Customer, plan, more string) apptest.Reply {
+	c.T.Helper()
+	return c.Call("GET", c.Path("/subscription/preview-change?when=period_end&new_plan_id=")+plan+more, c.Token, nil)
+}
+
+// takeBack takes the pending change of a customer back.
+func takeBack(c *apptest.Customer) {
+	c.T.Helper()
+	c.Call("DELETE", c.Path("/subscription/pending-change"), c.Token, nil).Want(204)
+}
+
+// wantScheduled checks the change that is scheduled for the end of the period.
+func wantScheduled(a apptest.Reply, at, plan string, quantity, cents float64) {
+	a.WantAt(at+".pending_change.kind", "scheduled").WantAt(at+".pending_change.plan.id", plan).
+		WantAt(at+".pending_change.quantity", quantity).WantAt(at+".pending_change.price_cents", cents).
+		WantAt(at+".pending_change.effective_at", a.At(at+".current_period_end")).
+		WantAt(at+".pending_change.expires_at", nil).WantAt(at+".pending_change.payment_action", nil)
+}
+
+// wantSchedules checks the number of subscriptions with a schedule at the provider, once all jobs are
+// done.
+func wantSchedules(s *apptest.Server, want int) {
+	s.T.Helper()
+	apptest.Eventually(s.T, "the schedules", func() bool {
+		n := 0
+		for _, sub := range s.AllProviderObjects("subscription") {
+			if sub.At("schedule") != nil {
+				n++
+			}
+		}
+		return n == want
+	})
+	s.AwaitNotifications()
+}
+
+// wantAudited checks the number of audit entries by action, without the prefix.
+func wantAudited(c *apptest.Customer, want map[string]int) {
+	c.T.Helper()
+	for action, n := range want {
+		if got := c.CountAudited(c.Owner, "subscription.plan_change"+action); got != n {
+			c.T.Errorf("%d entries plan_change%s, want %d", got, action, n)
+		}
+	}
+}
+
+// lastTotal returns the total of the customer's newest invoice at the provider.
+func lastTotal(c *apptest.Customer) any {
+	c.T.Helper()
+	all := c.ProviderObjects(c.Owner, "invoice")
+	return all[len(all)-1].At("total")
+}
+
+// selling.md, section 6: the change takes effect at the end of the period, and the next invoice charges
+// the amount that was shown, although the list price has changed.
+func TestChangeAtPeriodEnd(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 5000), monthly(s, "small", 1900)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		shown := previewLater(ada, small, "").Want(200)
+		wantPreview(shown, map[string]float64{"credit": 0, "charge": 0, "net": 0, "balance_applied": 0, "due_now": 0, "next_amount": 1900, "next_due": 1900})
+		shown.WantAt("data.effective_at", ada.Subscription(ada.Owner).At("data.current_period_end")).
+			WantAt("data.next_billing_at", shown.At("data.effective_at"))
+		made := later(ada, small).Want(200).WantAt("data.action", "scheduled").WantAt("data.subscription.plan.id", large)
+		wantScheduled(made, "data.subscription", small, 1, 1900)
+		wantScheduled(ada.Subscription(ada.Owner), "data", small, 1, 1900)
+		later(ada, small).Want(200) // repeated
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 0, "d": 0})
+		apptest.Exec(t, s.DB(), `UPDATE plan_prices SET price_cents = 9900, psp_price_id = NULL WHERE plan_id = $1`, small)
+		s.AwaitNotifications()
+		wantSchedules(s, 1)
+		pass(s, 32*apptest.Day, ada)
+		wantSchedules(s, 0) // released as soon as the phase has begun
+		got := ada.Subscription(ada.Owner).WantAt("data.plan.id", small).WantAt("data.price_cents", 1900.0).WantAt("data.pending_change", nil)
+		got.WantAt("data.custom_price", false)
+		if total := lastTotal(ada); total != 1900.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 0, "d": 1, "_lapsed": 0})
+		pass(s, 31*apptest.Day, ada)
+		if total := lastTotal(ada); total != 1900.0 {
+			t.Errorf("the next invoice is %v", total)
+		}
+	})
+}
+
+// selling.md, section 6: the refusals of a change at the end of the period.
+func TestChangeAtPeriodEndRefusals(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small, free := monthly(s, "large", 5000), monthly(s, "small", 1900), monthly(s, "free-one", 0)
+		promo(s, "SALE")
+		ada, bob, eve := s.NewCustomer("ada"), s.NewCustomer("bob"), s.NewCustomer("eve")
+		later(ada, small).Want(404)
+		takeBackOfNothing := s.Call("DELETE", ada.Path("/subscription/pending-change"), ada.Token, nil)
+		takeBackOfNothing.Want(204)
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		takeBack(ada)
+		later(ada, small, apptest.Object{"when": "tomorrow"}).WantInvalid("when")
+		s.Call("GET", ada.Path("/subscription/preview-change?when=x&new_plan_id=")+small, ada.Token, nil).WantInvalid("when")
+		later(ada, small, apptest.Object{"promotion_code": "SALE"}).WantInvalid("promotion_code")
+		previewLater(ada, small, "&promotion_code=SALE").WantInvalid("promotion_code")
+		later(ada, large).WantRefused(422, "plan_change_error")
+		later(ada, apptest.NoSuchID).WantInvalid("new_plan_id")
+		s.Cancel(ada.Owner, false).Want(200)
+		later(ada, small).WantRefused(422, "plan_change_error")
+		previewLater(ada, small, "").WantRefused(422, "plan_change_error")
+		s.Resume(ada.Owner).Want(200)
+		later(ada, small).Want(200)
+		later(ada, free).Want(200).WantAt("data.subscription.pending_change.price_cents", 0.0)
+
+		// From a free plan to a paid one.
+		bob.OpenCheckout(free, "EUR")
+		s.Pay(openWith(bob, free, "").Want(200).Str("data.url"), "").Want(303)
+		apptest.Eventually(t, "the activation", func() bool { return bob.Subscription(bob.Owner).At("data") != nil })
+		later(bob, small).WantRefused(422, "plan_change_error")
+		previewLater(bob, small, "").WantRefused(422, "plan_change_error")
+
+		// While a payment waits.
+		s.Submit(openWith(eve, small, "").Want(200).Str("data.url"), apptest.Confirmation(apptest.CardConfirms)).Want(303)
+		apptest.Eventually(t, "the activation", func() bool { return eve.Subscription(eve.Owner).At("data.status") == "active" })
+		s.AwaitNotifications()
+		waits := s.Call("POST", eve.Path("/subscription/change-plan"), eve.Token, apptest.Object{"new_plan_id": large}).Want(200)
+		waits.WantAt("data.action", "confirmation_required").WantAt("data.subscription.pending_change.kind", "payment").
+			WantAt("data.subscription.pending_change.quantity", 1.0).WantAt("data.subscription.pending_change.price_cents", 5000.0).
+			WantAt("data.subscription.pending_change.effective_at", nil)
+		later(eve, large).WantRefused(409, "change_waits")
+		patchContract(eve, apptest.Object{"price_cents": 100}).WantRefused(409, "change_waits")
+	})
+}
+
+// selling.md, section 6: a scheduled change is taken back, replaced by another change, and ended by a
+// cancellation, which resuming does not undo.
+func TestScheduledChangeEnds(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small, middle := monthly(s, "large", 5000), monthly(s, "small", 1900), monthly(s, "middle", 3000)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		later(ada, small).Want(200)
+		takeBack(ada)
+		takeBack(ada)
+		ada.Subscription(ada.Owner).WantAt("data.pending_change", nil)
+		wantSchedules(s, 0)
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 1})
+
+		later(ada, small).Want(200)
+		wantScheduled(later(ada, middle).Want(200), "data.subscription", middle, 1, 3000)
+		wantAudited(ada, map[string]int{"_scheduled": 3, "_dropped": 2})
+		s.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": small}).Want(200).
+			WantAt("data.subscription.pending_change", nil).WantAt("data.subscription.plan.id", small)
+		wantAudited(ada, map[string]int{"_scheduled": 3, "_dropped": 3, "d": 1})
+		wantSchedules(s, 0)
+
+		for _, immediately := range []bool{false, true} {
+			later(ada, large).Want(200)
+			s.Cancel(ada.Owner, immediately).Want(200).WantAt("data.pending_change", nil)
+			wantSchedules(s, 0)
+			if !immediately {
+				s.Resume(ada.Owner).Want(200).WantAt("data.pending_change", nil)
+			}
+		}
+		pass(s, 5*time.Minute, ada) // nothing is restored
+		wantSchedules(s, 0)
+	})
+}
+
+// selling.md, section 6: a declined change leaves the scheduled change as it was.
+func TestDeclinedChangeKeepsTheScheduledOne(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small, larger := monthly(s, "large", 5000), monthly(s, "small", 1900), monthly(s, "larger", 9000)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		later(ada, small).Want(200)
+		ada.ReplaceCard(apptest.CardFailsAtRenewal)
+		s.Call("POST", ada.Path("/subscription/change-plan"), ada.Token, apptest.Object{"new_plan_id": larger}).WantRefused(422, "plan_change_error")
+		wantSchedules(s, 1)
+		apptest.Eventually(t, "the scheduled change", func() bool {
+			return ada.Subscription(ada.Owner).At("data.pending_change.plan.id") == small
+		})
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_dropped": 0, "_lapsed": 0})
+	})
+}
+
+// selling.md, section 6: the seats follow the team in both phases, or stay as requested, but never below
+// the members; a smaller plan that is scheduled limits invitations.
+func TestScheduledSeats(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 3})
+		s.AddPlan("squad", "seat", "month", 1000, 0, nil)
+		ada := s.NewCustomer("ada")
+		s.BuyPlan(ada.Owner, "squad")
+		crew := s.PlanID(ada.Owner, "crew")
+		quantities := func(what string, now, next float64) {
+			t.Helper()
+			apptest.Eventually(t, what, func() bool {
+				got := ada.Subscription(ada.Owner)
+				return got.At("data.quantity") == now && got.At("data.pending_change.quantity") == next
+			})
+			apptest.Eventually(t, what+" at the provider", func() bool {
+				all := s.AllProviderObjects("subscription_schedule")
+				sched := all[len(all)-1]
+				return sched.At("phases.0.items.0.quantity") == now && sched.At("phases.1.items.0.quantity") == next
+			})
+		}
+		later(ada, crew, apptest.Object{"quantity": 4}).WantInvalid("quantity")
+		later(ada, crew).Want(200)
+		_, id := s.Join(ada.Owner, "bob", "bob@example.com", "member")
+		quantities("a join", 2, 2)
+		s.Call("DELETE", ada.Path("/team/members/")+apptest.IDText(float64(id)), ada.Token, nil).Want(200)
+		quantities("a departure", 1, 1)
+		later(ada, crew, apptest.Object{"quantity": 2}).Want(200)
+		s.Join(ada.Owner, "eve", "eve@example.com", "member")
+		quantities("within the requested seats", 2, 2)
+		s.Join(ada.Owner, "dan", "dan@example.com", "member")
+		quantities("above the requested seats", 3, 3)
+		s.Call("POST", ada.Path("/team/invitations"), ada.Token, apptest.Object{"email": "fay@example.com", "role": "member"}).
+			WantRefused(422, "SEAT_LIMIT_REACHED")
+		pass(s, 32*apptest.Day, ada)
+		wantSchedules(s, 0)
+		ada.Subscription(ada.Owner).WantAt("data.plan.id", crew).WantAt("data.quantity", 3.0)
+	})
+}
+
+// selling.md, section 6: a change is dropped during the last hour of the period if the usage exceeds the
+// new plan, with one mail each to the owner and the billing address.
+func TestScheduledChangeLapses(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("large", "flat", "month", 5000, 0, nil)
+		s.AddPlan("small", "flat", "month", 1900, 0, map[string]int{"team-members": 1})
+		ada := s.NewCustomer("ada")
+		s.BuyPlan(ada.Owner, "large")
+		ada.AwaitNotifications()
+		small := s.PlanID(ada.Owner, "small")
+		later(ada, small).Want(200)
+		apptest.Exec(t, s.DB(), `UPDATE entitlements SET value = 0 WHERE plan_id = $1`, small)
+		end := ada.Subscription(ada.Owner).TimeAt("data.current_period_end")
+		s.AdvanceTo(end.Add(-50 * time.Minute))
+		ada.LogInAgain()
+		apptest.Eventually(t, "the end of the change", func() bool { return ada.Subscription(ada.Owner).At("data.pending_change") == nil })
+		for _, to := range []string{ada.Email, billingEmail} {
+			apptest.Eventually(t, "the mail to "+to, func() bool { return countMails(s, to, "small") == 1 })
+		}
+		wantAudited(ada, map[string]int{"_scheduled": 1, "_lapsed": 1, "_dropped": 0})
+		pass(s, apptest.Day, ada)
+		ada.Subscription(ada.Owner).WantAt("data.plan.name", "large")
+		if total := lastTotal(ada); total != 5000.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+	})
+}
+
+// selling.md, section 5: price_cents is a scheduled change to the same plan and quantity, and null
+// returns to the list price.
+func TestScheduledPrice(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan, other := monthly(s, "pro", 5000), monthly(s, "other", 3000)
+		ada := s.NewCustomer("ada")
+		ada.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		patchContract(ada, apptest.Object{"price_cents": -1}).WantInvalid("price_cents")
+		patched := patchContract(ada, apptest.Object{"price_cents": 1234}).Want(200)
+		wantScheduled(patched, "data", plan, 1, 1234)
+		patched.WantAt("data.custom_price", false).WantAt("data.price_cents", 5000.0)
+		patchContract(ada, apptest.Object{"price_cents": 1234}).Want(200)
+		wantAudited(ada, map[string]int{"_scheduled": 1})
+		pass(s, 32*apptest.Day, ada)
+		wantSchedules(s, 0)
+		ada.Subscription(ada.Owner).WantAt("data.plan.id", plan).WantAt("data.price_cents", 1234.0).WantAt("data.custom_price", true)
+		if total := lastTotal(ada); total != 1234.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+		wantScheduled(patchContract(ada, apptest.Object{"price_cents": nil}).Want(200), "data", plan, 1, 5000)
+		pass(s, 31*apptest.Day, ada)
+		wantSchedules(s, 0)
+		ada.Subscription(ada.Owner).WantAt("data.price_cents", 5000.0).WantAt("data.custom_price", false)
+
+		// Another plan ends a custom price.
+		patchContract(ada, apptest.Object{"price_cents": 0}).Want(200)
+		patchContract(ada, apptest.Object{"price_cents": nil}).Want(200).WantAt("data.pending_change", nil)
+		patchContract(ada, apptest.Object{"price_cents": 777}).Want(200)
+		pass(s, 31*apptest.Day, ada)
+		wantSchedules(s, 0)
+		later(ada, other).Want(200)
+		pass(s, 31*apptest.Day, ada)
+		wantSchedules(s, 0)
+		ada.Subscription(ada.Owner).WantAt("data.plan.id", other).WantAt("data.price_cents", 3000.0).WantAt("data.custom_price", false)
+	})
+}
+
+// selling.md, section 6: discounts are carried over, and a code that is applied later, too.
+func TestScheduledChangeKeepsTheDiscount(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 5000), monthly(s, "small", 2000)
+		promo(s, "HALF")
+		promo(s, "FIFTH", apptest.Object{"percent_off": 20})
+		ada := s.NewCustomer("ada")
+		s.Pay(openWith(ada, large, "HALF").Want(200).Str("data.url"), "4242424242424242").Want(303)
+		apptest.Eventually(t, "the activation", func() bool { return ada.Subscription(ada.Owner).At("data") != nil })
+		s.AwaitNotifications()
+		wantPreview(previewLater(ada, small, "").Want(200), map[string]float64{"next_amount": 1000, "next_due": 1000})
+		later(ada, small).Want(200)
+		pass(s, 32*apptest.Day, ada)
+		wantSchedules(s, 0)
+		if total := lastTotal(ada); total != 1000.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+		ada.Subscription(ada.Owner).WantAt("data.discount.code", "HALF")
+		later(ada, large).Want(200)
+		post(ada, "FIFTH").Want(200)
+		apptest.Eventually(t, "the schedule with the new discount", func() bool {
+			all := s.AllProviderObjects("subscription_schedule")
+			sub := ada.ProviderObjects(ada.Owner, "subscription")[0]
+			return all[len(all)-1].At("phases.1.discounts.0.discount") == sub.At("discounts.0")
+		})
+		pass(s, 31*apptest.Day, ada)
+		wantSchedules(s, 0)
+		if total := lastTotal(ada); total != 4000.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+	})
+}
+
+// selling.md, section 6: in a trial, the change takes effect at its end, also if the platform moves it.
+func TestScheduledChangeOfATrial(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 5000, apptest.Object{"trial_days": 10}), monthly(s, "small", 2000)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		later(ada, small).Want(200).WantAt("data.subscription.pending_change.effective_at", ada.Subscription(ada.Owner).At("data.trial_ends_at"))
+		end := s.Now().Add(15 * apptest.Day).UTC().Truncate(time.Second)
+		moved := patchContract(ada, apptest.Object{"trial_ends_at": end.Format(time.RFC3339)}).Want(200)
+		if got := moved.TimeAt("data.pending_change.effective_at"); !got.Equal(end) {
+			t.Errorf("effective at %v, want %v", got, end)
+		}
+		pass(s, 16*apptest.Day, ada)
+		wantSchedules(s, 0)
+		ada.Subscription(ada.Owner).WantAt("data.status", "active").WantAt("data.plan.id", small)
+		if total := lastTotal(ada); total != 2000.0 {
+			t.Errorf("the invoice is %v", total)
+		}
+	})
+}
+
+// Bad luck: a lost answer, an outage between the two steps, and repeated notifications leave one
+// schedule or none.
+func TestScheduledChangeInTrouble(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		large, small := monthly(s, "large", 5000), monthly(s, "small", 1900)
+		ada := s.NewCustomer("ada")
+		ada.Buy(large, "EUR", apptest.Card(apptest.CardPays))
+		for _, chaos := range []apptest.Object{{"fail_after": 1, "status": 0}, {"fail_before": 1, "status": 0}} {
+			s.Chaos(apptest.Object{"api": chaos})
+			later(ada, small).WantRefused(502, "psp_error")
+			s.Chaos(nil)
+			wantScheduled(s.RetryWhileDown(func() apptest.Reply { return later(ada, small) }).Want(200), "data.subscription", small, 1, 1900)
+			wantSchedules(s, 1)
+			s.Call("POST", "/sandbox/stripe/replay", "", apptest.Object{"times": 2})
+			s.AwaitNotifications()
+			wantScheduled(ada.Subscription(ada.Owner), "data", small, 1, 1900)
+			s.RetryWhileDown(func() apptest.Reply {
+				return s.Call("DELETE", ada.Path("/subscription/pending-change"), ada.Token, nil)
+			}).Want(204)
+			wantSchedules(s, 0)
+		}
+		wantAudited(ada, map[string]int{"_scheduled": 2, "_dropped": 2, "_lapsed": 0})
+		// The process ended after it created a schedule: the schedule is released, or used by the next
+		// attempt.
+		id := ada.ProviderObjects(ada.Owner, "subscription")[0].Str("id")
+		s.AtProvider("POST", "/subscription_schedules", "from_subscription", id)
+		wantSchedules(s, 0)
+		s.AtProvider("POST", "/subscription_schedules", "from_subscription", id)
+		later(ada, small).Want(200)
+		wantSchedules(s, 1)
+		// Released at the provider: the change has lapsed.
+		all := s.AllProviderObjects("subscription_schedule")
+		s.AtProvider("POST", "/subscription_schedules/"+all[len(all)-1].Str("id")+"/release")
+		s.AwaitNotifications()
+		ada.Subscription(ada.Owner).WantAt("data.pending_change", nil)
+		wantAudited(ada, map[string]int{"_lapsed": 1})
+	})
+}

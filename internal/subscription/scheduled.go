@@ -1,0 +1,351 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/psp/schedule"
+)
+
+// A change at the end of the period is a schedule of the provider
+// (rules: subscription#changes-at-the-end-of-the-period).
+//
+// Invariant: the provider's schedule is the only record of a scheduled change, and its state is read
+// back like the subscription itself. Every step can be repeated, and each interruption leaves one of
+// these states, from which JobSchedule continues: a schedule without a second phase, and a schedule
+// whose second phase has begun, are released; a second phase that no longer matches the team, the
+// discount or the terms of payment is set again; a change that was released for an operation without
+// effect is scheduled again.
+
+// metaSeats is the number of seats that was requested for a scheduled change, in the metadata of the
+// schedule. It is missing if the seats follow the team.
+const metaSeats = "seats"
+
+// scheduledChange is a change that takes effect at the end of the period.
+type scheduledChange struct {
+	PlanID      uuid.UUID `json:"plan_id"`
+	PSPPriceID  string    `json:"psp_price_id,omitempty"` // empty until a custom price exists at the provider
+	PriceCents  int64     `json:"price_cents"`
+	Quantity    int64     `json:"quantity"`
+	Seats       int64     `json:"seats,omitzero"` // the requested number; 0 follows the team
+	CustomPrice bool      `json:"custom_price,omitzero"`
+	EffectiveAt time.Time `json:"effective_at"`
+}
+
+// isSameAs reports whether two changes have the same result.
+func (c *scheduledChange) isSameAs(o *scheduledChange) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c.PlanID == o.PlanID && c.PriceCents == o.PriceCents && c.Quantity == o.Quantity && c.Seats == o.Seats && c.CustomPrice == o.CustomPrice
+}
+
+// hasSameView reports whether the API shows two changes alike.
+func (c *scheduledChange) hasSameView(o *scheduledChange) bool {
+	if c == nil || o == nil {
+		return c == o
+	}
+	return c.PlanID == o.PlanID && c.PriceCents == o.PriceCents && c.Quantity == o.Quantity && c.EffectiveAt.Equal(o.EffectiveAt)
+}
+
+// schedulePlan schedules a change of plan or of seats for the end of the period. It rejects the same
+// requests as changePlan, and also: a promotion code (422), a change from a free plan to a paid one and
+// a change of a subscription that ends (plan_change_error), and a change while another one waits for
+// its payment (change_waits).
+func (s *Service) schedulePlan(ctx context.Context, tenantID uuid.UUID, p changeParams) (Subscription, error) {
+	return s.schedule(ctx, request{
+		load: func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) },
+		repeats: func(in instruction) bool {
+			return in.Kind == opSchedule && in.PlanID == p.planID && in.Scheduled != nil && in.Scheduled.Seats == p.quantity
+		},
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			return s.checkScheduledPlan(ctx, sub, p)
+		},
+		confirm: s.confirmSeats,
+		missing: ErrNotFound,
+	})
+}
+
+// schedule runs an operation that schedules a change or takes it back.
+func (s *Service) schedule(ctx context.Context, r request) (Subscription, error) {
+	op, claimed, err := s.claim(ctx, r)
+	if err != nil || !claimed {
+		return op.before, err
+	}
+	return s.settle(ctx, op, refuseChange(s.sendSchedule(ctx, op)))
+}
+
+// checkScheduledPlan checks the rules of a change of plan at the end of the period.
+func (s *Service) checkScheduledPlan(ctx context.Context, sub Subscription, p changeParams) (instruction, verdict, error) {
+	m, err := s.selectScheduled(ctx, sub, p)
+	if err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	if !m.isSeatsOnly() {
+		if err := s.requireEligible(ctx, sub.TenantID, m.plan); err != nil {
+			return instruction{}, nothingToDo, err
+		}
+	}
+	if _, err := s.billableTenant(ctx, sub.TenantID, false); err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	isCurrent, err := s.readRemote(ctx, &m)
+	if err != nil || !isCurrent {
+		return instruction{}, outOfDate, err
+	}
+	if err := s.requireShownAmount(ctx, m, p.quantity); err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	c := m.scheduled(p.quantity)
+	if c.PSPPriceID = m.priceID; m.isSeatsOnly() {
+		c.CustomPrice = sub.CustomPrice
+	}
+	in, err := s.scheduleInstruction(ctx, opSchedule, sub, c)
+	if err == nil && sub.Scheduled.isSameAs(in.Scheduled) {
+		return instruction{}, nothingToDo, nil
+	}
+	return in, mustSend, err
+}
+
+// selectScheduled checks whether a subscription can change to a plan at the end of its period.
+func (s *Service) selectScheduled(ctx context.Context, sub Subscription, p changeParams) (move, error) {
+	if strings.TrimSpace(p.promotionCode) != "" {
+		return move{}, errCodeAtPeriodEnd
+	}
+	m, err := s.selectMove(ctx, sub, p)
+	switch {
+	case err != nil:
+		return m, err
+	case m.takesCheckout:
+		return m, errNeedsCard
+	}
+	m.atPeriodEnd = true
+	return m, s.requireSchedulable(sub)
+}
+
+// requireSchedulable rejects a subscription that ends, and one with a change that waits for its
+// payment.
+func (s *Service) requireSchedulable(sub Subscription) error {
+	switch {
+	case sub.IsEnding():
+		return errEndingChange
+	case sub.hasPendingChange(s.deps.Clock.Now()):
+		return errChangeWaits
+	}
+	return nil
+}
+
+// scheduled returns the change at the end of the period. seats is the requested number, or 0.
+func (m move) scheduled(seats int64) scheduledChange {
+	c := scheduledChange{PlanID: m.plan.ID, PriceCents: m.price.PriceCents, Quantity: m.quantity, EffectiveAt: m.sub.CurrentPeriodEnd}
+	if m.plan.PricingType == catalog.PricingSeat {
+		c.Seats = seats
+	}
+	return c
+}
+
+// previewScheduled returns the preview of a change at the end of the period, which costs nothing now.
+func (s *Service) previewScheduled(ctx context.Context, m move) (preview, error) {
+	sub := m.sub
+	p := preview{
+		method: methodPSP, currency: sub.Currency, periodStart: sub.CurrentPeriodStart, periodEnd: sub.CurrentPeriodEnd,
+		at: prorationDate(sub, s.deps.Clock.Now()),
+	}
+	p.nextBillingAt, p.effectiveAt = sub.CurrentPeriodEnd, sub.CurrentPeriodEnd
+	c := m.scheduled(0)
+	sub.Scheduled = &c
+	var err error
+	if p.nextAmount, err = s.nextAmount(ctx, sub); err == nil {
+		p.balance, err = s.credit(ctx, sub.TenantID, sub.Currency)
+	}
+	return p, err
+}
+
+// storedScheduled is previewScheduled that also stores the preview as the last one.
+func (s *Service) storedScheduled(ctx context.Context, m move, requested int64) (preview, error) {
+	p, err := s.previewScheduled(ctx, m)
+	if err != nil {
+		return p, err
+	}
+	return p, s.storePreview(ctx, m, requested, p)
+}
+
+// requireShownAmount returns preview_outdated if the amount of the next bill differs from the last
+// preview.
+func (s *Service) requireShownAmount(ctx context.Context, m move, requested int64) error {
+	shown, err := s.store.lastPreview(ctx, m, requested, s.deps.Clock.Now())
+	if errors.Is(err, errNoPreview) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	now, err := s.previewScheduled(ctx, m)
+	if err != nil || now.nextAmount == shown.charge {
+		return err
+	}
+	if now, err = s.storedScheduled(ctx, m, requested); err != nil {
+		return err
+	}
+	return errOutdated.With("preview", newChangePreview(now))
+}
+
+// scheduleInstruction returns the instruction that sets a scheduled change. It updates the seats to
+// the team, and replaces a price that is no longer sold by an equal one.
+func (s *Service) scheduleInstruction(ctx context.Context, kind string, sub Subscription, c scheduledChange) (instruction, error) {
+	in := instruction{Kind: kind, PlanID: c.PlanID, Interval: sub.Interval()}
+	plan, err := s.deps.Catalog.Plan(ctx, c.PlanID)
+	if err != nil {
+		return in, err
+	}
+	if c.Quantity, err = s.scheduledQuantity(ctx, sub, plan, c); err != nil {
+		return in, err
+	}
+	if c.PlanID != sub.PlanID {
+		in.Interval = plan.Interval
+	}
+	if c.PSPPriceID != "" {
+		price, err := s.deps.Provider.GetPrice(ctx, c.PSPPriceID)
+		if err != nil {
+			return in, err
+		}
+		in.Interval = catalog.Interval{Unit: price.IntervalUnit, Count: int32(price.IntervalCount)}
+		if !price.Active {
+			c.PSPPriceID = ""
+		}
+	}
+	if c.PSPPriceID == "" {
+		if in.ProductID, err = s.deps.Prices.EnsureProduct(ctx, plan); err != nil {
+			return in, err
+		}
+	}
+	metered, err := s.meteredPrices(ctx, purchase{selection: selection{plan: plan, price: catalog.Price{Currency: sub.Currency}}})
+	for _, id := range metered {
+		in.Metered = append(in.Metered, psp.MeteredChange{PriceID: id})
+	}
+	if err == nil && sub.Discount != nil {
+		present, loadErr := s.deps.Discounts.Load(ctx, sub.Discount.ID)
+		in.DropsDiscount, err = loadErr == nil && !present.Covers(c.PlanID, c.PriceCents), loadErr
+	}
+	in.Quantity, in.PriceID, in.Scheduled = c.Quantity, c.PSPPriceID, &c
+	return in, err
+}
+
+// scheduledQuantity returns the number of units of a scheduled change: of a seat plan the requested
+// number, but at least the members, or the number that follows the team.
+func (s *Service) scheduledQuantity(ctx context.Context, sub Subscription, plan catalog.Plan, c scheduledChange) (int64, error) {
+	if plan.PricingType != catalog.PricingSeat {
+		return c.Quantity, nil
+	}
+	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
+	if err != nil || c.Seats > 0 {
+		return max(c.Seats, members), err
+	}
+	quantity := sub.seatsFor(members)
+	if quota := plan.SeatQuota(); quota != nil && c.PlanID != sub.PlanID {
+		quantity = max(members, min(quantity, *quota))
+	}
+	return quantity, nil
+}
+
+// sendSchedule sets the schedule of an operation, or releases it.
+func (s *Service) sendSchedule(ctx context.Context, op operation) error {
+	if op.Scheduled == nil {
+		return s.deps.Schedules.Release(ctx, op.before.PSPSubscriptionID, op.key())
+	}
+	return s.setSchedule(ctx, op, op.key())
+}
+
+// setSchedule sets the schedule of an operation.
+func (s *Service) setSchedule(ctx context.Context, op operation, key string) error {
+	c := op.Scheduled
+	next := schedule.Next{
+		StartsAt: c.EffectiveAt, PriceID: c.PSPPriceID, Quantity: c.Quantity, IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
+		Metadata: map[string]string{metaPlan: c.PlanID.String(), contracts.MetaCustomPrice: ""}, Notes: map[string]string{metaSeats: ""},
+		DropsDiscount: op.DropsDiscount, TrialEnd: op.TrialEnd,
+	}
+	if c.CustomPrice {
+		next.Metadata[contracts.MetaCustomPrice] = isCustom
+	}
+	if c.Seats > 0 {
+		next.Notes[metaSeats] = strconv.FormatInt(c.Seats, 10)
+	}
+	if c.PSPPriceID == "" {
+		next.Price = &contracts.CustomPrice{
+			ProductID: op.ProductID, Amount: c.PriceCents, Currency: op.before.Currency,
+			IntervalUnit: op.Interval.Unit, IntervalCount: int64(op.Interval.Count),
+		}
+	}
+	for _, m := range op.Metered {
+		next.MeteredPriceIDs = append(next.MeteredPriceIDs, m.PriceID)
+	}
+	return s.deps.Schedules.Set(ctx, op.before.PSPSubscriptionID, next, key)
+}
+
+// releaseSchedule releases the schedule before an operation that replaces a scheduled change.
+func (s *Service) releaseSchedule(ctx context.Context, op operation) error {
+	if op.before.ScheduleID == "" {
+		return nil
+	}
+	return s.deps.Schedules.Release(ctx, op.before.PSPSubscriptionID, op.key()+"-release")
+}
+
+// restoreScheduled schedules the change again that a refused operation has released. If that fails,
+// JobSchedule does it later. It returns the error of the operation.
+func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error) error {
+	if !isRefusal(sent) || op.before.Scheduled == nil {
+		return sent
+	}
+	in, err := s.scheduleInstruction(ctx, opReschedule, op.before, *op.before.Scheduled)
+	if err == nil {
+		again := op
+		again.instruction = in
+		err = s.setSchedule(ctx, again, op.key()+"-restore")
+	}
+	if err != nil {
+		s.deps.Log.WarnContext(ctx, "failed to restore scheduled change", "tenant_id", op.before.TenantID,
+			"psp_subscription_id", op.before.PSPSubscriptionID, "error", err)
+	}
+	return sent
+}
+
+// mergeScheduled returns the scheduled change of the provider's subscription. It returns nil
+// without one, and if its price belongs to no plan because it was scheduled at the provider.
+func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, known Subscription) (*scheduledChange, error) {
+	r := remote.Scheduled
+	if r == nil {
+		return nil, nil //nolint:nilnil // no change
+	}
+	c := &scheduledChange{
+		PSPPriceID: r.PriceID, PriceCents: r.UnitAmount, Quantity: r.Quantity, EffectiveAt: r.EffectiveAt,
+		CustomPrice: r.Metadata[contracts.MetaCustomPrice] != "",
+	}
+	c.Seats, _ = strconv.ParseInt(r.Notes[metaSeats], 10, 64) // 0 without a valid number
+	if was := known.Scheduled; was != nil && was.PSPPriceID == c.PSPPriceID {
+		c.PriceCents = was.PriceCents // lists omit the amount
+	}
+	c.PlanID, _ = uuid.Parse(r.Metadata[metaPlan])
+	_, err := s.deps.Catalog.Plan(ctx, c.PlanID)
+	if !errors.Is(err, catalog.ErrNotFound) {
+		return c, err
+	}
+	plans, err := s.store.listPlansOfPrice(ctx, c.PSPPriceID)
+	if err != nil || len(plans) == 0 {
+		return nil, err
+	}
+	c.PlanID = plans[0]
+	return c, nil
+}
+
+// begins reports whether a state shows that the scheduled change has taken effect.
+func (c *scheduledChange) begins(after Subscription) bool {
+	return c != nil && after.Scheduled == nil && after.PSPPriceID == c.PSPPriceID && !after.CurrentPeriodStart.Before(c.EffectiveAt)
+}

@@ -1,0 +1,104 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog"
+)
+
+// pricePatch is a change of the price by the platform at the end of the period.
+type pricePatch struct {
+	custom *int64 // nil returns to the list price
+}
+
+// schedulePrice schedules another price of the same plan for the end of the period. It takes a
+// scheduled change back if the price is the present one.
+func (s *Service) schedulePrice(ctx context.Context, tenantID, id uuid.UUID, p pricePatch) (Subscription, error) {
+	return s.schedule(ctx, request{
+		load: func(ctx context.Context) (Subscription, error) { return s.loadPriced(ctx, tenantID, id) },
+		repeats: func(in instruction) bool {
+			return in.Kind == opSchedule && in.Scheduled != nil && in.Scheduled.CustomPrice == (p.custom != nil) &&
+				(p.custom == nil || in.Scheduled.PriceCents == *p.custom)
+		},
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			return s.checkPrice(ctx, sub, p)
+		},
+		confirm: func(ctx context.Context, _ Subscription, _ instruction) (bool, error) {
+			err := authz.Recheck(ctx)
+			return err == nil, err
+		},
+		missing: ErrNotFound,
+	})
+}
+
+// loadPriced returns a running subscription of a tenant.
+func (s *Service) loadPriced(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
+	sub, err := s.store.byID(ctx, tenantID, id)
+	if err == nil && !sub.Status.IsRunning() {
+		err = errNotUpgradable
+	}
+	return sub, err
+}
+
+// checkPrice checks the rules of another price of the same plan.
+func (s *Service) checkPrice(ctx context.Context, sub Subscription, p pricePatch) (instruction, verdict, error) {
+	if err := s.requireSchedulable(sub); err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	plan, price, err := s.pricedPlan(ctx, sub, p)
+	if err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	c := scheduledChange{
+		PlanID: plan.ID, PriceCents: price.PriceCents, Quantity: sub.Quantity, CustomPrice: p.custom != nil, EffectiveAt: sub.CurrentPeriodEnd,
+	}
+	if c.PriceCents == sub.PriceCents && c.CustomPrice == sub.CustomPrice && plan.Interval == sub.Interval() {
+		if sub.Scheduled == nil {
+			return instruction{}, nothingToDo, nil
+		}
+		return instruction{Kind: opUnschedule}, mustSend, nil
+	}
+	if p.custom == nil {
+		if c.PSPPriceID, err = s.deps.Prices.Ensure(ctx, plan.ID, price.ID); err != nil {
+			return instruction{}, nothingToDo, err
+		}
+	}
+	in, err := s.scheduleInstruction(ctx, opSchedule, sub, c)
+	if err == nil && sub.Scheduled.isSameAs(in.Scheduled) {
+		return instruction{}, nothingToDo, nil
+	}
+	return in, mustSend, err
+}
+
+// pricedPlan returns the plan of a subscription and its new price.
+func (s *Service) pricedPlan(ctx context.Context, sub Subscription, p pricePatch) (catalog.Plan, catalog.Price, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return plan, catalog.Price{}, err
+	}
+	if p.custom != nil {
+		price := catalog.Price{PlanID: plan.ID, Currency: sub.Currency, PriceCents: *p.custom}
+		plan.Interval = sub.Interval()
+		return plan, price, s.deps.Prices.CheckSellable(ctx, plan, price, sub.Quantity)
+	}
+	price, ok := plan.PriceIn(sub.Currency)
+	if !ok {
+		return plan, price, errNotInCurrency
+	}
+	return plan, price, s.deps.Prices.CheckSellable(ctx, plan, price, sub.Quantity)
+}
+
+// checkPricePatch rejects a price that the state of the subscription does not allow.
+func (s *Service) checkPricePatch(ctx context.Context, sub Subscription, p pricePatch) error {
+	if !sub.Status.IsRunning() {
+		return errNotUpgradable
+	}
+	if err := s.requireSchedulable(sub); err != nil {
+		return err
+	}
+	_, _, err := s.pricedPlan(ctx, sub, p)
+	return err
+}
