@@ -300,7 +300,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("usage is billed at another price", len(s.Metered) == 1 && s.Metered[0].PriceID == other)
 		return err
 	})
-	scheduleWorks(t, step, is, p, sub.ID, prices["cheap"].ID)
+	scheduleWorks(step, is, p, sub.ID, prices["cheap"].ID)
 	for _, ends := range []bool{true, false} {
 		step("SetCancelAtPeriodEnd", func(ctx context.Context) error {
 			s, err := p.SetCancelAtPeriodEnd(ctx, sub.ID, ends, map[bool]string{true: "ends", false: "goes on"}[ends])

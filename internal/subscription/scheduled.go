@@ -199,7 +199,7 @@ func (s *Service) requireShownAmount(ctx context.Context, m move, requested int6
 }
 
 // scheduleInstruction returns the instruction that sets a scheduled change. It updates the seats to
-// the team, and replaces a price that is no longer sold by an equal one.
+// the team, and replaces an archived price by an equal one.
 func (s *Service) scheduleInstruction(ctx context.Context, kind string, sub Subscription, c scheduledChange) (instruction, error) {
 	in := instruction{Kind: kind, PlanID: c.PlanID, Interval: sub.Interval()}
 	plan, err := s.deps.Catalog.Plan(ctx, c.PlanID)
