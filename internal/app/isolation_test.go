@@ -117,10 +117,13 @@ func furnish(s *apptest.Server, o apptest.Owner) map[string]string {
 	grant := s.Call("POST", "/api/v1/admin/tenants/"+o.Tenant+"/grants", s.Admin(), map[string]any{"feature_code": "api-calls", "amount": 5}).Want(201).Str("data.id")
 	reservation := s.Call("POST", o.Path("/usage/reservations"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": 5, "idempotency_key": "r"}).
 		Want(201).Str("data.id")
+	note := s.Call("POST", "/api/v1/admin/tenants/"+o.Tenant+"/invoices/"+invoice+"/credit-notes", s.Admin(), map[string]any{
+		"amount_cents": 100, "settlement": "none", "reason": "other",
+	}).Want(201).Str("data.id")
 	domain := s.Call("POST", o.Path("/domains"), o.Token, map[string]any{"domain": "theirs.example"}).Want(201).Str("data.id")
 	return map[string]string{
 		"domain": domain, "grant": grant, "reservation": reservation, "endpoint": hook, "delivery": delivery,
-		"key": key, "invoiceId": invoice, "invoice": invoice,
+		"key": key, "invoiceId": invoice, "invoice": invoice, "creditNoteId": note, "creditNote": note,
 		"member": strconv.FormatInt(member, 10), "user": strconv.FormatInt(member, 10),
 		"role": strconv.FormatInt(int64(role), 10), "invitation": invitation, "subscription": subscription,
 	}

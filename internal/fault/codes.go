@@ -216,12 +216,14 @@ const (
 	// The invoice is not open.
 	// Do: Read it again.
 	InvoiceNotPayable Code = "invoice_not_payable"
-	// InvoiceNotCreditable means that the invoice is a draft or void, or that a payment is in progress.
+	// The invoice is a draft or void, or a payment of it is in progress.
+	// Do: Read it again.
 	InvoiceNotCreditable Code = "invoice_not_creditable"
-	// AmountTooLarge means that the amount exceeds the amount that can be credited or refunded. The
-	// field amount_left has that amount.
+	// The amount exceeds the amount that can be credited or refunded.
+	// Do: Use at most `amount_left`.
 	AmountTooLarge Code = "amount_too_large"
-	// RefundNotFailed means that the refund of the credit note has not failed.
+	// The refund of the credit note has not failed.
+	// Do: Read it again.
 	RefundNotFailed Code = "refund_not_failed"
 	// The payment was declined or needs an action by the customer.
 	// Do: Redirect the customer to the page in `payment_action`.

@@ -17,7 +17,7 @@ type Creditable struct {
 	Invoice Invoice
 	Remote  psp.Invoice // the provider's current state
 	// TaxRate is the rate of the tax that the total includes, in millionths. It is 0 if the provider
-	// computed the tax, or if there is no tax.
+	// computed the tax, or without a tax.
 	TaxRate int64
 	Locale  string // the language of its document
 }

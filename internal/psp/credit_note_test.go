@@ -41,8 +41,9 @@ func creditNotesWork(ctx context.Context, p counterpart, invoice string, is func
 		return err
 	}
 	payments, err := notes.Payments(ctx, invoice)
+	is("the payments", len(payments) == 1)
 	if err != nil || len(payments) == 0 {
-		return fmt.Errorf("%d payments: %w", len(payments), err)
+		return err
 	}
 	is("the rest of the payment", payments[0].Left() == payments[0].Amount-100)
 	first, err := notes.Refund(ctx, payments[0], 50, "note/retry")

@@ -135,8 +135,9 @@ func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) 
 	return units.FromProvider(returned) + in.Credited, nil
 }
 
-// MetaCreditNote is the metadata key of the refunds that replace the failed refund of a credit note.
-const MetaCreditNote = "credit_note_id"
+// metaCreditNote is the metadata key of the refunds that replace the failed refund of a credit note, as
+// in package creditnote.
+const metaCreditNote = "credit_note_id"
 
 // creditNoteRefunds returns the IDs of the refunds of an invoice's credit notes.
 func (c *Client) creditNoteRefunds(ctx context.Context, in Invoice) (map[string]bool, error) {
@@ -168,7 +169,7 @@ func (c *Client) sumRefunds(ctx context.Context, chargeID string, inNotes map[st
 				return 0, err
 			}
 			isReturned := r.Status != stripe.RefundStatusFailed && r.Status != stripe.RefundStatusCanceled
-			if isReturned && !inNotes[r.ID] && r.Metadata[MetaCreditNote] == "" {
+			if isReturned && !inNotes[r.ID] && r.Metadata[metaCreditNote] == "" {
 				sum += r.Amount
 			}
 		}

@@ -114,9 +114,9 @@ func TestCreditNotesOfOpenInvoices(t *testing.T) {
 	}
 }
 
-// https://docs.stripe.com/invoicing/dashboard/credit-notes: "You can only void credit notes on open
-// invoices", drafts and void invoices cannot be credited, and the sum of all credit notes cannot exceed
-// the invoice's total.
+// https://docs.stripe.com/invoicing/dashboard/credit-notes: credit notes decrease the amount of an open or
+// paid invoice, so drafts and void invoices cannot be credited, and their sum cannot exceed the invoice's
+// total. https://docs.stripe.com/api/credit_notes/void: only credit notes of open invoices can be voided.
 func TestWhatCreditNotesRefuse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

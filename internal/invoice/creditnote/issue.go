@@ -125,7 +125,7 @@ func (s *Service) insertMade(ctx context.Context, st *state, made provider.Note)
 // issue records that the provider has made the credit note of a pending request.
 //
 // Invariant: a number is taken in the transaction that issues its credit note, so a refusal takes no
-// number and the series has no gaps.
+// number and the series is gapless.
 func (s *Service) issue(ctx context.Context, n Note, c invoice.Creditable, made provider.Note) error {
 	current, err := s.store.get(ctx, n.TenantID, n.ID)
 	if errors.Is(err, errNotFound) || err == nil && current.Status != statusPending {

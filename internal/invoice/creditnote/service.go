@@ -66,7 +66,7 @@ type Service struct {
 // NewService returns a Service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// Preview returns the amounts that a credit note would have, and stores no credit note.
+// preview returns the amounts that a credit note would have, and stores no credit note.
 func (s *Service) preview(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (state, plan, error) {
 	st, err := s.load(ctx, tenantID, invoiceID)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *Service) claim(ctx context.Context, tenantID, invoiceID uuid.UUID, r re
 }
 
 // findRepeated returns the credit note of an earlier attempt of the same request: with the same
-// idempotency key, or one that no response has reported.
+// idempotency key, or unreported by any response.
 func (s *Service) findRepeated(ctx context.Context, tenantID, invoiceID uuid.UUID, r request) (uuid.UUID, error) {
 	notes, err := s.store.ofInvoice(ctx, tenantID, invoiceID)
 	if err != nil {

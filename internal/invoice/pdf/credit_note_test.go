@@ -1,7 +1,6 @@
 package pdf_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -23,14 +22,8 @@ func TestCreditNote(t *testing.T) {
 			s := sample("EUR", 2, locale, 1_234_50)
 			s.Invoice.Number, s.Invoice.Status, s.Invoice.PaidAt, s.Invoice.DueDate = "CN-2026-000007", invoice.StatusOpen, nil, nil
 			s.CreditOf, s.Memo, s.ReverseCharge = "INV-2026-000042", "One seat less\nfrom March on", true
-			file := render(t, s)
-			if folder := os.Getenv("TENANTRY_SHOW"); folder != "" {
-				if err := os.WriteFile(folder+"/credit-note-"+locale+".pdf", file, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			text := plain(read(t, file))
-			for _, w := range append(want, "CN-2026-000007", "INV-2026-000042", "One seat less", "from March on", "3") {
+			text := plain(read(t, render(t, s)))
+			for _, w := range append(want, "CN-2026-000007", "INV-2026-000042", "One seat less", "from March on") {
 				if !strings.Contains(text, w) {
 					t.Errorf("no %q in\n%s", w, text)
 				}

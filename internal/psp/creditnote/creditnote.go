@@ -21,7 +21,7 @@ const (
 )
 
 // metaID is the metadata key for this service's ID of a credit note, and for the key of a refund.
-const metaID = psp.MetaCreditNote
+const metaID = "credit_note_id"
 
 // notesPerPage is the provider's maximum.
 const notesPerPage = 100
@@ -64,7 +64,7 @@ type Note struct {
 	Status    string
 	PDFURL    string
 	Currency  string // ISO 4217, upper case
-	Reason    string // empty if there is none
+	Reason    string // can be empty
 	Memo      string
 	// Total includes Tax. Refund, Credit and Outside are parts of it.
 	Total, Tax              int64

@@ -60,7 +60,11 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		note.Refunds = []noteRefund{{AmountRefunded: r.refund, Refund: re.ID, Type: "refund"}}
 	}
 	if r.credit > 0 {
-		id, err := customers.CreditBalance(ctx, c.Step, in.Customer, note.ID, in.Currency, r.credit)
+		cu, err := customers.FindLive(ctx, c.Step, in.Customer, "customer")
+		if err != nil {
+			return nil, err
+		}
+		id, err := cu.GiveCredit(ctx, c.Step, note.ID, in.Currency, r.credit)
 		if err != nil {
 			return nil, err
 		}
@@ -234,11 +238,11 @@ func (r *request) settle(ctx context.Context, st *kernel.Step, outside int64) er
 
 // checkRefund refuses a refund that exceeds the payment.
 func (r *request) checkRefund(ctx context.Context, st *kernel.Step) (err error) {
-	if r.charge, err = invoices.PaidCharge(ctx, st, r.invoice); err != nil || r.refund == 0 {
+	if r.charge, err = paidCharge(ctx, st, r.invoice); err != nil || r.refund == 0 {
 		return err
 	}
 	if r.charge == nil {
-		return form.Refuse("refund_amount", "", "This invoice was not paid by a charge, so there is nothing to refund.")
+		return form.Refuse("refund_amount", "", "This invoice was not paid by a charge, so it cannot be refunded.")
 	}
 	if r.refund > r.charge.Left() {
 		return form.Refuse("refund_amount", "", "Refund amount (%s) is greater than unrefunded amount on charge (%s)",
@@ -253,4 +257,17 @@ func (r *request) number(ctx context.Context, st *kernel.Step) error {
 	r.note.Number = fmt.Sprintf("%s-CN-%02d", *r.invoice.Number, len(others)+1)
 	r.note.PDF = st.Site + PDFPath(r.note.ID)
 	return err
+}
+
+// paidCharge returns the charge that paid an invoice, or nil if it was not paid by a charge.
+func paidCharge(ctx context.Context, st *kernel.Step, in *invoices.Invoice) (*payments.Charge, error) {
+	paid, err := invoices.Payments.FindWhere(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'paid'`, in.ID)
+	if err != nil || len(paid) == 0 {
+		return nil, err
+	}
+	pi, err := payments.Intents.Get(ctx, st.Q, paid[0].Payment.PaymentIntent, "payment_intent")
+	if err != nil || pi.LatestCharge == nil {
+		return nil, err
+	}
+	return payments.Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
 }

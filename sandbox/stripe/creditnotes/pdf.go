@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
-	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/pdf"
 )
 
 // PDFPath returns the path of a credit note's PDF.
@@ -34,7 +34,7 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 }
 
 func render(note *CreditNote) []byte {
-	var page invoices.PDFPage
+	var page pdf.Page
 	page.Text(50, 20, "Credit note "+note.Number)
 	page.Text(50, 11, "No money was transferred")
 	page.SkipLine()

@@ -58,19 +58,15 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 	return a, c.Change(ctx, "customer.updated", before, cu)
 }
 
-// CreditBalance gives a customer credit from a credit note and returns the ID of the transaction.
-func CreditBalance(ctx context.Context, st *kernel.Step, customer, note, currency string, amount int64) (string, error) {
-	cu, err := FindLive(ctx, st, customer, "customer")
-	if err != nil {
-		return "", err
-	}
+// GiveCredit gives the customer credit from a credit note and returns the ID of the transaction.
+func (cu *Customer) GiveCredit(ctx context.Context, st *kernel.Step, note, currency string, amount int64) (string, error) {
 	before := *cu
 	cu.Balance -= amount
 	if cu.Currency == nil || before.Balance == 0 {
 		cu.Currency = &currency
 	}
 	a := adjustment{
-		Header: Adjustments.Start(st.Now), Amount: -amount, CreditNote: &note, Currency: currency, Customer: customer,
+		Header: Adjustments.Start(st.Now), Amount: -amount, CreditNote: &note, Currency: currency, Customer: cu.ID,
 		EndingBalance: cu.Balance, Metadata: map[string]string{}, Type: "credit_note",
 	}
 	if err := kernel.Put(ctx, st.Q, a); err != nil {

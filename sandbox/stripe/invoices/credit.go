@@ -27,16 +27,3 @@ func (in *Invoice) Lower(ctx context.Context, st *kernel.Step, amount int64) err
 	}
 	return kernel.Put(ctx, st.Q, payment)
 }
-
-// PaidCharge returns the charge that paid an invoice, or nil if it was not paid by a charge.
-func PaidCharge(ctx context.Context, st *kernel.Step, in *Invoice) (*payments.Charge, error) {
-	paid, err := Payments.FindWhere(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'paid'`, in.ID)
-	if err != nil || len(paid) == 0 {
-		return nil, err
-	}
-	pi, err := payments.Intents.Get(ctx, st.Q, paid[0].Payment.PaymentIntent, "payment_intent")
-	if err != nil || pi.LatestCharge == nil {
-		return nil, err
-	}
-	return payments.Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")
-}

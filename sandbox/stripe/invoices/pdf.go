@@ -1,18 +1,15 @@
 package invoices
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 
-	"golang.org/x/text/encoding/charmap"
-
 	"github.com/tenantry/tenantry/sandbox/stripe/form"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/pdf"
 )
 
 // PDFPath returns the path of an invoice's PDF.
@@ -63,7 +60,7 @@ func ServeFile(e *kernel.Engine) http.HandlerFunc {
 
 // renderPDF renders an invoice as one page. It uses a font that is built into all PDF readers.
 func renderPDF(in *Invoice) []byte {
-	var page PDFPage
+	var page pdf.Page
 	page.Text(50, 20, "Invoice "+*in.Number)
 	page.Text(50, 11, in.AccountName+" - no money was transferred")
 	page.SkipLine()
@@ -121,60 +118,4 @@ func (in *Invoice) customer() []string {
 		lines = append(lines, "VAT "+id.Value)
 	}
 	return lines
-}
-
-// PDFPage is an A4 page that is filled from top to bottom. It omits lines that do not fit.
-type PDFPage struct {
-	drawing bytes.Buffer
-	used    int // in points from the top
-}
-
-// SkipLine adds an empty line.
-func (p *PDFPage) SkipLine() { p.used += 18 }
-
-// Text adds a line of text. left and size are in points.
-func (p *PDFPage) Text(left, size int, text string) {
-	p.used += size + 6
-	y := 790 - p.used
-	if y < 40 {
-		return
-	}
-	// The built-in fonts support only Windows-1252.
-	var encoded strings.Builder
-	for _, r := range text {
-		b, ok := charmap.Windows1252.EncodeRune(r)
-		if !ok || b < ' ' {
-			b = '?'
-		}
-		if strings.IndexByte(`()\`, b) >= 0 {
-			encoded.WriteByte('\\')
-		}
-		encoded.WriteByte(b)
-	}
-	fmt.Fprintf(&p.drawing, "BT /F1 %d Tf %d %d Td (%s) Tj ET\n", size, left, y, encoded.String())
-}
-
-// Document returns the page as a PDF file.
-func (p *PDFPage) Document() []byte {
-	objects := []string{
-		"<< /Type /Catalog /Pages 2 0 R >>",
-		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-		fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.drawing.Len(), p.drawing.String()),
-		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-	}
-	var file bytes.Buffer
-	file.WriteString("%PDF-1.4\n")
-	offsets := make([]int, len(objects))
-	for i, o := range objects {
-		offsets[i] = file.Len()
-		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, o)
-	}
-	start := file.Len()
-	fmt.Fprintf(&file, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
-	for _, offset := range offsets {
-		fmt.Fprintf(&file, "%010d 00000 n \n", offset)
-	}
-	fmt.Fprintf(&file, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
-	return file.Bytes()
 }

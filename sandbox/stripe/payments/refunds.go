@@ -12,7 +12,7 @@ import (
 // Refunds is the collection of refunds.
 var Refunds = kernel.Kind[Refund]{Name: "refund", Prefix: "re", Label: "refund", Path: "/v1/refunds"}
 
-// TimerRefundSettles fires when a refund that was pending succeeds, or one that succeeded fails.
+// TimerRefundSettles fires when a pending refund succeeds, or a successful refund fails.
 const TimerRefundSettles = "refund.settles"
 
 // refundDuration is the time until TimerRefundSettles, by the injected clock. Stripe documents it as

@@ -56,8 +56,7 @@ func TestCreditInDinars(t *testing.T) {
 	})
 }
 
-// A credit note follows its invoice: with reverse charge it has no tax, even if the number is no longer
-// valid.
+// A credit note follows its invoice: with reverse charge its tax is 0, even if the number became invalid.
 func TestCreditWithReverseCharge(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
