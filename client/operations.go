@@ -17,6 +17,7 @@
 //   - AdminCancelSubscription: Cancel a tenant's subscription
 //   - AdminChangeMemberRole: Change a member's role
 //   - AdminCountPlanCustomers: Count customers of a plan
+//   - AdminCreateCreditNote: Create a credit note
 //   - AdminCreateCurrency: Create a currency
 //   - AdminCreateDiscount: Create a discount
 //   - AdminCreateFeature: Create a feature
@@ -62,12 +63,14 @@
 //   - AdminListSubscriptions: List a tenant's subscriptions
 //   - AdminListTenants: List tenants
 //   - AdminMarkPaid: Mark an invoice as paid
+//   - AdminPreviewCreditNote: Preview a credit note
 //   - AdminRemoveMember: Remove a member
 //   - AdminRemovePromotionCode: Remove the promotion code of a tenant's subscription
 //   - AdminReplaceEntitlements: Replace a plan's entitlements
 //   - AdminReplacePrices: Replace a plan's prices
 //   - AdminResendInvitation: Resend an invitation
 //   - AdminRestoreTenant: Restore a deleted tenant
+//   - AdminRetryRefund: Retry a failed refund
 //   - AdminRevokeInvitation: Revoke an invitation
 //   - AdminSearchTenants: Search tenants with their roles
 //   - AdminSetLimit: Override a limit of a tenant
@@ -210,6 +213,7 @@
 //   - DeleteSSOConnection: Delete the single sign-on connection
 //   - DeleteTenant: Delete the tenant
 //   - DeleteWebhookEndpoint: Delete a webhook endpoint of the tenant
+//   - DownloadCreditNote: Download a credit note. The caller closes the body of the answer
 //   - DownloadInvoice: Download an invoice. The caller closes the body of the answer
 //   - DropPendingChange: Discard a pending plan change
 //   - EstimateCosts: Estimate usage costs
@@ -218,6 +222,7 @@
 //   - LeaveTenant: Leave the tenant
 //   - ListAPIKeys: List the tenant's API keys
 //   - ListAssignableRoles: List assignable roles
+//   - ListCreditNotes: List credit notes
 //   - ListDomains: List domains
 //   - ListEntitlements: List entitlements
 //   - ListGrants: List grants
@@ -255,6 +260,7 @@
 //   - SetUsageCap: Cap the usage of a meter
 //   - SettleReservation: Settle a reservation
 //   - ShowCredit: Retrieve the credit
+//   - ShowCreditNote: Retrieve a credit note
 //   - ShowFailedPayment: Retrieve the last failed payment
 //   - ShowInvoice: Retrieve an invoice
 //   - ShowMeterUsage: Retrieve usage of a meter

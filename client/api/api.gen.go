@@ -80,10 +80,38 @@ const (
 	BillingCycleYearly    BillingCycle = "yearly"
 )
 
+// Defines values for ChangeTime.
+const (
+	ChangeTimeNow       ChangeTime = "now"
+	ChangeTimePeriodEnd ChangeTime = "period_end"
+)
+
 // Defines values for Collection.
 const (
 	CollectionCard    Collection = "card"
 	CollectionInvoice Collection = "invoice"
+)
+
+// Defines values for CreditNoteStatus.
+const (
+	CreditNoteStatusIssued CreditNoteStatus = "issued"
+	CreditNoteStatusVoid   CreditNoteStatus = "void"
+)
+
+// Defines values for CreditReason.
+const (
+	CreditReasonDuplicate             CreditReason = "duplicate"
+	CreditReasonFraudulent            CreditReason = "fraudulent"
+	CreditReasonOrderChange           CreditReason = "order_change"
+	CreditReasonOther                 CreditReason = "other"
+	CreditReasonProductUnsatisfactory CreditReason = "product_unsatisfactory"
+)
+
+// Defines values for CreditSettlement.
+const (
+	CreditSettlementCredit CreditSettlement = "credit"
+	CreditSettlementNone   CreditSettlement = "none"
+	CreditSettlementRefund CreditSettlement = "refund"
 )
 
 // Defines values for DeliveryError.
@@ -139,10 +167,12 @@ const (
 	ErrorCodeALREADYINVITED               ErrorCode = "ALREADY_INVITED"
 	ErrorCodeALREADYMEMBER                ErrorCode = "ALREADY_MEMBER"
 	ErrorCodeAPIKeyRevoked                ErrorCode = "api_key_revoked"
+	ErrorCodeAmountTooLarge               ErrorCode = "amount_too_large"
 	ErrorCodeBillingNotReady              ErrorCode = "billing_not_ready"
 	ErrorCodeBillingPortalNotConfigured   ErrorCode = "billing_portal_not_configured"
 	ErrorCodeCATALOGINUSE                 ErrorCode = "CATALOG_IN_USE"
 	ErrorCodeCURRENCYINUSE                ErrorCode = "CURRENCY_IN_USE"
+	ErrorCodeChangeWaits                  ErrorCode = "change_waits"
 	ErrorCodeCurrencyMismatch             ErrorCode = "currency_mismatch"
 	ErrorCodeDOMAINTAKEN                  ErrorCode = "DOMAIN_TAKEN"
 	ErrorCodeDomainNotVerified            ErrorCode = "domain_not_verified"
@@ -161,6 +191,7 @@ const (
 	ErrorCodeINVITATIONREVOKED            ErrorCode = "INVITATION_REVOKED"
 	ErrorCodeIdempotencyKeyReused         ErrorCode = "idempotency_key_reused"
 	ErrorCodeInsufficientScope            ErrorCode = "insufficient_scope"
+	ErrorCodeInvoiceNotCreditable         ErrorCode = "invoice_not_creditable"
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
 	ErrorCodeLASTLOGINMETHOD              ErrorCode = "LAST_LOGIN_METHOD"
@@ -187,6 +218,7 @@ const (
 	ErrorCodeQUOTAEXCEEDED                ErrorCode = "QUOTA_EXCEEDED"
 	ErrorCodeRECENTLOGINREQUIRED          ErrorCode = "RECENT_LOGIN_REQUIRED"
 	ErrorCodeREFRESHTOKENEXPIRED          ErrorCode = "REFRESH_TOKEN_EXPIRED"
+	ErrorCodeRefundNotFailed              ErrorCode = "refund_not_failed"
 	ErrorCodeReservationSettled           ErrorCode = "reservation_settled"
 	ErrorCodeSEATLIMITREACHED             ErrorCode = "SEAT_LIMIT_REACHED"
 	ErrorCodeSSONOTAVAILABLE              ErrorCode = "SSO_NOT_AVAILABLE"
@@ -292,10 +324,17 @@ const (
 	PaymentActionTypePay     PaymentActionType = "pay"
 )
 
+// Defines values for PendingChangeKind.
+const (
+	PendingChangeKindPayment   PendingChangeKind = "payment"
+	PendingChangeKindScheduled PendingChangeKind = "scheduled"
+)
+
 // Defines values for PlanChangeAction.
 const (
 	PlanChangeActionCheckoutRequired     PlanChangeAction = "checkout_required"
 	PlanChangeActionConfirmationRequired PlanChangeAction = "confirmation_required"
+	PlanChangeActionScheduled            PlanChangeAction = "scheduled"
 	PlanChangeActionUpdated              PlanChangeAction = "updated"
 )
 
@@ -334,6 +373,13 @@ const (
 	QuotaStatusExceeded QuotaStatus = "exceeded"
 	QuotaStatusOk       QuotaStatus = "ok"
 	QuotaStatusWarning  QuotaStatus = "warning"
+)
+
+// Defines values for RefundStatus.
+const (
+	RefundStatusFailed    RefundStatus = "failed"
+	RefundStatusPending   RefundStatus = "pending"
+	RefundStatusSucceeded RefundStatus = "succeeded"
 )
 
 // Defines values for ResetInterval.
@@ -426,6 +472,7 @@ const (
 const (
 	WebhookEventTypeAPIKeyCreated        WebhookEventType = "api_key.created"
 	WebhookEventTypeAPIKeyRevoked        WebhookEventType = "api_key.revoked"
+	WebhookEventTypeCreditNoteIssued     WebhookEventType = "credit_note.issued"
 	WebhookEventTypeEntitlementsChanged  WebhookEventType = "entitlements.changed"
 	WebhookEventTypeGrantCreated         WebhookEventType = "grant.created"
 	WebhookEventTypeGrantExpired         WebhookEventType = "grant.expired"
@@ -435,6 +482,7 @@ const (
 	WebhookEventTypeInvitationRevoked    WebhookEventType = "invitation.revoked"
 	WebhookEventTypeInvoiceIssued        WebhookEventType = "invoice.issued"
 	WebhookEventTypeInvoicePaid          WebhookEventType = "invoice.paid"
+	WebhookEventTypeInvoiceRefunded      WebhookEventType = "invoice.refunded"
 	WebhookEventTypeInvoiceVoided        WebhookEventType = "invoice.voided"
 	WebhookEventTypeMemberJoined         WebhookEventType = "member.joined"
 	WebhookEventTypeMemberRemoved        WebhookEventType = "member.removed"
@@ -563,6 +611,12 @@ const (
 const (
 	ListTenantAuditLogParamsSortCreatedAt      ListTenantAuditLogParamsSort = "created_at"
 	ListTenantAuditLogParamsSortMinusCreatedAt ListTenantAuditLogParamsSort = "-created_at"
+)
+
+// Defines values for ListCreditNotesParamsSort.
+const (
+	ListCreditNotesParamsSortIssueDate      ListCreditNotesParamsSort = "issue_date"
+	ListCreditNotesParamsSortMinusIssueDate ListCreditNotesParamsSort = "-issue_date"
 )
 
 // Defines values for ListInvoicesParamsSort.
@@ -706,6 +760,24 @@ type AdminCancelSubscriptionRequest struct {
 
 	// Reason Reason for the cancellation.
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
+}
+
+// AdminCreateCreditNoteRequest defines model for AdminCreateCreditNoteRequest.
+type AdminCreateCreditNoteRequest struct {
+	// AmountCents Total to credit, with tax, in minor units of the currency.
+	AmountCents *int64 `json:"amount_cents,omitempty"`
+
+	// Lines Lines to credit, each once. Use either lines or amount_cents.
+	Lines *[]CreditLine `json:"lines,omitempty"`
+
+	// Memo Text that the customer reads on the document.
+	Memo *string `json:"memo,omitempty"`
+
+	// Reason Reason of a credit note.
+	Reason CreditReason `json:"reason"`
+
+	// Settlement How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.
+	Settlement CreditSettlement `json:"settlement"`
 }
 
 // AdminCreateCurrencyRequest defines model for AdminCreateCurrencyRequest.
@@ -1432,6 +1504,24 @@ type AdminPlanPage struct {
 	Meta  PageMeta    `json:"meta"`
 }
 
+// AdminPreviewCreditNoteRequest defines model for AdminPreviewCreditNoteRequest.
+type AdminPreviewCreditNoteRequest struct {
+	// AmountCents Total to credit, with tax, in minor units of the currency.
+	AmountCents *int64 `json:"amount_cents,omitempty"`
+
+	// Lines Lines to credit, each once. Use either lines or amount_cents.
+	Lines *[]CreditLine `json:"lines,omitempty"`
+
+	// Memo Text that the customer reads on the document.
+	Memo *string `json:"memo,omitempty"`
+
+	// Reason Reason of a credit note.
+	Reason CreditReason `json:"reason"`
+
+	// Settlement How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.
+	Settlement CreditSettlement `json:"settlement"`
+}
+
 // AdminPrice defines model for AdminPrice.
 type AdminPrice struct {
 	// Currency ISO 4217 code of the currency.
@@ -1891,6 +1981,9 @@ type AdminUpdateSubscriptionRequest struct {
 	// DaysUntilDue Number of days to pay a sent invoice. No effect with card.
 	DaysUntilDue *int64 `json:"days_until_due,omitempty"`
 
+	// PriceCents Custom price per unit from the next period on, in minor units. Null returns to the list price.
+	PriceCents nullable.Nullable[int64] `json:"price_cents,omitempty"`
+
 	// PurchaseOrder The customer's purchase order, which appears on later invoices. Null removes it.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
 
@@ -2167,7 +2260,7 @@ type ChangePlanRequest struct {
 	// NewPlanID ID of the new plan.
 	NewPlanID string `json:"new_plan_id"`
 
-	// PromotionCode Promotion code, in any case. Null or empty for none.
+	// PromotionCode Promotion code, in any case. Null or empty for none. Not with period_end.
 	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
 
 	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
@@ -2175,6 +2268,9 @@ type ChangePlanRequest struct {
 
 	// SuccessURL URL to redirect to after payment. Required for a change from a free to a paid plan.
 	SuccessURL nullable.Nullable[string] `json:"success_url,omitempty"`
+
+	// When Whether a change takes effect now or at the end of the period.
+	When *ChangeTime `json:"when,omitempty"`
 }
 
 // ChangePreview defines model for ChangePreview.
@@ -2184,8 +2280,11 @@ type ChangePreview struct {
 	Charge         PreviewAmount      `json:"charge"`
 	Credit         PreviewAmount      `json:"credit"`
 	DueNow         PreviewAmount      `json:"due_now"`
-	Net            PreviewAmount      `json:"net"`
-	NextAmount     PreviewAmount      `json:"next_amount"`
+
+	// EffectiveAt Time at which a change with period_end takes effect, the same as next_billing_at. Absent for other changes.
+	EffectiveAt *time.Time    `json:"effective_at,omitempty"`
+	Net         PreviewAmount `json:"net"`
+	NextAmount  PreviewAmount `json:"next_amount"`
 
 	// NextBillingAt Time of the next regular bill after the change, in UTC: the end of the period or trial. Null if a cancellation is scheduled.
 	NextBillingAt nullable.Nullable[time.Time] `json:"next_billing_at"`
@@ -2199,6 +2298,9 @@ type ChangePreviewAnswer struct {
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
 }
+
+// ChangeTime Whether a change takes effect now or at the end of the period.
+type ChangeTime string
 
 // Checkout defines model for Checkout.
 type Checkout struct {
@@ -2519,6 +2621,100 @@ type CreditEntry struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 }
+
+// CreditLine defines model for CreditLine.
+type CreditLine struct {
+	// AmountCents Amount in minor units of the currency, with tax where prices include it.
+	AmountCents int64  `json:"amount_cents"`
+	LineID      string `json:"line_id"`
+}
+
+// CreditNoteLineView defines model for CreditNoteLineView.
+type CreditNoteLineView struct {
+	Amount Money `json:"amount"`
+
+	// Description Description. Null if not set.
+	Description string `json:"description"`
+
+	// LineID The credited line of the invoice. Null for an amount without a line.
+	LineID nullable.Nullable[string] `json:"line_id"`
+}
+
+// CreditNotePreview defines model for CreditNotePreview.
+type CreditNotePreview struct {
+	Refundable Money `json:"refundable"`
+	Subtotal   Money `json:"subtotal"`
+	Tax        Money `json:"tax"`
+	Total      Money `json:"total"`
+}
+
+// CreditNotePreviewAnswer defines model for CreditNotePreviewAnswer.
+type CreditNotePreviewAnswer struct {
+	Data CreditNotePreview `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// CreditNoteStatus Status of a credit note.
+type CreditNoteStatus string
+
+// CreditNoteView defines model for CreditNoteView.
+type CreditNoteView struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// InvoiceID ID of the invoice.
+	InvoiceID string `json:"invoice_id"`
+
+	// IssueDate Issue date.
+	IssueDate Date `json:"issue_date"`
+
+	// Lines Line items.
+	Lines []CreditNoteLineView      `json:"lines"`
+	Memo  nullable.Nullable[string] `json:"memo"`
+
+	// Number Invoice number.
+	Number string `json:"number"`
+
+	// PdfURL Path of the PDF. Null until it exists.
+	PdfURL nullable.Nullable[string] `json:"pdf_url"`
+
+	// Reason Reason for the cancellation.
+	Reason string `json:"reason"`
+
+	// RefundStatus Status of the refund. A refund can fail after it succeeded. Null without a refund.
+	RefundStatus nullable.Nullable[RefundStatus] `json:"refund_status"`
+	Settlement   string                          `json:"settlement"`
+
+	// Status Status of a credit note.
+	Status   CreditNoteStatus `json:"status"`
+	Subtotal Money            `json:"subtotal"`
+	Tax      Money            `json:"tax"`
+	Total    Money            `json:"total"`
+}
+
+// CreditNoteViewAnswer defines model for CreditNoteViewAnswer.
+type CreditNoteViewAnswer struct {
+	Data CreditNoteView `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// CreditNoteViewPage defines model for CreditNoteViewPage.
+type CreditNoteViewPage struct {
+	// Data The requested object or list of objects.
+	Data  []CreditNoteView `json:"data"`
+	Links PageLinks        `json:"links"`
+	Meta  PageMeta         `json:"meta"`
+}
+
+// CreditReason Reason of a credit note.
+type CreditReason string
+
+// CreditSettlement How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.
+type CreditSettlement string
 
 // Currency defines model for Currency.
 type Currency struct {
@@ -3095,6 +3291,7 @@ type Invoice struct {
 
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
+	Credited  Money     `json:"credited"`
 
 	// DueDate Due date. Null if not set.
 	DueDate nullable.Nullable[Date] `json:"due_date"`
@@ -3134,6 +3331,7 @@ type Invoice struct {
 
 	// PurchaseOrder The customer's purchase order.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
+	Refunded      Money                     `json:"refunded"`
 
 	// Status Status of an invoice. Paid, void and uncollectible are final.
 	Status InvoiceStatus `json:"status"`
@@ -4176,13 +4374,28 @@ type PaymentMethodAnswer struct {
 
 // PendingChange defines model for PendingChange.
 type PendingChange struct {
-	// ExpiresAt Time until which the change can be confirmed, in UTC.
-	ExpiresAt time.Time `json:"expires_at"`
+	// EffectiveAt Time at which a scheduled change takes effect: the end of the period or trial. Null for kind payment.
+	EffectiveAt nullable.Nullable[time.Time] `json:"effective_at"`
+
+	// ExpiresAt Time at which a change that waits for its payment is dropped. Null for kind scheduled.
+	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at"`
+
+	// Kind Whether a change waits for its payment or is scheduled for the end of the period.
+	Kind PendingChangeKind `json:"kind"`
 
 	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 	Plan          PendingPlan                      `json:"plan"`
+
+	// PriceCents Price per unit after the change, in minor units.
+	PriceCents int64 `json:"price_cents"`
+
+	// Quantity Quantity, with up to six decimal places.
+	Quantity int64 `json:"quantity"`
 }
+
+// PendingChangeKind Whether a change waits for its payment or is scheduled for the end of the period.
+type PendingChangeKind string
 
 // PendingPlan defines model for PendingPlan.
 type PendingPlan struct {
@@ -4267,7 +4480,7 @@ type Plan struct {
 
 // PlanChange defines model for PlanChange.
 type PlanChange struct {
-	// Action Result of a plan change.
+	// Action Result of the request: the plan was changed, a checkout has to be paid, or the payment has to be confirmed.
 	Action PlanChangeAction `json:"action"`
 
 	// CheckoutURL URL of the hosted checkout page.
@@ -4279,7 +4492,7 @@ type PlanChange struct {
 	Subscription *Subscription `json:"subscription,omitempty"`
 }
 
-// PlanChangeAction Result of a plan change.
+// PlanChangeAction Result of the request: the plan was changed, a checkout has to be paid, or the payment has to be confirmed.
 type PlanChangeAction string
 
 // PlanChangeAnswer defines model for PlanChangeAnswer.
@@ -4901,6 +5114,9 @@ type RefreshTokensRequest struct {
 	// RefreshToken Refresh token of 64 characters.
 	RefreshToken string `json:"refresh_token"`
 }
+
+// RefundStatus Status of a refund. A refund can fail after it succeeded.
+type RefundStatus string
 
 // RegisterRequest defines model for RegisterRequest.
 type RegisterRequest struct {
@@ -5540,7 +5756,7 @@ type Subscription struct {
 	// PaymentAction Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required.
 	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
 
-	// PendingChange Plan change that waits for confirmation. Null if no change is pending.
+	// PendingChange Plan change that waits for confirmation or for the end of the period. Null if no change is pending.
 	PendingChange nullable.Nullable[PendingChange] `json:"pending_change"`
 	Plan          SubscribedPlan                   `json:"plan"`
 
@@ -6143,7 +6359,7 @@ type TimelineEntry struct {
 	// Tenant Tenant of the entry. Null for the platform or a purged tenant.
 	Tenant nullable.Nullable[NamedRecord] `json:"tenant"`
 
-	// Type Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; or webhook.failed. New types can be added.
+	// Type Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required, refund.created or refund.failed; usage.alert or usage.refused; or webhook.failed. New types can be added.
 	Type string `json:"type"`
 }
 
@@ -7103,6 +7319,12 @@ type AdminListInvitationsParams struct {
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
+// AdminCreateCreditNoteParams defines parameters for AdminCreateCreditNote.
+type AdminCreateCreditNoteParams struct {
+	// IdempotencyKey A text that you choose for the request. A retry with the same key within 24 hours returns the response of the first request that succeeded.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // AdminListMembersParams defines parameters for AdminListMembers.
 type AdminListMembersParams struct {
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
@@ -7298,6 +7520,21 @@ type CreateCheckoutParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListCreditNotesParams defines parameters for ListCreditNotes.
+type ListCreditNotesParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -issue_date.
+	Sort *[]ListCreditNotesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// ListCreditNotesParamsSort defines parameters for ListCreditNotes.
+type ListCreditNotesParamsSort string
+
 // ListInvoicesParams defines parameters for ListInvoices.
 type ListInvoicesParams struct {
 	// Page Number of the page, starting at 1. Pages after the last one are empty.
@@ -7338,6 +7575,9 @@ type PreviewChangeParams struct {
 
 	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
 	Quantity *int64 `form:"quantity,omitempty" json:"quantity,omitempty"`
+
+	// When Whether the change takes effect now or at the end of the period. Default: now.
+	When *ChangeTime `form:"when,omitempty" json:"when,omitempty"`
 }
 
 // ListInvitationsParams defines parameters for ListInvitations.
@@ -7521,6 +7761,12 @@ type AdminCreateGrantJSONRequestBody = AdminCreateGrantRequest
 
 // AdminInviteMemberJSONRequestBody defines body for AdminInviteMember for application/json ContentType.
 type AdminInviteMemberJSONRequestBody = InvitationInput
+
+// AdminCreateCreditNoteJSONRequestBody defines body for AdminCreateCreditNote for application/json ContentType.
+type AdminCreateCreditNoteJSONRequestBody = AdminCreateCreditNoteRequest
+
+// AdminPreviewCreditNoteJSONRequestBody defines body for AdminPreviewCreditNote for application/json ContentType.
+type AdminPreviewCreditNoteJSONRequestBody = AdminPreviewCreditNoteRequest
 
 // AdminMarkPaidJSONRequestBody defines body for AdminMarkPaid for application/json ContentType.
 type AdminMarkPaidJSONRequestBody = AdminMarkPaidRequest
@@ -8523,6 +8769,12 @@ func (c *Client) AdminAdjustCredit(ctx context.Context, tenant string, body Admi
 	return decode[AdminCreditAnswer](c.send(ctx, r))
 }
 
+// AdminRetryRefund is POST /api/v1/admin/tenants/{tenant}/credit-notes/{creditNote}/retry-refund: Retry a failed refund.
+func (c *Client) AdminRetryRefund(ctx context.Context, tenant string, creditNote string) (*CreditNoteViewAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit-notes/%s/retry-refund", segment(tenant), segment(creditNote))}
+	return decode[CreditNoteViewAnswer](c.send(ctx, r))
+}
+
 // AdminListGrants is GET /api/v1/admin/tenants/{tenant}/grants: List grants of a tenant.
 func (c *Client) AdminListGrants(ctx context.Context, tenant string) (*GrantList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/grants", segment(tenant))}
@@ -8575,6 +8827,18 @@ func (c *Client) AdminRevokeInvitation(ctx context.Context, tenant string, invit
 func (c *Client) AdminResendInvitation(ctx context.Context, tenant string, invitation string) (*TeamInvitationAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invitations/%s/resend", segment(tenant), segment(invitation))}
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
+}
+
+// AdminCreateCreditNote is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/credit-notes: Create a credit note.
+func (c *Client) AdminCreateCreditNote(ctx context.Context, tenant string, invoice string, body AdminCreateCreditNoteRequest) (*CreditNoteViewAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/credit-notes", segment(tenant), segment(invoice)), body: body}
+	return decode[CreditNoteViewAnswer](c.send(ctx, r))
+}
+
+// AdminPreviewCreditNote is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/credit-notes/preview: Preview a credit note.
+func (c *Client) AdminPreviewCreditNote(ctx context.Context, tenant string, invoice string, body AdminPreviewCreditNoteRequest) (*CreditNotePreviewAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/credit-notes/preview", segment(tenant), segment(invoice)), body: body}
+	return decode[CreditNotePreviewAnswer](c.send(ctx, r))
 }
 
 // AdminMarkPaid is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid: Mark an invoice as paid.
@@ -9200,6 +9464,37 @@ func (c *Client) ShowCredit(ctx context.Context, tenantID string) (*CustomerCred
 	return decode[CustomerCreditAnswer](c.send(ctx, r))
 }
 
+// ListCreditNotes is GET /api/v1/tenant/{tenantId}/credit-notes: List credit notes.
+func (c *Client) ListCreditNotes(ctx context.Context, tenantID string, params *ListCreditNotesParams) (*CreditNoteViewPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit-notes", segment(tenantID)), query: query}
+	return decode[CreditNoteViewPage](c.send(ctx, r))
+}
+
+// ShowCreditNote is GET /api/v1/tenant/{tenantId}/credit-notes/{creditNoteId}: Retrieve a credit note.
+func (c *Client) ShowCreditNote(ctx context.Context, tenantID string, creditNoteID string) (*CreditNoteViewAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit-notes/%s", segment(tenantID), segment(creditNoteID))}
+	return decode[CreditNoteViewAnswer](c.send(ctx, r))
+}
+
+// DownloadCreditNote is GET /api/v1/tenant/{tenantId}/credit-notes/{creditNoteId}/pdf: Download a credit note.
+// The caller closes the body of the answer.
+func (c *Client) DownloadCreditNote(ctx context.Context, tenantID string, creditNoteID string) (*http.Response, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit-notes/%s/pdf", segment(tenantID), segment(creditNoteID))}
+	return c.send(ctx, r)
+}
+
 // OpenBillingPortal is POST /api/v1/tenant/{tenantId}/docs/billing/portal: Open the billing portal.
 func (c *Client) OpenBillingPortal(ctx context.Context, tenantID string, body OpenBillingPortalRequest) (*BillingPortalAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/docs/billing/portal", segment(tenantID)), body: body}
@@ -9412,6 +9707,9 @@ func (c *Client) PreviewChange(ctx context.Context, tenantID string, params *Pre
 		}
 		if params.Quantity != nil {
 			query.Set("quantity", text(*params.Quantity))
+		}
+		if params.When != nil {
+			query.Set("when", text(*params.When))
 		}
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/subscription/preview-change", segment(tenantID)), query: query}
@@ -10386,6 +10684,35 @@ func (c *Client) ListTenantAuditLogAll(ctx context.Context, tenantID string, par
 			page, err := c.ListTenantAuditLog(ctx, tenantID, &p)
 			if err != nil {
 				yield(AuditEntry{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// ListCreditNotesAll goes through all pages of ListCreditNotes. It ends after the first error.
+func (c *Client) ListCreditNotesAll(ctx context.Context, tenantID string, params *ListCreditNotesParams) iter.Seq2[CreditNoteView, error] {
+	return func(yield func(CreditNoteView, error) bool) {
+		var p ListCreditNotesParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.ListCreditNotes(ctx, tenantID, &p)
+			if err != nil {
+				yield(CreditNoteView{}, err)
 				return
 			}
 			for _, one := range page.Data {

@@ -22,6 +22,7 @@ type account struct {
 
 	discount *reduction
 	off      int64 // the discount on the current period, for the whole period
+	next     *step // the scheduled change
 
 	step    int64     // the smallest amount of the currency, in minor units
 	away    bool      // the card pays without confirmation
@@ -32,11 +33,21 @@ type account struct {
 	cash    int64     // what cards have paid
 }
 
+// step is a change at the end of the period, at the price that was shown.
+type step struct {
+	plan           offered
+	unit, quantity int64
+}
+
 // bill is an invoice of the model.
 type bill struct {
 	Total  int64
 	Status string
 	due    int64 // the amount that no card has paid yet
+	card   int64 // the amount that a card has paid and that was not refunded
+
+	until                 time.Time // the end of the period
+	credited, creditedTax int64     // by credit notes
 }
 
 // boundary returns the end of the n-th period after an anchor. In a month without the anchor's day,
@@ -69,7 +80,7 @@ type reduction struct {
 	until           time.Time // zero: forever
 }
 
-// of returns what the discount takes off the price of a period that begins, or is changed, at a time:
+// of returns the discount on the price of a period that begins, or is changed, at a time:
 // rounded half up to the step of the currency.
 func (r *reduction) of(price, step int64, at time.Time) int64 {
 	switch {
@@ -116,6 +127,7 @@ func (a *account) pays(to offered, unit, quantity int64, at time.Time) bool {
 func (a *account) change(to offered, unit, quantity int64, at, made time.Time) {
 	credit, charge, _ := a.cost(to, unit, quantity, at)
 	restarts := to.cycle != a.plan.cycle && !a.trial
+	a.next = nil
 	a.plan, a.unit, a.quantity = to, unit, quantity
 	if !a.trial {
 		a.off = a.discount.of(a.price(), a.step, at)
@@ -174,8 +186,24 @@ func (a *account) monthly() time.Time {
 	}
 }
 
-// pass advances the model to now: periods end, and the next ones are billed.
-func (a *account) pass(now time.Time) {
+// begin makes the scheduled change at the start of a period. The quantity covers the team.
+func (a *account) begin(members int64) {
+	n := a.next
+	if n == nil {
+		return
+	}
+	if n.plan.cycle != a.plan.cycle {
+		a.anchor = a.start
+	}
+	a.plan, a.unit, a.quantity, a.next = n.plan, n.unit, n.quantity, nil
+	if a.plan.kind == "seat" {
+		a.quantity = max(a.quantity, members)
+	}
+}
+
+// pass advances the model to now: periods end, and the next ones are billed. members is the size of the
+// team.
+func (a *account) pass(now time.Time, members int64) {
 	for a.status != "" && !a.end.After(now) || !a.monthly().IsZero() && !a.monthly().After(now) {
 		if !a.monthly().IsZero() {
 			if !a.billPending() {
@@ -191,6 +219,7 @@ func (a *account) pass(now time.Time) {
 			return
 		}
 		a.start, a.trial = a.end, false
+		a.begin(members)
 		if a.status == "trialing" {
 			a.status = "active"
 		}
@@ -214,8 +243,9 @@ func (a *account) pass(now time.Time) {
 // settled marks all bills as paid.
 func (a *account) settled() {
 	for i := range a.bills {
-		a.cash += a.bills[i].due
-		a.bills[i].Status, a.bills[i].due = "paid", 0
+		b := &a.bills[i]
+		a.cash += b.due
+		b.Status, b.card, b.due = "paid", b.card+b.due, 0
 	}
 	if a.status == "past_due" {
 		a.status = "active"
@@ -249,9 +279,9 @@ func (a *account) billPending() (paid bool) {
 func (a *account) bill(total int64, pays bool) (paid bool) {
 	paid = pays || total <= a.credit
 	due := max(0, total-a.credit)
-	b := bill{Total: total, Status: "open", due: due}
+	b := bill{Total: total, Status: "open", due: due, until: a.end}
 	if paid {
-		b.Status, b.due = "paid", 0
+		b.Status, b.card, b.due = "paid", due, 0
 		a.cash += due
 	}
 	a.bills = append(a.bills, b)

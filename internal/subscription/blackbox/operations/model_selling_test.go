@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,24 +18,26 @@ import (
 // money. Its card always pays.
 type sale struct {
 	*life
-	codes *int // number of promotion codes so far
-	given int64
+	codes *int  // number of promotion codes so far
+	taxes int64 // tax included in prices, in percent
 }
 
-// What is previewed, charged, invoiced and booked is the amount that the model computes: through
-// renewals, changes of plan, cycle and seats, promotion codes, credit and cancellations, in both
-// invoice modes.
+// The amounts that are previewed, charged, invoiced and booked are the amounts of the model: through
+// renewals, changes of plan, cycle and seats now and at the end of the period, promotion codes, credit,
+// credit notes, refunds and cancellations, in both invoice modes.
 func TestMoneyOfSales(t *testing.T) {
 	t.Parallel()
-	for mode, options := range map[string][]apptest.Option{"provider": nil, "platform": {apptest.WithPlatformInvoices}} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			apptest.Each(t, sell, options...)
-		})
-	}
+	t.Run("provider", func(t *testing.T) {
+		t.Parallel()
+		apptest.Each(t, func(t *testing.T, s *apptest.Server) { sell(t, s, 0) })
+	})
+	t.Run("platform", func(t *testing.T) {
+		t.Parallel()
+		apptest.Each(t, func(t *testing.T, s *apptest.Server) { sell(t, s, 20) }, apptest.WithPlatformInvoices)
+	})
 }
 
-func sell(t *testing.T, s *apptest.Server) {
+func sell(t *testing.T, s *apptest.Server, taxes int64) {
 	addCurrency(s, "JPY", 0)
 	addCurrency(s, "KWD", 3)
 	m := newMarket(s, "sales")
@@ -45,13 +48,13 @@ func sell(t *testing.T, s *apptest.Server) {
 			draw: rand.New(rand.NewPCG(uint64(i), 23)), card: apptest.CardPays, cards: []string{apptest.CardPays},
 		}
 		l.members, l.money.step, l.money.away = []string{l.Email}, modelCurrencies[i%3].step, true
-		sales[i] = &sale{life: l, codes: &codes}
+		sales[i] = &sale{life: l, codes: &codes, taxes: taxes}
 	}
 	draw, lives := rand.New(rand.NewPCG(19, 29)), make([]*life, len(sales))
 	for i, v := range sales {
 		lives[i] = v.life
 	}
-	for range dbtest.Rounds(8, 20) {
+	for range dbtest.Rounds(18, 30) {
 		for _, v := range sales {
 			v.trade()
 			v.booked()
@@ -62,7 +65,7 @@ func sell(t *testing.T, s *apptest.Server) {
 		}
 	}
 	t.Log(m.count)
-	for _, event := range []string{"purchase", "change", "code", "removed code", "credit", "member"} {
+	for _, event := range []string{"purchase", "change", "code", "removed code", "credit", "credit note", "refund", "schedule", "kept plan", "member"} {
 		if m.count[event] == 0 {
 			t.Errorf("there was no %s", event)
 		}
@@ -85,7 +88,10 @@ func (v *sale) trade() {
 		v.buy()
 		return
 	}
-	events := []func(){v.change, v.change, v.change, v.code, v.code, v.removeCode, v.credit, v.credit, v.team, v.team, v.cancel, v.cancelNow, v.price}
+	events := []func(){
+		v.change, v.change, v.schedule, v.schedule, v.schedule, v.keep, v.code, v.code, v.removeCode, v.credit, v.creditNote, v.creditNote, v.creditNote,
+		v.team, v.team, v.cancel, v.cancelNow, v.price,
+	}
 	events[v.draw.IntN(len(events))]()
 }
 
@@ -142,11 +148,113 @@ func (v *sale) credit() {
 	v.agrees("credit")
 }
 
+// schedule previews and schedules a change for the end of the period.
+func (v *sale) schedule() {
+	p, quantity := v.pick(v.money.plan.slug)
+	ask := apptest.Object{"new_plan_id": v.ids[p.slug], "quantity": quantity, "when": "period_end"}
+	if v.money.ends {
+		v.Call("POST", v.Path("/subscription/change-plan"), v.Token, ask).WantRefused(422, "plan_change_error")
+		return
+	}
+	shown := v.Call("GET", v.Path(fmt.Sprintf("/subscription/preview-change?new_plan_id=%s&quantity=%d&when=period_end", v.ids[p.slug], quantity)), v.Token, nil).Want(200)
+	for _, key := range []string{"credit", "charge", "net", "balance_applied", "due_now"} {
+		shown.WantAt("data."+key+".cents", 0.0)
+	}
+	next := v.money.net(v.unit(p.slug)*quantity, v.money.end)
+	shown.WantAt("data.next_amount.cents", float64(next)).WantAt("data.next_due.cents", float64(next-min(next, v.money.credit)))
+	if at := shown.TimeAt("data.effective_at"); !at.Equal(v.money.end) {
+		v.t.Errorf("%s: the change is shown for %s, the period ends at %s", v.Email, at, v.money.end)
+	}
+	v.Call("POST", v.Path("/subscription/change-plan"), v.Token, ask).Want(200).WantAt("data.action", "scheduled").
+		WantAt("data.subscription.pending_change.kind", "scheduled").WantAt("data.subscription.pending_change.plan.id", v.ids[p.slug])
+	v.money.next = &step{p, v.unit(p.slug), quantity}
+	v.AwaitNotifications()
+	v.note("schedule", "schedules %s × %d", p.slug, quantity)
+	v.agrees("scheduled")
+}
+
+// keep drops the scheduled change.
+func (v *sale) keep() {
+	if v.money.next != nil {
+		v.note("kept plan", "keeps the plan")
+	}
+	v.Call("DELETE", v.Path("/subscription/pending-change"), v.Token, nil).Want(204)
+	v.money.next = nil
+	v.AwaitNotifications()
+	v.Subscription(v.Owner).WantAt("data.pending_change", nil)
+	v.agrees("kept")
+}
+
+// creditNote credits a part or the rest of a paid invoice of an earlier period.
+func (v *sale) creditNote() {
+	remote := slices.DeleteFunc(v.ProviderObjects(v.Owner, "invoice"), func(in apptest.Reply) bool { return in.At("status") == "void" })
+	at := -1
+	for i, b := range v.money.bills {
+		if b.Status == "paid" && b.Total > b.credited && !b.until.After(v.Now()) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return
+	}
+	b := &v.money.bills[at]
+	left, leftTax := b.Total-b.credited, v.tax(b.Total)-b.creditedTax
+	amount := left
+	if v.draw.IntN(2) == 0 {
+		amount = (1 + v.draw.Int64N(left/v.money.step)) * v.money.step
+	}
+	settlement := []string{"refund", "refund", "credit", "none"}[v.draw.IntN(4)]
+	path := "/tenants/" + v.Tenant + "/invoices/" + v.invoiceOf(remote[at].Str("id")) + "/credit-notes"
+	body := apptest.Object{"amount_cents": amount, "settlement": settlement, "reason": "other"}
+	if settlement == "refund" && amount > b.card {
+		v.admin.AdminCall("POST", path, body).WantRefused(422, "amount_too_large")
+		return
+	}
+	tax := leftTax
+	if amount < left {
+		tax = min(max(v.tax(amount), amount-(left-leftTax)), leftTax)
+	}
+	for _, reply := range []apptest.Reply{v.admin.AdminCall("POST", path+"/preview", body).Want(200), v.admin.AdminCall("POST", path, body).Want(201)} {
+		reply.WantAt("data.total.amount_cents", float64(amount)).WantAt("data.tax.amount_cents", float64(tax)).
+			WantAt("data.subtotal.amount_cents", float64(amount-tax))
+	}
+	b.credited, b.creditedTax = b.credited+amount, b.creditedTax+tax
+	v.note("credit note", "has a credit note of %d, %s", amount, settlement)
+	switch settlement {
+	case "refund":
+		b.card, v.money.cash = b.card-amount, v.money.cash-amount
+		v.note("refund", "has a refund")
+	case "credit":
+		v.money.credit += amount
+	}
+	v.AwaitNotifications()
+	v.agrees("a credit note")
+}
+
+// tax returns the tax that an amount includes, rounded half up.
+func (v *sale) tax(amount int64) int64 {
+	return (2*amount*v.taxes + 100 + v.taxes) / (2 * (100 + v.taxes))
+}
+
+// invoiceOf returns the id of the service's invoice for an invoice of the provider.
+func (v *sale) invoiceOf(remote string) string {
+	v.t.Helper()
+	list := v.Call("GET", v.Path("/invoices?per_page=100"), v.Token, nil).Want(200)
+	for _, in := range list.At("data").([]any) {
+		if in := in.(apptest.Object); in["psp_invoice_id"] == remote {
+			return in["id"].(string)
+		}
+	}
+	v.t.Fatalf("%s: no invoice for %s", v.Email, remote)
+	return ""
+}
+
 // booked compares the invoices of the service, the credit that it shows and the money that cards paid
 // with the model.
 func (v *sale) booked() {
 	v.t.Helper()
 	var got, want []int64
+	var credited, refunded int64
 	list := v.Call("GET", v.Path("/invoices?per_page=100&sort=issue_date"), v.Token, nil).Want(200)
 	for i, in := range list.At("data").([]any) {
 		cents := func(key string) int64 {
@@ -164,18 +272,23 @@ func (v *sale) booked() {
 			v.t.Errorf("%s: the invoice of %d has subtotal and tax of %d and lines of %d", v.Email, total, sum, lines)
 		}
 		got = append(got, total)
+		credited, refunded = credited+cents("credited.amount_cents"), refunded+cents("refunded.amount_cents")
 	}
 	for _, b := range v.money.bills {
 		want = append(want, b.Total)
+		credited -= b.credited
+	}
+	if credited != 0 {
+		v.t.Errorf("%s: the invoices show %d more credited than the model has; %q", v.Email, credited, v.told)
 	}
 	var paid int64
 	for _, ch := range v.ProviderObjects(v.Owner, "charge") {
 		if ch.At("status") == "succeeded" {
-			paid += int64(ch.At("amount").(float64) - ch.At("amount_refunded").(float64))
+			paid += int64(ch.At("amount").(float64))
 		}
 	}
 	credit, _ := v.Call("GET", v.Path("/credit"), v.Token, nil).Want(200).At("data.balance.amount_cents").(float64)
-	diff := cmp.Diff(sum(want), sum(got)) + cmp.Diff(len(want), len(got)) + cmp.Diff(v.money.cash, paid) + cmp.Diff(v.money.credit, int64(credit))
+	diff := cmp.Diff(sum(want), sum(got)) + cmp.Diff(len(want), len(got)) + cmp.Diff(v.money.cash, paid-refunded) + cmp.Diff(v.money.credit, int64(credit))
 	if diff != "" {
 		v.t.Fatalf("%s: the model and the books (-want +got):\n%s%v %v %q", v.Email, diff, want, got, v.told)
 	}

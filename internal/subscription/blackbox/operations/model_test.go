@@ -111,7 +111,7 @@ func (m *market) settle(s *apptest.Server, lives []*life, d time.Duration) {
 	now := s.Now()
 	for _, l := range lives {
 		l.LogInAgain() // the old token has expired
-		l.money.pass(now)
+		l.money.pass(now, int64(len(l.members)))
 		l.agrees("after " + d.String())
 	}
 }
@@ -334,7 +334,7 @@ func (l *life) promised(seen apptest.Reply, amounts string, p offered, quantity 
 	return from
 }
 
-// foresees compares what a preview shows about the payment and the next regular bill with the model.
+// foresees compares the payment in a preview and the next regular bill with the model.
 func (l *life) foresees(seen apptest.Reply, amounts string, p offered, quantity int64, made promise) {
 	l.t.Helper()
 	net := made.Charge - made.Credit
@@ -415,7 +415,7 @@ func (l *life) cancel() {
 		l.Call("POST", l.Path("/subscription/cancel"), l.Token, apptest.Object{}).Want(200)
 		l.note("cancellation", "cancels")
 	}
-	l.money.ends = !l.money.ends
+	l.money.ends, l.money.next = !l.money.ends, nil
 	l.AwaitNotifications()
 	l.agrees("canceled or resumed")
 }
