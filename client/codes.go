@@ -51,6 +51,10 @@ const (
 	ErrPlanChangeError                      Code = "plan_change_error"               // 422: The tenant is not eligible for this plan, the change is not possible, or the payment was declined.
 	ErrPlanNotAvailableInCurrency           Code = "plan_not_available_in_currency"  // 422: The plan has no price in this currency.
 	ErrPlanNotSellable                      Code = "plan_not_sellable"               // 422: The price differs from the provider's price, is inactive there, or cannot be sold.
+	ErrAmountTooLarge                       Code = "amount_too_large"                // 422: The amount exceeds the amount that can be credited or refunded.
+	ErrChangeWaits                          Code = "change_waits"                    // 409: Another change of the subscription waits for its payment.
+	ErrInvoiceNotCreditable                 Code = "invoice_not_creditable"          // 409: The invoice is a draft or void, or a payment of it is in progress.
+	ErrRefundNotFailed                      Code = "refund_not_failed"               // 409: The refund of the credit note has not failed.
 	ErrPreviewOutdated                      Code = "preview_outdated"                // 409: The change would no longer cost the previewed amount. Nothing has changed.
 	ErrPromotionCodeInvalid                 Code = "promotion_code_invalid"          // 422: The promotion code cannot be used.
 	ErrProrationNotSupported                Code = "proration_not_supported"         // 422: The provider cannot compute this change.

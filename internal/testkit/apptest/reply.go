@@ -73,8 +73,7 @@ func (a Reply) WantInvalid(fields ...string) {
 	}
 }
 
-// At returns the value at a path such as data.plan.name or data.0.code, or nil if there is none. An
-// index has one digit.
+// At returns the value at a path such as data.plan.name or data.0.code, or nil if there is none.
 func (a Reply) At(path string) any {
 	var v any = a.Body
 	for key := range strings.SplitSeq(path, ".") {
@@ -82,8 +81,8 @@ func (a Reply) At(path string) any {
 		case Object:
 			v = node[key]
 		case []any:
-			i := int(key[0] - '0')
-			if i >= len(node) {
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(node) {
 				return nil
 			}
 			v = node[i]
