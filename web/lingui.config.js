@@ -8,7 +8,8 @@ export default {
   catalogs: [
     { path: 'src/pages/tenant/locales/{locale}', include: ['src/pages/tenant'] },
     { path: 'src/pages/profile/locales/{locale}', include: ['src/pages/profile'] },
-    { path: 'src/pages/platform/locales/{locale}', include: ['src/pages/platform'] },
+    { path: 'src/pages/platform/tenant/locales/{locale}', include: ['src/pages/platform/tenant', 'src/pages/platform/Tenant.tsx'] },
+    { path: 'src/pages/platform/locales/{locale}', include: ['src/pages/platform'], exclude: ['src/pages/platform/tenant/**'] },
     { path: 'src/pages/out/locales/{locale}', include: ['src/pages/out'] },
     { path: 'src/locales/{locale}', include: ['src'], exclude: ['src/pages/**'] },
   ],

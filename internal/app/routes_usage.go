@@ -88,9 +88,13 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Retrieve the payment method", rest.Handle(paid.Method)),
 		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Retrieve the last failed payment", rest.Handle(paid.Failed)),
 		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
+		route(get, adminTenantPath+"/invoices/{invoice}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's invoice", rest.Handle(invoices.AdminShow)),
+		route(get, adminTenantPath+"/invoices/{invoice}/pdf", rest.Admin, authz.TenantsView, "default", "Download a tenant's invoice", rest.File(invoices.AdminPDF, "application/pdf")),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/invoices/{invoice}/mark-paid", rest.Admin, authz.SubscriptionsManage, "default", "Mark an invoice as paid", rest.Handle(invoices.AdminMarkPaid, rest.Exists(invoices.InvoiceExists), rest.Checks(invoices.CheckMarkPaid)))),
 		allowAPIKeys(authz.CreditWrite, route(post, creditNotes+"/preview", rest.Admin, authz.BillingCredit, "default", "Preview a credit note", rest.Handle(notes.Preview, rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit)))),
 		idempotent(allowAPIKeys(authz.CreditWrite, route(post, creditNotes, rest.Admin, authz.BillingCredit, "default", "Create a credit note", rest.Handle(notes.Create, rest.Status(http.StatusCreated), rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit))))),
+		route(get, adminTenantPath+"/credit-notes/{creditNote}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's credit note", rest.Handle(notes.AdminShow)),
+		route(get, adminTenantPath+"/credit-notes/{creditNote}/pdf", rest.Admin, authz.TenantsView, "default", "Download a tenant's credit note", rest.File(notes.AdminPDF, "application/pdf")),
 		allowAPIKeys(authz.CreditWrite, route(post, adminTenantPath+"/credit-notes/{creditNote}/retry-refund", rest.Admin, authz.BillingCredit, "default", "Retry a failed refund", rest.Handle(notes.RetryRefund, rest.Exists(notes.NoteExists)))),
 		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice", rest.Handle(invoices.AdminVoid)),
 	}

@@ -35,6 +35,8 @@ func contracts(s *apptest.Server) {
 	k.AdminCall("PATCH", path+"/subscriptions/"+id, object{"days_until_due": 30}).Want(200)
 	s.AwaitNotifications()
 	invoice := s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).Str("data.0.id")
+	k.AdminCall("GET", path+"/invoices/"+invoice, nil).Want(200)
+	k.AdminCall("GET", path+"/invoices/"+invoice+"/pdf", nil).Want(200)
 	k.AdminCall("POST", path+"/invoices/"+invoice+"/mark-paid", object{"reference": "Transfer 4711"}).Want(200)
 }
 

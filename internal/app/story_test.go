@@ -120,6 +120,8 @@ func creditNotes(s *apptest.Server) {
 	for _, read := range []string{"/credit-notes", "/credit-notes/" + note, "/credit-notes/" + note + "/pdf"} {
 		s.Call("GET", c.Path(read), c.Token, nil).Want(200)
 	}
+	s.Call("GET", path+"/credit-notes/"+note, s.Admin(), nil).Want(200)
+	s.Call("GET", path+"/credit-notes/"+note+"/pdf", s.Admin(), nil).Want(200)
 	s.Advance(time.Minute)
 	apptest.Eventually(s.T, "the failed refund", func() bool {
 		return s.Call("GET", c.Path("/credit-notes/"+note), c.Token, nil).Want(200).At("data.refund_status") == "failed"

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/page"
@@ -105,7 +107,12 @@ func (h *HTTP) PDF(ctx context.Context, in *invoiceInput) (*rest.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := h.svc.source.document(ctx, authz.TenantID(ctx), id)
+	return h.document(ctx, authz.TenantID(ctx), id)
+}
+
+// document returns the PDF of an invoice as a download.
+func (h *HTTP) document(ctx context.Context, tenantID, id uuid.UUID) (*rest.Blob, error) {
+	file, err := h.svc.source.document(ctx, tenantID, id)
 	if err != nil {
 		return nil, err
 	}

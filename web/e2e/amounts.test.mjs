@@ -126,5 +126,5 @@ test('paid, used and free seats are named, and their number can be changed', { s
   await page.getByText('Paid seats: 4, used: 1, free: 3.').waitFor()
   await page.getByRole('link', { name: 'Change seats' }).click()
   await page.getByRole('button', { name: 'Remove a seat' }).click()
-  await page.getByRole('button', { name: /Change to 3 seats/ }).waitFor()
+  await page.getByRole('button', { name: /^Remove 1 seat/ }).waitFor()
 })

@@ -36,7 +36,7 @@ test('every page of the platform passes axe and fits', { skip }, async (t) => {
     const page = await visit(t, browser, service.base, look)
     await signIn(page, admin)
     for (const path of [
-      '/platform', '/platform/tenants', `/platform/tenants/${tenants.data[0].id}`, '/platform/catalog', '/platform/catalog/features', '/platform/meters',
+      '/platform', '/platform/tenants', `/platform/tenants/${tenants.data[0].id}`, `/platform/tenants/${tenants.data[0].id}/invoices`, '/platform/catalog', '/platform/catalog/features', '/platform/catalog/codes', '/platform/meters',
       '/platform/activity', '/platform/developers', '/platform/settings', '/profile',
     ]) {
       await page.goto(path)

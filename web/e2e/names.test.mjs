@@ -65,7 +65,7 @@ for (const width of [1280, 390]) {
     for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) found.push(...await fits(page, path))
     const platform = await visit(t, browser, service.base, { width })
     await signIn(platform, admin)
-    for (const path of ['/platform', '/platform/tenants', `/platform/tenants/${owner.tenant}`, '/platform/catalog', `/platform/catalog/plans/${starter.id}`, '/platform/activity', '/pricing']) {
+    for (const path of ['/platform', '/platform/tenants', `/platform/tenants/${owner.tenant}`, `/platform/tenants/${owner.tenant}/invoices`, '/platform/catalog', '/platform/catalog/codes', `/platform/catalog/plans/${starter.id}`, '/platform/activity', '/pricing']) {
       found.push(...await fits(platform, path))
     }
     assert.deepEqual(found, [])

@@ -411,6 +411,7 @@ test('a plan by usage is chosen and left again, and the receipt has the usage so
   await check(phone, 'the receipt of leaving a plan by usage')
   await page.goto('/plan')
   await page.getByRole('radio', { name: /^Starter/ }).check()
+  await receipt.getByRole('radio', { name: /^Now, prorated/ }).check()
   await receipt.locator('div').filter({ hasText: 'Usage so far' }).getByText('€2.70').waitFor()
   await check(page, 'leaving a plan by usage')
   await receipt.getByRole('button', { name: /^Change to Starter/ }).click()

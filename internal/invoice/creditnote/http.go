@@ -230,7 +230,12 @@ func (h *HTTP) PDF(ctx context.Context, in *noteInput) (*rest.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := h.svc.document(ctx, authz.TenantID(ctx), id)
+	return h.document(ctx, authz.TenantID(ctx), id)
+}
+
+// document returns the PDF of a credit note as a download.
+func (h *HTTP) document(ctx context.Context, tenantID, id uuid.UUID) (*rest.Blob, error) {
+	file, err := h.svc.document(ctx, tenantID, id)
 	if err != nil {
 		return nil, err
 	}

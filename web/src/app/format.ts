@@ -122,6 +122,8 @@ export function formats(locale: string) {
     },
     currency: (code: string) => nameOf('currency', code),
     country: (code: string) => nameOf('region', code),
+    /** €10.00 or $12.00 */
+    either: (items: string[]) => new Intl.ListFormat(locale, { type: 'disjunction' }).format(items),
     list: (items: string[]) => new Intl.ListFormat(locale, { type: 'conjunction' }).format(items),
   }
 }

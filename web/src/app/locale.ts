@@ -15,6 +15,8 @@ const areas = {
   profile: import.meta.glob('../pages/profile/locales/*.po') as Catalogs,
   tenant: import.meta.glob('../pages/tenant/locales/*.po') as Catalogs,
   platform: import.meta.glob('../pages/platform/locales/*.po') as Catalogs,
+  // One customer, on the pages of the platform.
+  customer: import.meta.glob('../pages/platform/tenant/locales/*.po') as Catalogs,
 }
 
 export type Area = keyof typeof areas

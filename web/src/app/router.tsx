@@ -45,13 +45,13 @@ type Load = () => Promise<{ default: React.ComponentType }>
 const answers = () => fetch(address('/readyz'), { cache: 'no-store' }).then(() => true, () => false)
 
 /**
- * Loads a page with the texts of its area. The router reloads the window if a file is missing, for
+ * Loads a page with the texts of its areas. The router reloads the window if a file is missing, for
  * example after an update. Without a connection that would lose the console, so show an error
  * instead.
  */
-const load = (area: Area, page: Load) => lazyRouteComponent(async () => {
+const load = (areas: Area | Area[], page: Load) => lazyRouteComponent(async () => {
   try {
-    return (await Promise.all([page(), textsOf(area)]))[0]
+    return (await Promise.all([page(), ...[areas].flat().map(textsOf)]))[0]
   } catch (error) {
     if (await answers()) throw error
     return { default: Unreachable }
@@ -110,10 +110,13 @@ const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor,
   createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb, under }, component: load('platform', page) })
 
 /** The tabs of a tenant, below its header. */
-const customer = platformPage('/tenants/$tenantId', msg`Tenant`, () => import('../pages/platform/Tenant'), { to: '/platform/tenants', crumb: msg`Tenants` })
+const customer = createRoute({
+  getParentRoute: () => platform, path: '/tenants/$tenantId', validateSearch: texts, staticData: { crumb: msg`Tenant`, under: { to: '/platform/tenants', crumb: msg`Tenants` } },
+  component: load(['platform', 'customer'], () => import('../pages/platform/Tenant')),
+})
 
 const customerTab = <Path extends string>(path: Path, page: Load, crumb?: MessageDescriptor) =>
-  createRoute({ getParentRoute: () => customer, path, validateSearch: texts, staticData: { crumb }, component: load('platform', page) })
+  createRoute({ getParentRoute: () => customer, path, validateSearch: texts, staticData: { crumb }, component: load(['platform', 'customer'], page) })
 
 const profile = createRoute({
   getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
@@ -178,6 +181,8 @@ const routes = root.addChildren([
       customer.addChildren([
         customerTab('/', () => import('../pages/platform/tenant/Overview')),
         customerTab('/usage', () => import('../pages/platform/tenant/Usage'), msg`Usage and limits`),
+        customerTab('/invoices', () => import('../pages/platform/tenant/Invoices'), msg`Invoices`),
+        customerTab('/invoices/$invoiceId', () => import('../pages/platform/tenant/InvoicePage'), msg`Invoice`),
         customerTab('/people', () => import('../pages/platform/tenant/People'), msg`People`),
         customerTab('/activity', () => import('../pages/platform/tenant/Activity'), msg`Activity`),
       ]),
@@ -185,6 +190,7 @@ const routes = root.addChildren([
       platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/packs', msg`Packs`, () => import('../pages/platform/Packs'), { to: '/platform/catalog', crumb: msg`Catalog` }),
+      platformPage('/catalog/codes', msg`Promotion codes`, () => import('../pages/platform/Discounts'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters')),
       platformPage('/activity', msg`Activity`, () => import('../pages/platform/Activity')),
       platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers')),

@@ -40,7 +40,7 @@ export default function PaletteDialog({ onClose }: { onClose: () => void }) {
     ] : []),
     page('/profile', 'person', t`Your profile`), page('/profile/security', 'lock', t`Security`),
     ...(user.is_platform_admin ? [
-      page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/catalog', 'plan', t`Catalog`), page('/platform/catalog/packs', 'box', t`Packs`),
+      page('/platform', 'gauge', t`Platform`), page('/platform/tenants', 'building', t`Tenants`), page('/platform/catalog', 'plan', t`Catalog`), page('/platform/catalog/packs', 'box', t`Packs`), page('/platform/catalog/codes', 'coin', t`Promotion codes`),
       page('/platform/meters', 'gauge', t`Meters`), page('/platform/activity', 'activity', t`Activity of the platform`),
     ] : []),
     { key: 'light', group: t`Actions`, icon: 'sun', label: t`Light theme`, run: () => chooseTheme('light') },

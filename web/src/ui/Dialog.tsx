@@ -38,19 +38,21 @@ function useFocusBack(open: boolean) {
 
 /** A dialog for a question or a short form. It traps the focus and returns it. */
 export function Dialog({ open, onClose, title, children, wide }: {
-  open: boolean; onClose: () => void; title: ReactNode; children: ReactNode; wide?: boolean
+  open: boolean; onClose: () => void; title: ReactNode; children: ReactNode
+  /** xl: two columns that reach the edges. The content includes the title. */
+  wide?: boolean | 'xl'
 }) {
   useFocusBack(open)
   return (
     <Modal.Root
       opened={open} onClose={onClose} centered lockScroll={false} returnFocus={false}
-      transitionProps={{ duration: 120 }} size={wide ? 640 : 440} radius={12}
-      classNames={{ content: 'dialog', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
+      transitionProps={{ duration: 120 }} size={wide === 'xl' ? 928 : wide ? 640 : 440} radius={12}
+      classNames={{ content: wide === 'xl' ? 'dialog xl' : 'dialog', title: 'dialog-title', body: 'dialog-body', inner: 'dialog-inner', overlay: 'dialog-overlay' }}
     >
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Body>
-          <Modal.Title>{title}</Modal.Title>
+          <Modal.Title className={wide === 'xl' ? 'sr' : undefined}>{title}</Modal.Title>
           {children}
         </Modal.Body>
       </Modal.Content>

@@ -22,6 +22,8 @@ export interface Choice {
   plan?: string
   currency: string
   seats: number
+  /** The promotion code, which may be refused. */
+  code?: string
 }
 
 /**
@@ -58,6 +60,7 @@ export default function Onboarding() {
       plan: plans.data.find((plan) => plan.slug === wanted)?.slug,
       currency: firstCurrency(plans.data, search.currency ?? kept.currency, default_currency),
       seats: Math.max(1, Number(search.seats ?? kept.seats) || 1),
+      code: search.code ?? kept.code,
     }
     if (!me.data) return choice.plan ? ([1, <AccountStep key="account" choice={choice} plans={plans.data} />] as const) : ([0, <PlanStep key="plan" choice={choice} plans={plans.data} />] as const)
     if (!tenant) return [0, <OrganizationStep key="organization" />] as const

@@ -25,7 +25,7 @@ export default function Catalog() {
   return (
     <Page
       title={t`Catalog`} lead={<Trans>Your products, their plans, and the features of each plan.</Trans>}
-      actions={<>{may('features.view') && <ButtonLink to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}{may('plans.view') && <ButtonLink to="/platform/catalog/packs"><Trans>Packs</Trans></ButtonLink>}{products.data?.data.length ? create : null}</>}
+      actions={<>{may('features.view') && <ButtonLink to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}{may('plans.view') && <><ButtonLink to="/platform/catalog/packs"><Trans>Packs</Trans></ButtonLink><ButtonLink to="/platform/catalog/codes"><Trans>Promotion codes</Trans></ButtonLink></>}{products.data?.data.length ? create : null}</>}
     >
       <Read query={products} lines={9}>
         {(found) => found.data.length === 0

@@ -12,8 +12,11 @@ import { AddCard, asksForCard } from './plan/AddCard'
 import { Bought } from './plan/Bought'
 import { CancelSection } from './plan/CancelSection'
 import { Chooser } from './plan/Chooser'
+import { FirstPayment } from './plan/FirstPayment'
 import { PendingChange } from './plan/PendingChange'
 import { PlanTabs } from './plan/PlanTabs'
+import { scheduledOf } from '../../parts/scheduled'
+import { ScheduledChange } from './plan/ScheduledChange'
 import { OpenInvoice } from './invoices/OpenInvoice'
 import { CreditSection } from './plan/CreditSection'
 import { sumsOf } from './shared/bill'
@@ -50,6 +53,10 @@ export default function Plan() {
 
   const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
   const addsCard = asksForCard(subscription ?? null)
+  const change = scheduledOf(subscription ?? null)
+  const next = change?.plan.name
+  const unpaid = subscription?.status === 'incomplete' && subscription.payment_action && search.checkout !== 'paid' && !owed
+  const slugs = Object.fromEntries((plans.data?.data ?? []).map((one) => [one.id, one.slug]))
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
     ? read.isSuccess && (former
@@ -57,6 +64,7 @@ export default function Plan() {
       : <Trans>Choose a plan to get started. You will see the price before you are charged.</Trans>)
     : owed ? <Trans>You are on {what}. {owed} is due.</Trans>
     : subscription.cancel_at ? <Trans>You are on {what}. It ends on {until}.</Trans>
+    : change && next !== subscription.plan.name ? <Trans>You are on {what}. It changes to {next} on {until}.</Trans>
       : subscription.status === 'trialing' ? <Trans>You are on {what}, free until {until}.</Trans>
         : subscription.status === 'active' ? <Trans>You are on {what}, paid until {until}.</Trans>
           : <Trans>You are on {what}.</Trans>
@@ -69,7 +77,8 @@ export default function Plan() {
       <OpenInvoices />
       <Bought subscription={subscription ?? null} />
       {addsCard && <div className="attention"><AddCard subscription={addsCard} /></div>}
-      {subscription?.pending_change && <div className="attention"><PendingChange change={subscription.pending_change} /></div>}
+      {unpaid && <div className="attention"><FirstPayment subscription={subscription} /></div>}
+      {subscription?.pending_change && <div className="attention">{change ? <ScheduledChange subscription={subscription} withDates slugs={slugs} /> : <PendingChange change={subscription.pending_change} />}</div>}
       <Read query={read} lines={6}>
         {({ data: current }) => (
           <>

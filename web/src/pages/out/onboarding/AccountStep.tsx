@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { address, api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { BillingFields, billingOf } from '../../../parts/BillingFields'
+import { refusedReason } from '../../../parts/PromotionCode'
 import { Button } from '../../../ui/Button'
 import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
@@ -13,7 +14,7 @@ import { AccountFields, Agreement } from '../AccountFields'
 import type { Choice } from '../Onboarding'
 import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
-import { isCardFree, Receipt, useCosts, type TaxDetails } from './Receipt'
+import { codeOf, firstPayment, isCardFree, Receipt, useCosts, usePurchase, type TaxDetails } from './Receipt'
 
 const store = 'onboarding'
 
@@ -35,7 +36,8 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
   const costs = useCosts(plan, choice)
   const [tenant, setTenant] = useState(kept().tenant_name ?? '')
   const [details, setDetails] = useState<TaxDetails>({ country: kept().country, vat_number: kept().vat_number })
-  const amount = format.money(costs.regular, choice.currency)
+  const purchase = usePurchase(plan, choice, details)
+  const amount = format.money(firstPayment(plan, costs.regular, purchase), choice.currency)
   const start = format.day(costs.start)
 
   async function begin(values: Values) {
@@ -43,8 +45,11 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       body: {
         plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined,
         name: String(values.name), email: String(values.email), password: String(values.password), password_confirmation: String(values.password),
-        tenant_name: String(values.tenant_name) || undefined, ...billingOf(values),
+        tenant_name: String(values.tenant_name) || undefined, promotion_code: codeOf(choice, purchase), ...billingOf(values),
       },
+    }).catch(async (error: unknown) => {
+      if (refusedReason(error)) await purchase.refetch()
+      throw error
     })
     sessionStorage.removeItem(store)
     queries.clear()
@@ -94,12 +99,12 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
                 {costs.free ? <Trans>Start for free</Trans> : isCardFree(plan) ? plural(plan.trial_days, { one: 'Start #-day free trial', other: 'Start #-day free trial' }) : plan.trial_days > 0 ? <Trans>Continue to payment — {amount} on {start}</Trans> : <Trans>Continue to payment — {amount}</Trans>}
               </Button>
               <Agreement />
-              <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>
+              <p className="help center"><Trans>Already have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}${choice.code ? `&code=${encodeURIComponent(choice.code)}` : ''}` }}>Sign in</Link></Trans></p>
             </div>
           )}
         </Form>
       </div>
-      <Receipt plan={plan} choice={choice} tenant={tenant || undefined} details={details} />
+      <Receipt plan={plan} choice={choice} tenant={tenant || undefined} purchase={purchase} />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { address, api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { meQuery } from '../../../app/session'
 import { BillingFields, billingOf } from '../../../parts/BillingFields'
+import { refusedReason } from '../../../parts/PromotionCode'
 import { Button } from '../../../ui/Button'
 import { Form, type Values } from '../../../ui/Form'
 import { Icon } from '../../../ui/Icon'
@@ -12,7 +13,7 @@ import { Note } from '../../../ui/Messages'
 import type { Choice } from '../Onboarding'
 import { keepChoice } from './kept'
 import { PlanChoice } from './PlanChoice'
-import { isCardFree, Receipt, useCosts } from './Receipt'
+import { codeOf, firstPayment, isCardFree, Receipt, useCosts, usePurchase } from './Receipt'
 
 /**
  * Leads to the provider's payment page, any number of times. Asks for missing billing details
@@ -23,13 +24,17 @@ export function PaymentStep({ choice, plans, left, status }: { choice: Choice; p
   const plan = plans.find((one) => one.slug === choice.plan)!
   const tenant = useQuery(meQuery).data?.currentTenant?.name
   const costs = useCosts(plan, choice)
-  const amount = format.money(costs.regular, choice.currency)
+  const purchase = usePurchase(plan, choice, status.billing_details)
+  const amount = format.money(firstPayment(plan, costs.regular, purchase), choice.currency)
   const start = format.day(costs.start)
   async function pay(values: Values) {
     const details = billingOf(values)
     if (!status.has_billing_details && Object.values(details).some(Boolean)) await api.PATCH('/api/v1/onboarding/complete-setup', { body: details })
     const answer = await api.POST('/api/v1/onboarding/retry-checkout', {
-      body: { plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined },
+      body: { plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined, promotion_code: codeOf(choice, purchase) },
+    }).catch(async (error: unknown) => {
+      if (refusedReason(error)) await purchase.refetch()
+      throw error
     })
     keepChoice(choice)
     location.assign(answer.data!.data.checkout_url ?? address('/'))
@@ -58,7 +63,7 @@ export function PaymentStep({ choice, plans, left, status }: { choice: Choice; p
           )}
         </Form>
       </div>
-      <Receipt plan={plan} choice={choice} tenant={tenant} details={status.billing_details} />
+      <Receipt plan={plan} choice={choice} tenant={tenant} purchase={purchase} />
     </>
   )
 }

@@ -13,13 +13,13 @@ export function PlanChoice({ plan, choice }: { plan: Schema<'Plan'>; choice: Cho
   const words = usePlanWords()
   const navigate = useNavigate()
   const change = (to: Partial<Record<'plan' | 'currency' | 'seats', string>>) => void navigate({
-    to: '/onboarding', replace: true, search: { plan: plan.slug, currency: choice.currency, seats: String(choice.seats), ...to },
+    to: '/onboarding', replace: true, search: { plan: plan.slug, currency: choice.currency, seats: String(choice.seats), code: choice.code, ...to },
   })
   return (
     <>
       <div className="choice">
         <div><span className="label"><Trans>Plan</Trans></span><p>{plan.name}, {words.price(plan, choice.currency)} {words.per(plan)}</p></div>
-        <button type="button" className="as-link" onClick={() => void navigate({ to: '/onboarding', search: { currency: choice.currency } })}><Trans>Change</Trans></button>
+        <button type="button" className="as-link" onClick={() => void navigate({ to: '/onboarding', search: { currency: choice.currency, code: choice.code } })}><Trans>Change</Trans></button>
       </div>
       {plan.pricing_type === 'seat' && (
         <div className="choice">

@@ -11,8 +11,8 @@ function Below({ error, missing }: { error?: string; missing: boolean }) {
   return <span className="help">{missing && <span className="st warn small"><Trans>Not translated yet</Trans></span>}</span>
 }
 
-/** Name and description in the offered languages, side by side. */
-export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: Texts) => void }) {
+/** Name and description in the offered languages, side by side; with names, only the name. */
+export function TextFields({ texts, onChange, names = false }: { texts: Texts; onChange: (to: Texts) => void; names?: boolean }) {
   const { t } = useLingui()
   const errors = useContext(FieldErrors)
   const { locales } = useSettings()
@@ -30,11 +30,13 @@ export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: T
               className={`input dense ${errors[`name.${code}`] ? 'is-bad' : ''}`} name={`name.${code}`} aria-label={t`Name in ${language}`} value={name} autoComplete="off"
               aria-invalid={errors[`name.${code}`] ? true : undefined} placeholder={code === 'en' ? t`Name` : texts.en.name} onChange={(event) => set(code, 'name', event.target.value)}
             />
-            <textarea
-              className="area" name={`description.${code}`} aria-label={t`Description in ${language}`} value={description}
-              aria-invalid={errors[`description.${code}`] ? true : undefined}
-              placeholder={code === 'en' ? t`Description` : t`Shown in English until translated`} onChange={(event) => set(code, 'description', event.target.value)}
-            />
+            {!names && (
+              <textarea
+                className="area" name={`description.${code}`} aria-label={t`Description in ${language}`} value={description}
+                aria-invalid={errors[`description.${code}`] ? true : undefined}
+                placeholder={code === 'en' ? t`Description` : t`Shown in English until translated`} onChange={(event) => set(code, 'description', event.target.value)}
+              />
+            )}
             <Below error={error} missing={code !== 'en' && ((!name && !!texts.en.name) || (!description && !!texts.en.description))} />
           </div>
         )

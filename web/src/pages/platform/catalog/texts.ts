@@ -1,4 +1,3 @@
-import type { Schema } from '../../../api/client'
 import type { Language } from '../../../app/locale'
 
 /** A name and a description in every language, as edited. */
@@ -7,7 +6,7 @@ export type Texts = Record<Language, { name: string; description: string }>
 export const languageCodes: Language[] = ['en', 'fr', 'es', 'it']
 
 /** Returns the texts of an object, with empty texts for missing ones. */
-export function textsOf(translations: Record<string, Schema<'Translation'>> = {}): Texts {
+export function textsOf(translations: Record<string, { name: string | null; description?: string | null }> = {}): Texts {
   const of = (code: Language) => ({ name: translations[code]?.name ?? '', description: translations[code]?.description ?? '' })
   return { en: of('en'), fr: of('fr'), es: of('es'), it: of('it') }
 }
@@ -25,7 +24,7 @@ export function sent(texts: Texts) {
 }
 
 /** Returns the name in a language, otherwise in English. */
-export function nameIn(translations: Record<string, Schema<'Translation'>>, language: string): string {
+export function nameIn(translations: Record<string, { name: string | null }>, language: string): string {
   return translations[language]?.name || translations.en?.name || ''
 }
 

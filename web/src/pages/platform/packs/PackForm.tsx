@@ -9,6 +9,7 @@ import { Dialog } from '../../../ui/Dialog'
 import { Check, SelectField, TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
+import { AmountFields } from '../catalog/AmountFields'
 import { catalogKey } from '../catalog/reads'
 import { TextFields } from '../catalog/TextFields'
 import { sent, slugOf, textsOf } from '../catalog/texts'
@@ -16,7 +17,6 @@ import { usePlatformMay } from '../may'
 import { useDigits } from '../plan/digits'
 import { minorUnits, written, type DraftPrice } from '../plan/draft'
 import { metersQuery } from '../tenant/reads'
-import { PackPrices } from './PackPrices'
 
 interface Props {
   /** The pack to change; undefined creates one. */
@@ -91,7 +91,7 @@ function Body({ of, onClose }: Props) {
             <TextField name="amount" label={t`Units`} inputMode="decimal" value={amount} onChange={(event) => setAmount(event.target.value)} autoComplete="off" />
             <TextField name="expires_after_days" label={t`Expires after (days)`} hint={t`optional`} inputMode="numeric" value={days} onChange={(event) => setDays(event.target.value)} autoComplete="off" help={t`Counted from the payment. Empty for never.`} />
           </div>
-          <PackPrices prices={prices} onChange={setPrices} />
+          <AmountFields name="prices" part="price_cents" label={t`Price of a pack`} labelIn={(currency) => t`Price in ${currency}`} amounts={prices} onChange={setPrices} />
           <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>If this is off, customers cannot buy the pack. Units that they have bought stay.</Trans>}><Trans>On sale</Trans></Check>
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>

@@ -13,6 +13,8 @@ import { GiveCredit } from './GiveCredit'
 import { GrantUnits } from './GrantUnits'
 import { currentOf } from './MoneyFacts'
 import { subscriptionsQuery } from './reads'
+import { MarkPaid } from './MarkPaid'
+import { AddCode, RemoveCode } from './PromotionCode'
 import { VoidInvoice } from './VoidInvoice'
 
 /** The dialogs of a tenant's actions. At most one is open. */
@@ -25,6 +27,9 @@ export function Dialogs({ of, asked, onClose }: { of: Schema<'AdminTenant'>; ask
   return (
     <>
       <EditTenant of={of} open={dialog === 'edit'} onClose={onClose} />
+      <MarkPaid tenant={of} open={dialog === 'paid'} onClose={onClose} />
+      {current && <AddCode of={current} tenant={of} open={dialog === 'code'} onClose={onClose} />}
+      {current && <RemoveCode of={current} tenant={of} open={dialog === 'uncode'} onClose={onClose} />}
       <VoidInvoice tenant={of} open={dialog === 'void'} onClose={onClose} />
       {current && <CancelSubscription of={current} tenant={of} open={dialog === 'cancel'} onClose={onClose} />}
       {current && <ExtendTrial of={current} tenant={of} open={dialog === 'trial'} onClose={onClose} />}

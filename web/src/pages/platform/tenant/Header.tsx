@@ -33,7 +33,7 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
           {may('impersonation.start') && of.owner && (
             <Button icon="eye" busy={actAs.isPending} onClick={() => actAs.mutate(of.owner!.id)}><Trans>Act as {of.owner.name}</Trans></Button>
           )}
-          {(manage || may('billing.credit') || may('limits.manage')) && <Actions of={of} />}
+          {(manage || may('billing.credit') || may('limits.manage') || may('subscriptions.manage')) && <Actions of={of} />}
         </div>
       )}
     </div>
@@ -55,6 +55,8 @@ function Actions({ of }: { of: Schema<'AdminTenant'> }) {
   return (
     <More>
       {manage && current?.status === 'trialing' && <MenuEntry icon="calendar" onClick={() => ask({ dialog: 'trial' })}><Trans>Extend trial</Trans></MenuEntry>}
+      {may('subscriptions.manage') && runs && !current.discount && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'code' })}><Trans>Add promotion code</Trans></MenuEntry>}
+      {may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Mark invoice as paid</Trans></MenuEntry>}
       {may('billing.credit') && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'credit' })}><Trans>Give credit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="gauge" onClick={() => ask({ dialog: 'limit' })}><Trans>Change limit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'grant' })}><Trans>Grant units</Trans></MenuEntry>}

@@ -7,6 +7,7 @@ import { usePlatformMay } from '../may'
 const paths = {
   overview: '/platform/tenants/$tenantId',
   usage: '/platform/tenants/$tenantId/usage',
+  invoices: '/platform/tenants/$tenantId/invoices',
   people: '/platform/tenants/$tenantId/people',
   activity: '/platform/tenants/$tenantId/activity',
 } as const
@@ -24,10 +25,11 @@ export function Tabs({ of }: { of: Schema<'AdminTenant'> }) {
   const tabs: { tab: Tab; label: string; count?: string }[] = [
     { tab: 'overview', label: t`Overview` },
     { tab: 'usage', label: t`Usage and limits` },
+    ...(may('logs.view') ? [{ tab: 'invoices' as const, label: t`Invoices` }] : []),
     { tab: 'people', label: t`People`, count: members },
     ...(may('logs.view') ? [{ tab: 'activity' as const, label: t`Activity` }] : []),
   ]
-  const current = tabs.find(({ tab }) => tab !== 'overview' && here.endsWith(`/${tab}`))?.tab ?? 'overview'
+  const current = tabs.find(({ tab }) => tab !== 'overview' && `${here}/`.includes(`/${tab}/`))?.tab ?? 'overview'
   const params = { tenantId: of.id }
   return (
     <div className="tabs-row">

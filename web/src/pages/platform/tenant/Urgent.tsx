@@ -11,6 +11,7 @@ import { useAsk } from './asked'
 import { stateOf, useLimited } from './limits'
 import { currentOf } from './MoneyFacts'
 import { billingQuery, subscriptionsQuery } from './reads'
+import { scheduledOf } from '../../../parts/scheduled'
 
 /** The most urgent fact about a tenant with its remedy: an unpaid invoice first, then a trial
  * without a card, a reached limit, and a change that is pending. */
@@ -26,6 +27,15 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
   const note = (tone: 'warn' | 'bad' | undefined, title: ReactNode, text: ReactNode, actions?: ReactNode) => <div className="gap-below"><Note tone={tone} role="status" title={title} actions={actions}>{text}</Note></div>
 
   const failed = billing?.failed_payment
+  if (current?.status === 'past_due' && current.collection === 'invoice' && !failed) {
+    return note(
+      'bad', <Trans>A sent invoice is past due</Trans>, <Trans>Record the payment once it has arrived.</Trans>,
+      <>{copy}{may('subscriptions.manage') && <Button size="s" look="primary" onClick={() => ask({ dialog: 'paid' })}><Trans>Mark as paid</Trans></Button>}</>,
+    )
+  }
+  if (current?.status === 'incomplete') {
+    return note('warn', <Trans>{current.plan.name} starts with the first payment</Trans>, <Trans>The owner received the payment link by email. It is valid for 23 hours.</Trans>, copy)
+  }
   if (failed || current?.status === 'past_due' || current?.status === 'unpaid') {
     const amount = failed && format.money(failed.amount, failed.currency)
     const day = failed && format.day(failed.at)
@@ -57,6 +67,11 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
         </>
       ),
     )
+  }
+  const change = scheduledOf(current ?? null)
+  if (change) {
+    const day = format.day(change.effective_at)
+    return note(undefined, <Trans>Changes to {change.plan.name} on {day}</Trans>, <Trans>The change was scheduled for the end of the period. The customer can cancel it until then.</Trans>)
   }
   if (current?.pending_change) {
     const { plan, expires_at } = current.pending_change

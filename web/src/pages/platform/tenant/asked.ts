@@ -2,7 +2,7 @@ import { createContext, useContext } from 'react'
 
 /** The dialog that an action of a tenant's page opens. */
 export type Asked =
-  | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' }
+  | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' | 'paid' | 'code' | 'uncode' }
   | { dialog: 'limit' | 'grant'; feature?: string }
   | undefined
 

@@ -61,3 +61,9 @@ export const metersQuery = queryOptions({
   queryKey: ['meters', 'all'],
   queryFn: async () => (await api.GET('/api/v1/admin/meters', { params: { query: { per_page: 100 } } })).data!.data,
 })
+
+/** An invoice with its lines. */
+export const invoiceQuery = (tenant: string, invoice: string) => queryOptions({
+  queryKey: [...tenantKey(tenant), 'invoices', invoice],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/invoices/{invoice}', { params: { path: { tenant, invoice } } })).data!.data,
+})

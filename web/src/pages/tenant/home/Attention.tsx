@@ -2,11 +2,14 @@ import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay } from '../../../app/session'
-import { Button, ButtonAnchor, ButtonLink } from '../../../ui/Button'
+import { Button, ButtonLink } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { OpenInvoice } from '../invoices/OpenInvoice'
 import { AddCard, asksForCard } from '../plan/AddCard'
+import { FirstPayment } from '../plan/FirstPayment'
 import { PendingChange } from '../plan/PendingChange'
+import { scheduledOf } from '../../../parts/scheduled'
+import { ScheduledChange } from '../plan/ScheduledChange'
 import { useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
@@ -51,13 +54,9 @@ export function Attention({ subscription, invoices, gauges }: {
   return (
     <div className="stack attention">
       {invoices.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}
-      {unfinished && (
-        <Note tone="bad" title={<Trans>The payment is not complete</Trans>} actions={<ButtonAnchor look="primary" href={unfinished.url}><Trans>Complete payment</Trans></ButtonAnchor>}>
-          <Trans>The subscription starts as soon as your bank has confirmed the payment.</Trans>
-        </Note>
-      )}
+      {unfinished && subscription && <FirstPayment subscription={subscription} />}
       {addsCard && <AddCard subscription={addsCard} />}
-      {subscription?.pending_change && <PendingChange change={subscription.pending_change} />}
+      {subscription?.pending_change && (scheduledOf(subscription) ? <ScheduledChange subscription={subscription} /> : <PendingChange change={subscription.pending_change} />)}
       {near.map((gauge) => <NearLimit key={gauge.code} gauge={gauge} />)}
     </div>
   )

@@ -48,7 +48,7 @@ export function Chooser({ plans, subscription, currency, catalog }: {
         <PlanColumn
           key={plan.id} plan={plan} rows={rows} currency={currency} others={catalog.find((one) => one.id === plan.id)?.prices.map((one) => one.currency) ?? []}
           onCurrency={subscription ? undefined : (code) => filter({ currency: code })} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!may('billing.manage')}
-          onChoose={() => filter({ plan: plan.slug, done: undefined, checkout: undefined })}
+          onChoose={() => filter({ plan: plan.slug, when: undefined, done: undefined, checkout: undefined })}
         />
       ))}
     </div>

@@ -5,7 +5,7 @@ import { useFormat } from '../../../app/format'
 import { nextBill, sumsOf } from '../shared/bill'
 import { useCredit, useOpenInvoices } from '../shared/reads'
 import { useWords } from '../shared/words'
-import { amountsOf } from './usePreview'
+import { useDiscountWords } from '../../../parts/PromotionCode'
 
 function Figure({ label, small, amount, className }: { label: ReactNode; small?: ReactNode; amount: ReactNode; className?: string }) {
   return <div className={className}><dt>{label}{small && <small>{small}</small>}</dt><dd>{amount}</dd></div>
@@ -32,6 +32,7 @@ export function Figures({ plan, seats, subscription, preview }: {
 }) {
   const words = useWords()
   const format = useFormat()
+  const discountWords = useDiscountWords()
   const credit = useCredit().data?.data.balance
   const open = useOpenInvoices().data?.data ?? []
   const current = plan.id === subscription?.plan.id && seats === subscription.quantity
@@ -46,7 +47,8 @@ export function Figures({ plan, seats, subscription, preview }: {
     const bill = nextBill(subscription, 0, credit)
     return (
       <dl>
-        <Figure label={plan.name} small={times} amount={<Trans>{regular} {each}</Trans>} />
+        <Figure label={plan.name} small={subscription.custom_price ? <>{times} <Trans>Agreed price</Trans></> : times} amount={<Trans>{regular} {each}</Trans>} />
+        {subscription.discount && <Figure label={subscription.discount.code} small={discountWords(subscription.discount)} amount={bill.discount > 0 && money(-bill.discount)} />}
         {sumsOf(open.filter((one) => one.payment_action)).map((one) => <Figure key={one.currency} label={<Trans>Due now</Trans>} amount={format.sum(one)} />)}
         {!subscription.cancel_at && <NextBill at={format.day(bill.at)} total={bill.total} due={bill.charged} currency={currency} />}
       </dl>
@@ -66,7 +68,6 @@ export function Figures({ plan, seats, subscription, preview }: {
     )
   }
   const { breakdown, charge, credit: unused, net } = preview
-  const amounts = amountsOf(preview)
   const pending = breakdown.pending.cents
   const left = breakdown.days_remaining
   const total = breakdown.total_days
@@ -85,13 +86,13 @@ export function Figures({ plan, seats, subscription, preview }: {
       {net.cents >= 0
         ? (
             <>
-              {amounts.applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-amounts.applied)} />}
-              <Figure className="sum" label={<Trans>Due now</Trans>} amount={money(amounts.dueNow)} />
+              {preview.balance_applied.cents > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-preview.balance_applied.cents)} />}
+              <Figure className="sum" label={<Trans>Charged today</Trans>} amount={money(preview.due_now.cents)} />
             </>
           )
         : <Figure className="sum" label={<Trans>Credit for your next invoices</Trans>} amount={money(-net.cents)} />}
       {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
-      <NextBill at={amounts.nextAt ? format.day(amounts.nextAt) : each} total={amounts.nextAmount ?? price * seats} due={amounts.nextDue} currency={currency} />
+      {preview.next_billing_at && <NextBill at={format.day(preview.next_billing_at)} total={preview.next_amount.cents} due={preview.next_due.cents} currency={currency} />}
     </dl>
   )
 }

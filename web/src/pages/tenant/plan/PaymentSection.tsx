@@ -1,5 +1,6 @@
-import { Trans } from '@lingui/react/macro'
+import { Plural, Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
+import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
 import { Section } from '../../../ui/Page'
@@ -7,6 +8,25 @@ import { Status } from '../../../ui/Status'
 import { endsBefore, useMethodWords, validUntil } from '../shared/method'
 import { usePaymentMethod } from '../shared/reads'
 import { PortalButton } from '../shared/Portal'
+import { DiscountLine } from './DiscountLine'
+import { canChange } from './usePreview'
+
+/** How the invoices are paid: charged, or sent with a number of days to pay. */
+function Terms({ of }: { of: Schema<'Subscription'> }) {
+  const format = useFormat()
+  const price = format.money(of.price_cents, of.currency)
+  const order = of.purchase_order
+  if (of.collection === 'card' && !of.custom_price && !order) return null
+  return (
+    <>
+      {of.collection === 'invoice' && (
+        <li><span><b><Trans>Paid by invoice</Trans></b> <span className="muted"><Plural value={of.days_until_due ?? 0} _0="due on receipt" one="due within # day" other="due within # days" /></span></span></li>
+      )}
+      {order && <li><span><Trans>Purchase order: {order}</Trans></span></li>}
+      {of.custom_price && <li><span>{of.plan.pricing_type === 'seat' ? <Trans>Agreed price: {price} per seat. List prices do not affect it.</Trans> : <Trans>Agreed price: {price}. List prices do not affect it.</Trans>}</span></li>}
+    </>
+  )
+}
 
 /**
  * The payment method and the invoice recipient. Cards are stored and changed only at the payment
@@ -21,8 +41,9 @@ export function PaymentSection({ subscription, className }: { subscription: Sche
   const to = tenant.billing_email ?? tenant.owner?.email ?? ''
   if (!may('billing.manage') || !subscription) return null
   return (
-    <Section className={className} title={<Trans>Payment method</Trans>}>
+    <Section className={className} title={<Trans>Payment</Trans>}>
       <ul className="list">
+        <Terms of={subscription} />
         <li>
           <span>
             {method
@@ -42,6 +63,7 @@ export function PaymentSection({ subscription, className }: { subscription: Sche
           <span><Trans>Invoices go to {to}.</Trans></span>
           {may('tenant.update') && <span className="end"><ButtonLink size="s" to="/settings" hash="billing"><Trans>Billing details</Trans></ButtonLink></span>}
         </li>
+        {canChange(subscription) && <DiscountLine subscription={subscription} />}
       </ul>
     </Section>
   )

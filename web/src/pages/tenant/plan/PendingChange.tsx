@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { api, type Schema } from '../../../api/client'
+import { api } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { Button, ButtonAnchor } from '../../../ui/Button'
@@ -7,16 +7,17 @@ import { Note } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
 import { useAction } from '../shared/Action'
 import { useRefresh } from '../shared/reads'
+import type { Change } from '../../../parts/scheduled'
 
 /** A plan change that the customer must confirm with their bank. */
-export function PendingChange({ change }: { change: Schema<'PendingChange'> }) {
+export function PendingChange({ change }: { change: Change }) {
   const { t } = useLingui()
   const { id } = useTenant()
   const may = useMay()
   const format = useFormat()
   const refresh = useRefresh()
   const { name } = change.plan
-  const end = format.exact(change.expires_at)
+  const end = change.expires_at ? format.exact(change.expires_at) : ''
   const drop = useAction(async () => {
     await api.DELETE('/api/v1/tenant/{tenantId}/subscription/pending-change', { params: { path: { tenantId: id } } })
     await refresh('/subscription', '/invoices', '/audit-logs')

@@ -9,7 +9,7 @@ function Figure({ label, small, amount, className }: { label: ReactNode; small?:
 }
 
 /** The lines of the receipt of a first purchase, as the service calculated them. */
-export function PurchaseFigures({ plan, seats, preview }: { plan: Schema<'OfferedPlan'>; seats: number; preview: Schema<'PurchasePreview'> }) {
+export function PurchaseFigures({ plan, seats, preview, code }: { plan: Schema<'OfferedPlan'>; seats: number; preview: Schema<'PurchasePreview'>; code?: string }) {
   const words = useWords()
   const format = useFormat()
   const { total, discount, tax, balance_applied: applied, due_now, trial_ends_at, next_amount, next_billing_at, reverse_charge } = preview
@@ -23,7 +23,7 @@ export function PurchaseFigures({ plan, seats, preview }: { plan: Schema<'Offere
   return (
     <dl>
       <Figure label={plan.name} small={times || each} amount={money({ cents: total.cents + discount.cents, currency: total.currency })} />
-      {discount.cents > 0 && <Figure label={<Trans>Discount</Trans>} amount={money(discount, -1)} />}
+      {discount.cents > 0 && <Figure label={code?.toUpperCase() ?? <Trans>Discount</Trans>} small={code && <Trans>Promotion code</Trans>} amount={money(discount, -1)} />}
       {reverse_charge ? <Figure label={<Trans>VAT</Trans>} small={<Trans>Reverse charge</Trans>} amount={format.money(0, total.currency)} />
         : tax && tax.cents > 0 && <Figure label={<Trans>VAT included</Trans>} amount={vat} />}
       {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}

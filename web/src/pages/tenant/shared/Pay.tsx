@@ -8,7 +8,7 @@ import { Button, ButtonAnchor } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { Problem } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
-import { leftToPay } from './bill'
+import { leftToPay } from '../../../parts/invoice/amounts'
 import { PortalButton } from './Portal'
 import { useRefresh } from './reads'
 

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
-import type { Schema } from '../../../api/client'
-import { useFormat } from '../../../app/format'
-import { leftToPay } from '../shared/bill'
+import type { Schema } from '../../api/client'
+import { useFormat } from '../../app/format'
+import { leftToPay, settledOf } from './amounts'
 
 function Line({ line }: { line: Schema<'InvoiceLine'> }) {
   const format = useFormat()
@@ -22,6 +22,8 @@ function Line({ line }: { line: Schema<'InvoiceLine'> }) {
 export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   const { amount_cents: applied, currency } = invoice.balance_applied
+  const { credited, refunded } = settledOf(invoice)
+  const open = invoice.status === 'open'
   return (
     <div>
       <table className="table cards lines">
@@ -39,8 +41,11 @@ export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
         <div><dt><Trans>Tax</Trans></dt><dd>{format.sum(invoice.tax)}</dd></div>
         <div className="tot"><dt><Trans>Total</Trans></dt><dd>{format.sum(invoice.total)}</dd></div>
         {applied > 0 && <div><dt><Trans>Paid from balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
-        {applied < 0 && <div><dt><Trans>Added to your balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
-        {applied > 0 && <div className="tot"><dt>{invoice.status === 'open' ? <Trans>Amount due</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
+        {applied < 0 && <div><dt><Trans>Added to the balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
+        {open && credited > 0 && <div><dt><Trans>Credit notes</Trans></dt><dd>{format.money(-credited, currency)}</dd></div>}
+        {(applied > 0 || (open && credited > 0)) && <div className="tot"><dt>{open ? <Trans>Amount due</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
+        {!open && credited > 0 && <div><dt><Trans>Credited</Trans></dt><dd>{format.money(-credited, currency)}</dd></div>}
+        {!open && refunded > 0 && <div><dt>{credited > 0 ? <Trans>Of which refunded</Trans> : <Trans>Refunded</Trans>}</dt><dd>{format.money(-refunded, currency)}</dd></div>}
       </dl>
     </div>
   )

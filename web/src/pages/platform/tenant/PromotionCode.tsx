@@ -1,0 +1,92 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { api, ApiError, type Schema } from '../../../api/client'
+import { refusedReason } from '../../../parts/PromotionCode'
+import { Button } from '../../../ui/Button'
+import { Confirm } from '../../../ui/Confirm'
+import { Dialog } from '../../../ui/Dialog'
+import { TextField } from '../../../ui/Field'
+import { Form } from '../../../ui/Form'
+import { useSaved } from './useSaved'
+
+interface Props {
+  of: Schema<'Subscription'>
+  tenant: Schema<'AdminTenant'>
+  open: boolean
+  onClose: () => void
+}
+
+const path = '/api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code' as const
+const at = ({ of, tenant }: Props) => ({ params: { path: { tenant: tenant.id, subscription: of.id } } })
+
+/** Returns a function that explains to an operator why a code was refused. */
+function useRefusalWords(): (reason: string, of: Schema<'Subscription'>, code: string) => string {
+  const { t } = useLingui()
+  return (reason, { plan: { name }, currency }, code) => {
+    switch (reason) {
+      case 'unknown': return t`There is no code “${code}”.`
+      case 'inactive': return t`This code is not active.`
+      case 'expired': return t`This code has expired.`
+      case 'not_for_plan': return t`This code is not valid for ${name}.`
+      case 'not_for_currency': return t`This code is not valid in ${currency}.`
+      case 'used_up': return t`This code has been fully redeemed.`
+      case 'already_used': return t`This tenant has already used this code.`
+      case 'first_purchase_only': return t`This code is for new customers only.`
+      case 'below_minimum': return t`The discounted amount is below the minimum that can be charged.`
+      default: return t`This code cannot be used.`
+    }
+  }
+}
+
+/** Applies a promotion code to a running subscription. */
+export function AddCode(props: Props) {
+  const { t } = useLingui()
+  const { of, tenant, open, onClose } = props
+  const explain = useRefusalWords()
+  const saved = useSaved(tenant.id, onClose)
+  return (
+    <Dialog open={open} onClose={onClose} title={<Trans>Add promotion code</Trans>}>
+      <Form
+        className="stack"
+        onSubmit={async (values) => {
+          const code = String(values.promotion_code).trim()
+          try {
+            await api.POST(path, { ...at(props), body: { promotion_code: code } })
+          } catch (error) {
+            const reason = refusedReason(error)
+            if (!reason) throw error
+            throw new ApiError(422, '', undefined, { promotion_code: [explain(reason, of, code)] })
+          }
+          await saved(<Trans>The promotion code applies from the next invoice.</Trans>)
+        }}
+      >
+        {({ busy }) => (
+          <>
+            <TextField name="promotion_code" label={t`Promotion code`} className="mono" maxLength={50} autoComplete="off" autoCapitalize="characters" spellCheck={false} help={t`It applies from the next invoice of ${of.plan.name}.`} data-autofocus />
+            <div className="acts">
+              <Button onClick={onClose}><Trans>Cancel</Trans></Button>
+              <Button type="submit" look="primary" busy={busy}><Trans>Apply code</Trans></Button>
+            </div>
+          </>
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Removes the discount of a subscription. */
+export function RemoveCode(props: Props) {
+  const { of, tenant, open, onClose } = props
+  const saved = useSaved(tenant.id, onClose)
+  const code = of.discount?.code ?? ''
+  return (
+    <Confirm
+      open={open} onClose={onClose} title={<Trans>Remove the promotion code {code}?</Trans>} action={<Trans>Remove code</Trans>}
+      onConfirm={async () => {
+        await api.DELETE(path, at(props))
+        await saved(<Trans>The promotion code was removed.</Trans>)
+      }}
+    >
+      <p><Trans>{tenant.name} pays the full price from the next invoice. The redemption still counts.</Trans></p>
+    </Confirm>
+  )
+}
