@@ -41,6 +41,8 @@
 //   - AdminDeletePrice: Delete a price
 //   - AdminDeleteProduct: Delete a product
 //   - AdminDissolveTenant: Delete an empty tenant
+//   - AdminDownloadCreditNote: Download a tenant's credit note. The caller closes the body of the answer
+//   - AdminDownloadInvoice: Download a tenant's invoice. The caller closes the body of the answer
 //   - AdminDuplicatePlan: Duplicate a plan
 //   - AdminImportPrice: Import a price from the payment provider
 //   - AdminInviteMember: Invite a member to a tenant
@@ -76,8 +78,10 @@
 //   - AdminSetLimit: Override a limit of a tenant
 //   - AdminShowBilling: Retrieve a tenant's billing status
 //   - AdminShowCredit: Retrieve a tenant's credit
+//   - AdminShowCreditNote: Retrieve a tenant's credit note
 //   - AdminShowDiscount: Retrieve a discount
 //   - AdminShowFeature: Retrieve a feature
+//   - AdminShowInvoice: Retrieve a tenant's invoice
 //   - AdminShowMeter: Retrieve a meter
 //   - AdminShowPack: Retrieve a pack
 //   - AdminShowPlan: Retrieve a plan

@@ -8769,6 +8769,19 @@ func (c *Client) AdminAdjustCredit(ctx context.Context, tenant string, body Admi
 	return decode[AdminCreditAnswer](c.send(ctx, r))
 }
 
+// AdminShowCreditNote is GET /api/v1/admin/tenants/{tenant}/credit-notes/{creditNote}: Retrieve a tenant's credit note.
+func (c *Client) AdminShowCreditNote(ctx context.Context, tenant string, creditNote string) (*CreditNoteViewAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit-notes/%s", segment(tenant), segment(creditNote))}
+	return decode[CreditNoteViewAnswer](c.send(ctx, r))
+}
+
+// AdminDownloadCreditNote is GET /api/v1/admin/tenants/{tenant}/credit-notes/{creditNote}/pdf: Download a tenant's credit note.
+// The caller closes the body of the answer.
+func (c *Client) AdminDownloadCreditNote(ctx context.Context, tenant string, creditNote string) (*http.Response, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit-notes/%s/pdf", segment(tenant), segment(creditNote))}
+	return c.send(ctx, r)
+}
+
 // AdminRetryRefund is POST /api/v1/admin/tenants/{tenant}/credit-notes/{creditNote}/retry-refund: Retry a failed refund.
 func (c *Client) AdminRetryRefund(ctx context.Context, tenant string, creditNote string) (*CreditNoteViewAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/credit-notes/%s/retry-refund", segment(tenant), segment(creditNote))}
@@ -8829,6 +8842,12 @@ func (c *Client) AdminResendInvitation(ctx context.Context, tenant string, invit
 	return decode[TeamInvitationAnswer](c.send(ctx, r))
 }
 
+// AdminShowInvoice is GET /api/v1/admin/tenants/{tenant}/invoices/{invoice}: Retrieve a tenant's invoice.
+func (c *Client) AdminShowInvoice(ctx context.Context, tenant string, invoice string) (*InvoiceAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s", segment(tenant), segment(invoice))}
+	return decode[InvoiceAnswer](c.send(ctx, r))
+}
+
 // AdminCreateCreditNote is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/credit-notes: Create a credit note.
 func (c *Client) AdminCreateCreditNote(ctx context.Context, tenant string, invoice string, body AdminCreateCreditNoteRequest) (*CreditNoteViewAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/credit-notes", segment(tenant), segment(invoice)), body: body}
@@ -8845,6 +8864,13 @@ func (c *Client) AdminPreviewCreditNote(ctx context.Context, tenant string, invo
 func (c *Client) AdminMarkPaid(ctx context.Context, tenant string, invoice string, body AdminMarkPaidRequest) (*InvoiceAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/mark-paid", segment(tenant), segment(invoice)), body: body}
 	return decode[InvoiceAnswer](c.send(ctx, r))
+}
+
+// AdminDownloadInvoice is GET /api/v1/admin/tenants/{tenant}/invoices/{invoice}/pdf: Download a tenant's invoice.
+// The caller closes the body of the answer.
+func (c *Client) AdminDownloadInvoice(ctx context.Context, tenant string, invoice string) (*http.Response, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/pdf", segment(tenant), segment(invoice))}
+	return c.send(ctx, r)
 }
 
 // AdminVoidInvoice is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/void: Void an invoice.

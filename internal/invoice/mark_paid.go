@@ -153,7 +153,8 @@ func (s *Service) takeMarking(ctx context.Context, inv Invoice, asked marking) (
 	case stored == nil && inv.Status != StatusOpen:
 		return m, false, false, errNotPayable
 	case stored == nil:
-		return asked, true, false, s.store.setMarking(ctx, inv, &asked, now.Add(markingLease))
+		err := s.store.setMarking(ctx, inv, &asked, now.Add(markingLease))
+		return asked, true, false, err
 	case leasedUntil.After(now):
 		return *stored, false, false, nil
 	case stored.IsDone && !stored.IsAnswered && asked.isRetryOf(*stored):

@@ -314,7 +314,8 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, p changePara
 	if m.takesCheckout, err = m.isPaidFromFree(); err != nil {
 		return m, err
 	}
-	return m, s.selectDiscount(ctx, &m, p.promotionCode)
+	err = s.selectDiscount(ctx, &m, p.promotionCode)
+	return m, err
 }
 
 // isPaidFromFree reports whether the move is from a free plan to a paid one. Such a move requires a

@@ -167,7 +167,7 @@ func (s *Service) claimContract(ctx context.Context, bought purchase, customerID
 		switch {
 		case err != nil:
 			return c, err
-		case isFree && (c.contract.isRetryOf(asked)):
+		case isFree && c.contract.isRetryOf(asked):
 			return c, nil
 		case isFree:
 			if err := s.lookUpContract(ctx, c, customerID); err != nil {

@@ -165,10 +165,10 @@ func (s *Service) recordDiscount(ctx context.Context, op operation, after Subscr
 }
 
 // closeOperation ends an operation without a known effect and releases its discount.
-func (s *Service) closeOperation(ctx context.Context, op operation, state string) (ended bool, _ error) {
-	err := s.deps.DB.Tx(ctx, func(ctx context.Context) (err error) {
+func (s *Service) closeOperation(ctx context.Context, op operation, state string) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		if ended, err = s.store.closeOperation(ctx, op, state, now); err != nil {
+		if _, err := s.store.closeOperation(ctx, op, state, now); err != nil {
 			return err
 		}
 		if err := s.enqueueRestore(ctx, op, now); err != nil || op.DiscountID == uuid.Nil {
@@ -176,7 +176,6 @@ func (s *Service) closeOperation(ctx context.Context, op operation, state string
 		}
 		return s.deps.Discounts.Release(ctx, op.before.TenantID, op.id)
 	})
-	return ended, err
 }
 
 // holdDiscount holds the discount that a new operation redeems.
@@ -259,7 +258,8 @@ func (s *Service) offOf(ctx context.Context, d *discount.Discount, amount int64,
 
 // discountNext reduces the next regular bill of an outlook by the discount that applies then.
 func (s *Service) discountNext(ctx context.Context, m move, change psp.Change, from time.Time, o *outlook) error {
-	d, end := m.redeems, (*time.Time)(nil)
+	d := m.redeems
+	var end *time.Time
 	switch {
 	case d != nil:
 		end = d.EndsAfter(from)

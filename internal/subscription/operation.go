@@ -313,7 +313,7 @@ func (s *Service) settle(ctx context.Context, op operation, sent error) (Subscri
 	}
 	ctx = context.WithoutCancel(ctx) // the caller may be gone, but the lease must be released
 	if isRefusal(sent) {
-		_, err = s.closeOperation(ctx, op, stateFailed)
+		err = s.closeOperation(ctx, op, stateFailed)
 		return Subscription{}, errors.Join(sent, err)
 	}
 	return Subscription{}, errors.Join(err, s.releaseLease(ctx, op))
@@ -351,8 +351,7 @@ func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
 		return errors.Join(err, s.releaseLease(context.WithoutCancel(ctx), op))
 	}
-	_, err := s.closeOperation(ctx, op, stateAbandoned)
-	return err
+	return s.closeOperation(ctx, op, stateAbandoned)
 }
 
 // releaseLease leaves the operation pending and free for the next caller. If the database is

@@ -25,8 +25,8 @@ const (
 )
 
 const (
-	// lastHour is how long before a scheduled change the tenant's usage is checked again.
-	lastHour = time.Hour
+	// recheckLead is how long before a scheduled change the tenant's usage is checked again.
+	recheckLead = time.Hour
 	// eligiblePause is the pause between these checks.
 	eligiblePause = 15 * time.Minute
 	// restorePause is how long an operation that released a schedule can take until its outcome is
@@ -65,7 +65,7 @@ func (s *Service) enqueueSchedule(ctx context.Context, known, next Subscription)
 			return err
 		}
 	}
-	return s.enqueueEligibility(ctx, next, next.Scheduled.EffectiveAt.Add(-lastHour))
+	return s.enqueueEligibility(ctx, next, next.Scheduled.EffectiveAt.Add(-recheckLead))
 }
 
 func (s *Service) enqueueEligibility(ctx context.Context, sub Subscription, at time.Time) error {
@@ -135,7 +135,7 @@ func (s *Service) checkSchedule(ctx context.Context, sub Subscription, refresh b
 	case !now.Before(c.EffectiveAt): // its effect will be read back
 		return instruction{}, nothingToDo, nil
 	}
-	if !now.Before(c.EffectiveAt.Add(-lastHour)) && c.PlanID != sub.PlanID {
+	if !now.Before(c.EffectiveAt.Add(-recheckLead)) && c.PlanID != sub.PlanID {
 		lapses, err := s.lapses(ctx, sub, now)
 		if err != nil || lapses {
 			return instruction{Kind: opLapse}, mustSend, err
@@ -176,8 +176,9 @@ func (s *Service) checkRestore(ctx context.Context, sub Subscription, id uuid.UU
 		return instruction{}, nothingToDo, err
 	}
 	c := op.before.Scheduled
+	canSchedule := func() bool { return s.requireSchedulable(sub) == nil }
 	if state == stateDone || op.isVisibleIn(sub) || c == nil || sub.Scheduled != nil || !sub.Status.IsRunning() ||
-		sub.PlanID != op.before.PlanID || !sub.CurrentPeriodEnd.Equal(c.EffectiveAt) || s.requireSchedulable(sub) != nil {
+		sub.PlanID != op.before.PlanID || !sub.CurrentPeriodEnd.Equal(c.EffectiveAt) || !canSchedule() {
 		return instruction{}, nothingToDo, nil
 	}
 	in, err := s.scheduleInstruction(ctx, opReschedule, sub, *c)

@@ -95,7 +95,8 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 // viewPending returns the view of the change that waits for its payment or for the end of the period,
 // or nil.
 func (s *Service) viewPending(ctx context.Context, sub Subscription) (*PendingChangeView, error) {
-	v, planID := &PendingChangeView{}, uuid.Nil
+	v := &PendingChangeView{}
+	var planID uuid.UUID
 	switch p, c := sub.Pending, sub.Scheduled; {
 	case sub.hasPendingChange(s.deps.Clock.Now()): // an expired change is hidden until its end is read back
 		planID = p.PlanID

@@ -26,7 +26,8 @@ var opened = map[string][]string{
 	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export", "GET /grants"},
 	"entitlements.read": {"GET /entitlements"},
 	"subscription.read": {"GET /subscription", "GET /subscription/seats", "GET /subscription/preview-change", "GET /plans"},
-	"invoices.read": {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit",
+	"invoices.read": {
+		"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit",
 		"GET /credit-notes", "GET /credit-notes/{creditNoteId}", "GET /credit-notes/{creditNoteId}/pdf",
 	},
 	"team.read": {"GET /team/members", "GET /team/roles", "GET /team/stats", "GET /team/invitations"},

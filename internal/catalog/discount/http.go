@@ -253,9 +253,17 @@ func (f fixedFields) check() error {
 		name string
 		set  bool
 	}{
-		{"code", f.Code.Set}, {"percent_off", f.PercentOff.Set}, {"amounts", f.Amounts.Set}, {"duration", f.Duration.Set}, {"months", f.Months.Set},
-		{"plan_ids", f.PlanIDs.Set}, {"first_purchase_only", f.FirstPurchaseOnly.Set}, {"max_redemptions", f.MaxRedemptions.Set},
-		{"max_per_tenant", f.MaxPerTenant.Set}, {"starts_at", f.StartsAt.Set}, {"ends_at", f.EndsAt.Set},
+		{"code", f.Code.Set},
+		{"percent_off", f.PercentOff.Set},
+		{"amounts", f.Amounts.Set},
+		{"duration", f.Duration.Set},
+		{"months", f.Months.Set},
+		{"plan_ids", f.PlanIDs.Set},
+		{"first_purchase_only", f.FirstPurchaseOnly.Set},
+		{"max_redemptions", f.MaxRedemptions.Set},
+		{"max_per_tenant", f.MaxPerTenant.Set},
+		{"starts_at", f.StartsAt.Set},
+		{"ends_at", f.EndsAt.Set},
 	} {
 		if field.set {
 			broken.Add(field.name, "validation.fixed")

@@ -204,10 +204,11 @@ func (s *Service) params(ctx context.Context, n Note, st state) (provider.Params
 	if err != nil || st.Remote.Tax != 0 || n.request == nil || len(n.request.Lines) == 0 {
 		return p, err
 	}
+	isRefundable := func(line Line) bool { return units.Check(line.Amount.AmountCents) == nil }
 	for _, line := range n.Lines {
-		if units.Check(line.Amount.AmountCents) != nil {
+		if !isRefundable(line) {
 			p.Lines = nil
-			return p, nil
+			break
 		}
 		p.Lines = append(p.Lines, provider.Line{InvoiceLineID: line.pspLineID, Description: line.Description, Amount: line.Amount.AmountCents})
 	}

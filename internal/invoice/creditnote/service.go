@@ -128,7 +128,7 @@ func (s *Service) create(ctx context.Context, tenantID, invoiceID uuid.UUID, r r
 			}
 			return s.store.get(ctx, tenantID, c.note.ID)
 		default: // an earlier request with an unknown outcome
-			if _, err := s.settle(ctx, c.note); err != nil {
+			if err := s.settle(ctx, c.note); err != nil {
 				return Note{}, err
 			}
 		}
@@ -233,21 +233,20 @@ func (s *Service) apply(ctx context.Context, n Note) error {
 }
 
 // settle looks up the outcome of a request that is leased to the caller and whose response has failed.
-// It records the credit note, or deletes the request if the provider does not have it. It reports
-// whether the credit note exists.
-func (s *Service) settle(ctx context.Context, n Note) (bool, error) {
+// It records the credit note, or deletes the request if the provider does not have it.
+func (s *Service) settle(ctx context.Context, n Note) error {
 	made, err := s.deps.Notes.Find(ctx, n.pspInvoiceID, n.ID.String())
 	if errors.Is(err, psp.ErrNotDone) || errors.Is(err, psp.ErrNotFound) {
-		return false, s.discard(ctx, n)
+		return s.discard(ctx, n)
 	}
 	var st state
 	if err == nil {
 		st.Creditable, err = s.deps.Invoices.Creditable(ctx, n.TenantID, n.InvoiceID)
 	}
 	if err != nil {
-		return false, errors.Join(err, s.store.lease(context.WithoutCancel(ctx), n, s.deps.Lease.Now()))
+		return errors.Join(err, s.store.lease(context.WithoutCancel(ctx), n, s.deps.Lease.Now()))
 	}
-	return true, s.record(ctx, n, st, made, false)
+	return s.record(ctx, n, st, made, false)
 }
 
 // record stores a credit note that the provider has made for a request, once, and reads its effects
@@ -319,7 +318,7 @@ func (s *Service) HandleSettle(ctx context.Context, job jobs.Job) error {
 		return nil
 	}
 	if err == nil && expired {
-		_, err = s.settle(ctx, n)
+		err = s.settle(ctx, n)
 	}
 	return err
 }

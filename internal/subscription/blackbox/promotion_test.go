@@ -227,8 +227,10 @@ func TestPromotionCodeOfASubscription(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		plan, large := monthly(s, "pro", 1000), monthly(s, "large", 3000)
-		code := promo(s, "months", apptest.Object{"duration": "repeating", "months": 2, "percent_off": nil, "plan_ids": []any{plan},
-			"amounts": []any{apptest.Object{"currency": "EUR", "amount_cents": 300}}, "max_per_tenant": nil})
+		code := promo(s, "months", apptest.Object{
+			"duration": "repeating", "months": 2, "percent_off": nil, "plan_ids": []any{plan},
+			"amounts": []any{apptest.Object{"currency": "EUR", "amount_cents": 300}}, "max_per_tenant": nil,
+		})
 		promo(s, "new", apptest.Object{"percent_off": 25})
 		ada := s.NewCustomer("ada")
 		post(ada, code).WantRefused(404, "")

@@ -123,7 +123,8 @@ func read(ctx context.Context, c *kernel.Call) (*request, error) {
 	if outside > 0 {
 		note.OutOfBandAmount = &outside
 	}
-	return r, r.settle(ctx, c.Step, outside)
+	err = r.settle(ctx, c.Step, outside)
+	return r, err
 }
 
 // readLines reads the lines, or makes the line of an amount.

@@ -200,7 +200,7 @@ func (w Wanted) find(ctx context.Context, st *kernel.Step, customer, param strin
 	a := &Active{isNew: true, Discount: Discount{
 		ID: form.NewID(All.Prefix), Object: All.Name, Customer: customer, Source: source{Type: "coupon"}, Start: st.Now,
 	}}
-	id := ""
+	var id string
 	if w.Coupon != nil {
 		id = *w.Coupon
 	} else {

@@ -95,7 +95,8 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 // RefundCharge refunds an amount of a charge.
 func RefundCharge(ctx context.Context, st *kernel.Step, ch *Charge, amount int64) (*Refund, error) {
 	re := &Refund{Header: Refunds.Start(st.Now), Amount: amount, Metadata: map[string]string{}}
-	return re, re.make(ctx, st, ch)
+	err := re.make(ctx, st, ch)
+	return re, err
 }
 
 // Left returns the amount of the charge that can still be refunded.

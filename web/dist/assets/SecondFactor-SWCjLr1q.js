@@ -1,1 +1,0 @@
-export{t as SecondFactor}from"./SecondFactor-Cuw4BN1m.js";

@@ -1,1 +1,0 @@
-import{p as e}from"./Icon-BU2mwgMx.js";import{t}from"./useParams-UopHYwfj.js";import{c as n}from"./reads-zMm9v_R8.js";function r(){let{tenantId:r}=t({from:`/signed-in/platform/tenants/$tenantId`});return e(n(r)).data}export{r as t};
