@@ -2,10 +2,12 @@ package discount
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -50,14 +52,23 @@ func (d Discount) params() promo.Params {
 //
 // Invariant: the discount is committed before the provider is called, and its ID names the coupon and
 // the requests. So concurrent uses and repeats after a lost answer create one coupon and one code.
+//
+// If the provider refuses the code, because an active code of another coupon is the same, it returns
+// promotion_code_invalid.
 func (s *Service) EnsureCode(ctx context.Context, d Discount) (string, error) {
 	if d.PSPCodeID != "" {
 		return d.PSPCodeID, nil
 	}
 	id, err := s.provider.Create(ctx, d.params(), func(ctx context.Context, coupon string) (bool, error) {
 		other, err := s.store.load(ctx, IDOfCoupon(coupon))
+		if errors.Is(err, catalog.ErrNotFound) { // a code that was made at the provider
+			return false, nil
+		}
 		return err == nil && other.DeletedAt != nil, err
 	})
+	if errors.Is(err, psp.ErrRefused) {
+		return "", refusal(ReasonInactive)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -363,3 +363,20 @@ func TestConcurrentRedemptions(t *testing.T) {
 		}
 	})
 }
+
+// A code that is active at the provider for another coupon cannot be used here, and the refusal says so.
+func TestPromotionCodeMadeAtTheProvider(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		coupon := s.AtProvider("POST", "/coupons", "percent_off", "30", "duration", "forever").Str("id")
+		s.AtProvider("POST", "/promotion_codes", "promotion[type]", "coupon", "promotion[coupon]", coupon, "code", "BYHAND")
+		plan, code := monthly(s, "pro", 1000), promo(s, "byHand")
+		ada := s.NewCustomer("ada")
+		wantReason(openWith(ada, plan, code), "inactive")
+		ada.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		wantReason(post(ada, code), "inactive")
+		if n := redemptions(s, code); n != 0 {
+			t.Errorf("%v redemptions", n)
+		}
+	})
+}

@@ -45,7 +45,7 @@ export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
         {open && credited > 0 && <div><dt><Trans>Credit notes</Trans></dt><dd>{format.money(-credited, currency)}</dd></div>}
         {(applied > 0 || (open && credited > 0)) && <div className="tot"><dt>{open ? <Trans>Amount due</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
         {!open && credited > 0 && <div><dt><Trans>Credited</Trans></dt><dd>{format.money(-credited, currency)}</dd></div>}
-        {!open && refunded > 0 && <div><dt>{credited > 0 ? <Trans>Of which refunded</Trans> : <Trans>Refunded</Trans>}</dt><dd>{format.money(-refunded, currency)}</dd></div>}
+        {!open && refunded > 0 && <div><dt>{credited > 0 ? <Trans>Refunded part</Trans> : <Trans>Refunded</Trans>}</dt><dd>{format.money(-refunded, currency)}</dd></div>}
       </dl>
     </div>
   )

@@ -23,7 +23,7 @@ function useRefusalWords(): (reason: string, of: Schema<'Subscription'>, code: s
   const { t } = useLingui()
   return (reason, { plan: { name }, currency }, code) => {
     switch (reason) {
-      case 'unknown': return t`There is no code “${code}”.`
+      case 'unknown': return t`The code “${code}” does not exist.`
       case 'inactive': return t`This code is not active.`
       case 'expired': return t`This code has expired.`
       case 'not_for_plan': return t`This code is not valid for ${name}.`
