@@ -1028,9 +1028,6 @@ type AdminCreateSubscriptionRequest struct {
 	// PriceCents Custom price per unit, in minor units. Default: the list price.
 	PriceCents *int64 `json:"price_cents,omitempty"`
 
-	// PromotionCode Promotion code, in any case. Null or empty for none.
-	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
-
 	// PurchaseOrder The customer's purchase order, which appears on invoices.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
 

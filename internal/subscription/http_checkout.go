@@ -9,27 +9,38 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
+// chosenPlan is the part of a request that names the plan of a subscription.
+type chosenPlan struct {
+	PlanID   string `json:"plan_id" format:"uuid"`
+	Currency string `json:"currency" minLength:"3" maxLength:"3"`
+	Quantity *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+}
+
 // boughtPlan is the part of a request that names the plan to buy.
 type boughtPlan struct {
-	PlanID        string  `json:"plan_id" format:"uuid"`
-	Currency      string  `json:"currency" minLength:"3" maxLength:"3"`
-	Quantity      *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Number of seats for a per-seat plan. Default: 1."`
+	chosenPlan
 	PromotionCode *string `json:"promotion_code,omitempty" nullable:"true" maxLength:"255" doc:"Promotion code, in any case. Null or empty for none."`
 }
 
 // check rejects a plan that is not on sale and an unknown currency.
-func (b boughtPlan) check(ctx context.Context, s *Service) error {
+func (b chosenPlan) check(ctx context.Context, s *Service) error {
 	planID, _ := shape.ParseID(b.PlanID) // a malformed ID matches no plan
 	_, err := s.selectOffered(ctx, planID, strings.ToUpper(b.Currency))
 	return err
 }
 
-func (b boughtPlan) params() (CheckoutParams, error) {
+func (b chosenPlan) params() (CheckoutParams, error) {
 	planID, err := shape.ParseID(b.PlanID)
-	p := CheckoutParams{PlanID: planID, Currency: strings.ToUpper(b.Currency), Quantity: 1, PromotionCode: orZero(b.PromotionCode)}
+	p := CheckoutParams{PlanID: planID, Currency: strings.ToUpper(b.Currency), Quantity: 1}
 	if b.Quantity != nil {
 		p.Quantity = *b.Quantity
 	}
+	return p, err
+}
+
+func (b boughtPlan) params() (CheckoutParams, error) {
+	p, err := b.chosenPlan.params()
+	p.PromotionCode = orZero(b.PromotionCode)
 	return p, err
 }
 

@@ -98,7 +98,7 @@ test('an admin makes a promotion code, and a customer buys with it', { skip }, a
 test('a visitor signs up with a code, and a refused one says why', { skip }, async (t) => {
   const team = await planOf('team')
   await makeCode({ code: 'TEAMONLY', percent_off: 50, plan_ids: [team.id] })
-  const page = await visit(t, browser, service.base, { ...phone, expect: ['422 /api/v1/onboarding/preview'] })
+  const page = await visit(t, browser, service.base, { ...phone, expect: ['422 /api/v1/onboarding/preview', '401 /api/v1/auth/me'] })
   await page.goto('/onboarding?plan=starter&currency=EUR&code=teamonly')
   await page.getByText(/^Ce code n’est pas valable pour/).waitFor()
   await check(page, 'a refused code at sign-up on a phone in French')

@@ -73,6 +73,8 @@ func TestDiscountRefusals(t *testing.T) {
 			return object{"percent_off": nil, "amounts": all}
 		}
 		euro := object{"currency": "EUR", "amount_cents": 500}
+		deleted := k.CreatePlan(k.CreateProduct("gone"), "gone")
+		k.AdminCall("DELETE", "/plans/"+deleted, nil).Want(204)
 		for field, changes := range map[string][]object{
 			"code":                   {{"code": "a b"}, {"code": "é"}, {"code": ""}, {"code": "a_b"}, {"code": "123456789012345678901234567890123456789012345678901"}},
 			"name.en":                {{"name": object{"fr": "Soldes"}}},
@@ -82,7 +84,7 @@ func TestDiscountRefusals(t *testing.T) {
 			"amounts.1.currency":     {amounts(euro, euro)},
 			"duration":               {{"duration": "twice"}, {"duration": nil}},
 			"months":                 {{"duration": "repeating"}, {"months": 3}, {"duration": "repeating", "months": 0}, {"duration": "repeating", "months": 121}},
-			"plan_ids.0":             {{"plan_ids": []any{apptest.NoSuchID}}},
+			"plan_ids.0":             {{"plan_ids": []any{apptest.NoSuchID}}, {"plan_ids": []any{deleted}}},
 			"max_redemptions":        {{"max_redemptions": 0}},
 			"max_per_tenant":         {{"max_per_tenant": 0}},
 			"ends_at": {

@@ -196,7 +196,7 @@ func (s *Service) Check(ctx context.Context, d Discount) error {
 func (s *Service) checkPlans(ctx context.Context, ids []uuid.UUID, broken *fault.Fields) error {
 	for i, id := range ids {
 		path := fmt.Sprintf("plan_ids.%d", i)
-		_, err := s.catalog.Plan(ctx, id)
+		_, err := s.catalog.CurrentPlan(ctx, id)
 		switch {
 		case errors.Is(err, catalog.ErrNotFound):
 			broken.Add(path, "validation.exists")

@@ -84,10 +84,10 @@ function Body({ tenant, invoice, notes, onClose }: Props) {
       {({ busy: sending }) => (
         <>
           <div className="cn-main">
-            <header>
+            <div className="cn-title">
               <h2 aria-hidden="true"><Trans>Create credit note</Trans></h2>
               <p className="t13 muted"><Trans>Invoice {invoice.number} of {tenant.name}, {money(invoice.total.amount_cents)}</Trans></p>
-            </header>
+            </div>
             <fieldset>
               <legend className="label"><Trans>What to credit</Trans></legend>
               <Segments label={t`What to credit`} value={choice} onChange={setChoice} options={[{ value: 'lines', label: t`By line` }, { value: 'amount', label: t`By amount` }, { value: 'all', label: t`Whole invoice` }]} />
