@@ -136,7 +136,7 @@ const (
 	// Do: Show the new amounts in `preview` and ask for confirmation again.
 	PreviewOutdated Code = "preview_outdated"
 	// Another change of the subscription waits for its payment.
-	// Do: Pay or take back that change first.
+	// Do: Pay for or cancel that change first.
 	ChangeWaits Code = "change_waits"
 	// The promotion code cannot be used. `reason` names the reason.
 	// Do: Show `message` and let the customer enter another code.
