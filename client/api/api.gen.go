@@ -4477,7 +4477,7 @@ type Plan struct {
 
 // PlanChange defines model for PlanChange.
 type PlanChange struct {
-	// Action Result of the request: the plan was changed, a checkout has to be paid, or the payment has to be confirmed.
+	// Action Result of a plan change.
 	Action PlanChangeAction `json:"action"`
 
 	// CheckoutURL URL of the hosted checkout page.
@@ -4489,7 +4489,7 @@ type PlanChange struct {
 	Subscription *Subscription `json:"subscription,omitempty"`
 }
 
-// PlanChangeAction Result of the request: the plan was changed, a checkout has to be paid, or the payment has to be confirmed.
+// PlanChangeAction Result of a plan change.
 type PlanChangeAction string
 
 // PlanChangeAnswer defines model for PlanChangeAnswer.

@@ -73,7 +73,7 @@ var billing = []shape.Enum{
 	{Name: "CreditReason", Text: "Reason of a credit note.", Values: []string{"duplicate", "fraudulent", "order_change", "product_unsatisfactory", "other"}},
 	{Name: "CreditNoteStatus", Text: "Status of a credit note.", Values: []string{"issued", "void"}},
 	{Name: "RefundStatus", Text: "Status of a refund. A refund can fail after it succeeded.", Values: []string{"pending", "succeeded", "failed"}},
-	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "checkout_required", "confirmation_required"}},
+	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "scheduled", "checkout_required", "confirmation_required"}},
 	{Name: "PreviewMethod", Text: "How a preview was calculated: by the payment provider, or by this service per day.", Values: []string{"psp_preview", "daily"}},
 }
 
