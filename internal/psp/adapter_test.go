@@ -301,6 +301,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		return err
 	})
 	scheduleWorks(step, is, p, sub.ID, prices["cheap"].ID)
+	contractsWork(step, is, p, prices["cheap"].ID)
 	for _, ends := range []bool{true, false} {
 		step("SetCancelAtPeriodEnd", func(ctx context.Context) error {
 			s, err := p.SetCancelAtPeriodEnd(ctx, sub.ID, ends, map[bool]string{true: "ends", false: "goes on"}[ends])
