@@ -2622,8 +2622,10 @@ type CreditEntry struct {
 // CreditLine defines model for CreditLine.
 type CreditLine struct {
 	// AmountCents Amount in minor units of the currency, with tax where prices include it.
-	AmountCents int64  `json:"amount_cents"`
-	LineID      string `json:"line_id"`
+	AmountCents int64 `json:"amount_cents"`
+
+	// LineID ID of the line of the invoice.
+	LineID string `json:"line_id"`
 }
 
 // CreditNoteLineView defines model for CreditNoteLineView.
@@ -2668,8 +2670,10 @@ type CreditNoteView struct {
 	IssueDate Date `json:"issue_date"`
 
 	// Lines Line items.
-	Lines []CreditNoteLineView      `json:"lines"`
-	Memo  nullable.Nullable[string] `json:"memo"`
+	Lines []CreditNoteLineView `json:"lines"`
+
+	// Memo Text on the document. Null without one.
+	Memo nullable.Nullable[string] `json:"memo"`
 
 	// Number Invoice number.
 	Number string `json:"number"`
@@ -2682,7 +2686,9 @@ type CreditNoteView struct {
 
 	// RefundStatus Status of the refund. A refund can fail after it succeeded. Null without a refund.
 	RefundStatus nullable.Nullable[RefundStatus] `json:"refund_status"`
-	Settlement   string                          `json:"settlement"`
+
+	// Settlement How the amount is returned: to the card, as credit for the next invoices, or not at all.
+	Settlement string `json:"settlement"`
 
 	// Status Status of a credit note.
 	Status   CreditNoteStatus `json:"status"`

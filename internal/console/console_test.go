@@ -203,13 +203,13 @@ func TestPathsAreThoseOfTheScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?:\bout|tenantPage|platformPage)\('([^']*)'|\bpath: '([^']*)'|\['(/[a-z/]+)', '`).FindAllStringSubmatch(string(script), -1)
+	found := regexp.MustCompile(`(?:\bout|tenantPage|platformPage)\('([^']*)'|(?:platform, )?\bpath: '([^']*)'|\['(/[a-z/]+)', '`).FindAllStringSubmatch(string(script), -1)
 	if len(found) < 20 {
 		t.Fatalf("%d paths are in the script", len(found))
 	}
 	for _, one := range found {
 		path := strings.Join(one[1:], "")
-		if strings.HasPrefix(one[0], "platformPage") {
+		if strings.HasPrefix(one[0], "platform") {
 			path = "/platform" + path
 		}
 		first, _, below := strings.Cut(path[1:], "/")

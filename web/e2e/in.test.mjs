@@ -231,6 +231,7 @@ test('the quota is reached, and a larger plan is bought with the card that is kn
   await page.getByText('has reached its limit').first().waitFor()
   await page.getByRole('link', { name: 'View larger plans' }).first().click()
   await page.getByRole('radio', { name: /^Team/ }).check()
+  await page.getByRole('radio', { name: /^Now, prorated/ }).check() // one seat costs less than Starter
   const button = page.getByRole('button', { name: /Change to Team/ })
   await button.click()
   const { data } = await waitFor(async () => {

@@ -40,10 +40,10 @@ type CreditNoteView struct {
 	Subtotal     money.Money          `json:"subtotal"`
 	Tax          money.Money          `json:"tax"`
 	Total        money.Money          `json:"total"`
-	Settlement   Settlement           `json:"settlement"`
+	Settlement   Settlement           `json:"settlement" doc:"How the amount is returned: to the card, as credit for the next invoices, or not at all."`
 	RefundStatus *string              `json:"refund_status" enum:"pending,succeeded,failed" doc:"Status of the refund. A refund can fail after it succeeded. Null without a refund."`
 	Reason       Reason               `json:"reason"`
-	Memo         *string              `json:"memo"`
+	Memo         *string              `json:"memo" doc:"Text on the document. Null without one."`
 	IssueDate    string               `json:"issue_date" format:"date"`
 	Lines        []CreditNoteLineView `json:"lines"`
 	PDFURL       *string              `json:"pdf_url" doc:"Path of the PDF. Null until it exists."`
@@ -75,7 +75,7 @@ type CreditNotePreview struct {
 
 // CreditLine is an amount to credit of a line.
 type CreditLine struct {
-	LineID      string `json:"line_id" format:"uuid"`
+	LineID      string `json:"line_id" format:"uuid" doc:"ID of the line of the invoice."`
 	AmountCents int64  `json:"amount_cents" minimum:"1" maximum:"999999999999999" doc:"Amount in minor units of the currency, with tax where prices include it."`
 }
 
