@@ -22,7 +22,7 @@ func TestTypes(t *testing.T) {
 		}
 		seen[one] = true
 	}
-	if len(seen) != 25 {
+	if len(seen) != 27 {
 		t.Errorf("%d types", len(seen))
 	}
 	hook.Types()[0] = "changed"

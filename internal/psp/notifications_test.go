@@ -417,8 +417,8 @@ func TestAnnouncedInvoicesAreIgnored(t *testing.T) {
 		if n := s.CountRows(`SELECT count(*) FROM psp_events WHERE type = 'invoice.upcoming'`); n != 0 {
 			t.Errorf("%d announced invoices are stored", n)
 		}
-		if n := s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'psp.event'`); n != 0 {
-			t.Errorf("%d notifications are waiting", n)
-		}
+		apptest.Eventually(t, "the end of all jobs", func() bool {
+			return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'psp.event'`) == 0
+		})
 	})
 }

@@ -145,7 +145,7 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 			"id": ids[1], "tenant_id": o.Tenant, "subscription_id": nil, "psp_invoice_id": "in_test_4", "psp_payment_intent_id": nil,
 			"number": "N-4", "status": "open", "subtotal": euros(100), "tax": euros(19), "total": euros(119), "balance_applied": euros(0),
 			"issue_date": "2020-01-02", "due_date": nil, "paid_at": nil, "pdf_url": nil, "payment_action": nil,
-			"paid_on": nil, "payment_reference": nil, "purchase_order": nil,
+			"paid_on": nil, "payment_reference": nil, "purchase_order": nil, "credited": euros(0), "refunded": euros(0),
 			"billing_info": apptest.Object{"name": nil, "email": nil, "address": apptest.Object{
 				"line1": nil, "line2": nil, "city": nil, "state": nil, "postal_code": nil, "country": nil,
 			}},
