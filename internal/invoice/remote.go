@@ -1,8 +1,6 @@
 package invoice
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -56,7 +54,8 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortStableFunc(all, compareNewestFirst)
+	// Invoices of the same second keep the provider's order, newest first.
+	slices.SortStableFunc(all, func(a, b Invoice) int { return b.IssueDate.Compare(a.IssueDate) })
 	from, to := q.Window(len(all))
 	return all[from:to], int64(len(all)), nil
 }
@@ -84,10 +83,6 @@ func listInvoices(ctx context.Context, p Provider, customer string, status Statu
 			}
 		}
 	}
-}
-
-func compareNewestFirst(a, b Invoice) int {
-	return cmp.Or(b.IssueDate.Compare(a.IssueDate), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
 // translate converts provider invoices and stores the IDs of new ones.

@@ -20,8 +20,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// shelf is a provider with total invoices of one customer, newest first, which it returns in
-// chunks. The chunk breaksAt, counted from 1, fails.
+// shelf is a provider with total invoices of one customer, newest first, two in the same second,
+// which it returns in chunks. The chunk breaksAt, counted from 1, fails.
 type shelf struct {
 	Provider
 	total, breaksAt, asked int
@@ -46,7 +46,7 @@ func (s *shelf) ListInvoices(_ context.Context, q psp.InvoiceQuery) (psp.Invoice
 	for i := from; i < min(from+q.Limit, s.total); i++ {
 		page.Invoices = append(page.Invoices, psp.Invoice{
 			ID: fmt.Sprintf("in_%d", i), Number: strconv.Itoa(i), Status: "paid", CustomerID: q.CustomerID, Currency: "EUR",
-			CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(i) * time.Hour),
+			CreatedAt: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(i/2) * time.Hour),
 		})
 	}
 	page.More = from+q.Limit < s.total
