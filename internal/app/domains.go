@@ -130,7 +130,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	events.Languages = d.tenants
 	d.hooks = webhook.NewService(webhook.Deps{
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
-		Reachable: out.reachable, Observe: p.metrics.WebhookAttempt,
+		Reachable: out.reachable, DiscardResponses: p.settings.NoWebhookResponses, Observe: p.metrics.WebhookAttempt,
 	}, events)
 	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {

@@ -65,7 +65,10 @@ var adminPermissions = map[string]string{
 	"GET /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view", "PATCH /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view",
 	"DELETE /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view", "POST /webhook-endpoints/{endpoint}/rotate-secret": "webhooks.manage&tenants.view",
 	"POST /webhook-endpoints/{endpoint}/test": "webhooks.manage&tenants.view", "GET /webhook-endpoints/{endpoint}/deliveries": "webhooks.manage&tenants.view",
+	"GET /webhook-endpoints/{endpoint}/deliveries/{delivery}":         "webhooks.manage&tenants.view",
 	"POST /webhook-endpoints/{endpoint}/deliveries/{delivery}/resend": "webhooks.manage&tenants.view",
+	"GET /webhook-deliveries/{delivery}":                              "webhooks.manage&tenants.view",
+	"POST /webhook-deliveries/{delivery}/resend":                      "webhooks.manage&tenants.view",
 	"POST /webhook-endpoints/{endpoint}/replay":                       "webhooks.manage&tenants.view",
 
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -15,8 +16,12 @@ func (svc *service) webhookRoutes() []rest.Route {
 	for i, r := range ofTenant {
 		ofTenant[i] = refuseImpersonation(r)
 	}
-	return append(ofTenant,
-		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
+	const permission = authz.WebhooksManage + "&" + authz.TenantsView
+	platform := webhook.NewPlatformHTTP(svc.hooks, svc.publicURL)
+	return slices.Concat(ofTenant, webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, permission, "the platform", platform), []rest.Route{
+		route(get, "/api/v1/admin/webhook-deliveries/{delivery}", rest.Admin, permission, "default", "Retrieve a webhook delivery to any endpoint", rest.Handle(platform.DeliveryOfAny)),
+		route(post, "/api/v1/admin/webhook-deliveries/{delivery}/resend", rest.Admin, permission, "default", "Resend a webhook delivery to any endpoint", rest.Handle(platform.ResendAny, rest.Status(http.StatusAccepted))),
+	})
 }
 
 // webhookTable returns the routes below base. An endpoint of the platform receives the data of all
@@ -45,6 +50,7 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 		row(post, one+"/rotate-secret", "Rotate the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
 		row(post, one+"/test", "Test a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),
 		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, known, rest.Lists(webhook.DeliveryList()))),
+		row(get, one+"/deliveries/{delivery}", "Retrieve a delivery to a webhook endpoint of "+owner, rest.Handle(hooks.Delivery)),
 		row(post, one+"/deliveries/{delivery}/resend", "Resend a delivery to a webhook endpoint of "+owner, rest.Handle(hooks.Resend, accepted)),
 		row(post, one+"/replay", "Replay failed deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Replay, accepted, known)),
 	}

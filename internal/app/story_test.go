@@ -378,6 +378,9 @@ func machines(s *apptest.Server, o apptest.Owner) {
 			}
 			return delivery != ""
 		})
+		s.Call("GET", hook+"/deliveries/"+delivery, token, nil).Want(200)
+		s.Call("GET", "/api/v1/admin/webhook-deliveries/"+delivery, admin, nil).Want(200)
+		s.Call("POST", "/api/v1/admin/webhook-deliveries/"+delivery+"/resend", admin, nil).Want(202)
 		s.Call("POST", hook+"/deliveries/"+delivery+"/resend", token, nil).Want(202)
 		s.Call("POST", hook+"/replay", token, object{"since": s.Now().Add(-apptest.Day)}).Want(202)
 		s.Call("POST", hook+"/rotate-secret", token, nil).Want(200)

@@ -66,6 +66,8 @@ type RetentionFlags struct {
 	DeadJobRetention  string `env:"TENANTRY_DEAD_JOB_RETENTION" placeholder:"DAYS" help:"Number of days to keep dead jobs, without the tokens in their payloads. Default: 30."`
 	DeliveryRetention string `env:"TENANTRY_DELIVERY_RETENTION" placeholder:"DAYS" help:"Number of days to keep payment provider notifications and webhook deliveries, at least 30, because they can be repeated for 30 days. Default: 30."`
 	TenantRetention   string `env:"TENANTRY_TENANT_RETENTION" placeholder:"DAYS" help:"Number of days for which a deleted tenant can be restored before its data is purged. Default: 30."`
+	RequestLogHours   string `env:"TENANTRY_REQUEST_LOG_HOURS" placeholder:"HOURS" help:"Number of hours to keep the request log, from 0 to 168. 0 stores nothing. Default: 24."`
+	WebhookResponses  string `env:"TENANTRY_WEBHOOK_RESPONSES" placeholder:"on|off" help:"Store the responses of webhook endpoints with the deliveries: on or off. Default: on."`
 }
 
 // PaymentFlags are the flags for late payments.

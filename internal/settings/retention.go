@@ -18,6 +18,19 @@ type Retention struct {
 	Tenants    time.Duration // deleted tenants
 }
 
+const (
+	defaultRequestLog  = 24 * time.Hour
+	maxRequestLogHours = 168
+)
+
+// RequestLogDuration returns how long requests are logged; 0 means not at all.
+func (s Settings) RequestLogDuration() time.Duration {
+	if s.RequestLog == nil {
+		return defaultRequestLog
+	}
+	return *s.RequestLog
+}
+
 // WithDefaults returns r with the defaults for unset periods.
 func (r Retention) WithDefaults() Retention {
 	return Retention{
@@ -48,4 +61,12 @@ func (p *parser) retention(f RetentionFlags, s *Settings) {
 		}
 		*d.to = time.Duration(days) * day
 	}
+	if f.RequestLogHours != "" {
+		hours, err := strconv.Atoi(f.RequestLogHours)
+		if err != nil || hours < 0 || hours > maxRequestLogHours {
+			p.fail("TENANTRY_REQUEST_LOG_HOURS", "%q is not a number of hours from 0 to %d", f.RequestLogHours, maxRequestLogHours)
+		}
+		s.RequestLog = new(time.Duration(hours) * time.Hour)
+	}
+	s.NoWebhookResponses = !p.onOff("TENANTRY_WEBHOOK_RESPONSES", f.WebhookResponses, true)
 }

@@ -38,3 +38,34 @@ func TestRetention(t *testing.T) {
 		}
 	}
 }
+
+func TestRequestLog(t *testing.T) {
+	t.Parallel()
+	none := func(string) string { return "" }
+	for given, want := range map[string]time.Duration{"": 24 * time.Hour, "0": 0, "1": time.Hour, "168": 168 * time.Hour} {
+		s, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{RequestLogHours: given}}.Settings(none)
+		if err != nil || s.RequestLogDuration() != want {
+			t.Errorf("%q: %s, %v", given, s.RequestLogDuration(), err)
+		}
+	}
+	for _, given := range []string{"-1", "169", "1.5", "24h", " "} {
+		_, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{RequestLogHours: given}}.Settings(none)
+		if want := `TENANTRY_REQUEST_LOG_HOURS: "` + given + `" is not a number of hours from 0 to 168`; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", given, err)
+		}
+	}
+}
+
+func TestWebhookResponses(t *testing.T) {
+	t.Parallel()
+	none := func(string) string { return "" }
+	for given, stored := range map[string]bool{"": true, "on": true, "off": false} {
+		s, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{WebhookResponses: given}}.Settings(none)
+		if err != nil || s.NoWebhookResponses == stored {
+			t.Errorf("%q: off is %t, %v", given, s.NoWebhookResponses, err)
+		}
+	}
+	if _, err := (settings.DevFlags{RetentionFlags: settings.RetentionFlags{WebhookResponses: "no"}}).Settings(none); err == nil {
+		t.Error("no is accepted")
+	}
+}

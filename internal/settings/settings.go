@@ -105,6 +105,11 @@ type Settings struct {
 	InvoiceReminders []int
 
 	Retention Retention
+	// RequestLog is how long requests are logged; nil means the default, 0 not at all. See
+	// RequestLogDuration.
+	RequestLog *time.Duration
+	// NoWebhookResponses disables storing the responses of webhook endpoints.
+	NoWebhookResponses bool
 
 	UsageRetention time.Duration // how long usage events are stored; 0 means forever
 	UsageArchive   string        // absolute path of the folder to which events are written before they are deleted, or ""

@@ -20,7 +20,7 @@ import (
 const (
 	// timeout is how long an endpoint can take to respond.
 	timeout = 15 * time.Second
-	// maxAnswer is how much of a response body is read and discarded, in bytes.
+	// maxAnswer is how much of a response body is read, in bytes.
 	maxAnswer = 64 << 10
 	// maxAttempts is how many attempts are stored per delivery; older ones are dropped.
 	maxAttempts = 50
@@ -46,13 +46,22 @@ type task struct {
 	destination string
 }
 
+// nextNumber returns the number of the next attempt.
+func (t task) nextNumber() int {
+	if len(t.attempts) == 0 {
+		return 1
+	}
+	return t.attempts[len(t.attempts)-1].Number + 1
+}
+
 // result is the result of a task. If made is false, nothing was sent because the endpoint is
 // disabled.
 type result struct {
 	task
 	made        bool
 	attempt     Attempt
-	interrupted bool // by the shutdown of the service; the attempt does not count
+	exchange    *exchange // nil if there was no request
+	interrupted bool      // by the shutdown of the service; the attempt does not count
 }
 
 func (r result) isOK() bool {
@@ -78,7 +87,7 @@ func (r result) nextAttempt() *time.Time {
 // their own clocks. The sandbox can move the service's clock.
 func (d *sender) attempt(ctx context.Context, t task) result {
 	now, began := d.svc.deps.Clock.Now(), d.svc.deps.Machine.Now()
-	r := result{task: t, made: true, attempt: Attempt{At: now}}
+	r := result{task: t, made: true, attempt: Attempt{Number: t.nextNumber(), At: now}}
 	id, at := t.event.String(), began.Unix()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint.URL, bytes.NewReader(t.body))
 	if err != nil {
@@ -90,10 +99,14 @@ func (d *sender) attempt(ctx context.Context, t task) result {
 	req.Header["webhook-id"] = []string{id}
 	req.Header["webhook-timestamp"] = []string{strconv.FormatInt(at, 10)}
 	req.Header["webhook-signature"] = []string{t.endpoint.secrets.sign(id, at, t.body, now)}
+	r.exchange = &exchange{number: r.attempt.Number, url: t.endpoint.URL, requestHeaders: requestHeaders(req.Header)}
 	answer, err := d.client.Do(req)
 	if err == nil {
 		r.attempt.StatusCode = &answer.StatusCode
-		_, _ = io.Copy(io.Discard, answer.Body) // only the status matters; the rest of a long body is not read
+		if !d.svc.deps.DiscardResponses {
+			r.exchange.response = readResponse(answer)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body) // the rest of a long body is not read
 		_ = answer.Body.Close()
 	} else {
 		r.attempt.Error = new(kindOf(err))

@@ -41,6 +41,67 @@ func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.U
 	return s.store.deliveries(ctx, id, q)
 }
 
+// deliveryOfAny is a delivery to any endpoint, of a tenant or of the platform.
+type deliveryOfAny struct {
+	Delivery
+	EndpointID uuid.UUID
+	URL        string
+	TenantID   *uuid.UUID // nil for an endpoint of the platform, like TenantName
+	TenantName *string
+}
+
+// messages are the stored request and responses of a delivery.
+type messages struct {
+	sent      *exchange // the last one; nil without an attempt
+	body      string    // of its request
+	responses map[int]*response
+}
+
+// delivery returns a delivery to an endpoint with its messages.
+func (s *Service) delivery(ctx context.Context, tenantID *uuid.UUID, id, deliveryID uuid.UUID) (Delivery, messages, error) {
+	if _, err := s.store.get(ctx, tenantID, id); err != nil {
+		return Delivery{}, messages{}, err
+	}
+	d, err := s.store.delivery(ctx, id, deliveryID)
+	if err != nil {
+		return Delivery{}, messages{}, err
+	}
+	m, err := s.messages(ctx, d)
+	return d, m, err
+}
+
+// deliveryOfAny returns a delivery to any endpoint with its messages.
+func (s *Service) deliveryOfAny(ctx context.Context, deliveryID uuid.UUID) (deliveryOfAny, messages, error) {
+	d, err := s.store.deliveryOfAny(ctx, deliveryID)
+	if err != nil {
+		return deliveryOfAny{}, messages{}, err
+	}
+	m, err := s.messages(ctx, d.Delivery)
+	return d, m, err
+}
+
+func (s *Service) messages(ctx context.Context, d Delivery) (messages, error) {
+	exchanges, err := s.store.exchanges(ctx, d.ID)
+	if err != nil || len(exchanges) == 0 {
+		return messages{}, err
+	}
+	m := messages{sent: &exchanges[len(exchanges)-1], responses: map[int]*response{}}
+	for _, x := range exchanges {
+		m.responses[x.number] = x.response
+	}
+	m.body, err = s.store.eventBody(ctx, d.EventID)
+	return m, err
+}
+
+// resendAny is like Resend, for a delivery to any endpoint.
+func (s *Service) resendAny(ctx context.Context, deliveryID uuid.UUID) (Delivery, error) {
+	d, err := s.store.deliveryOfAny(ctx, deliveryID)
+	if err != nil {
+		return Delivery{}, err
+	}
+	return s.Resend(ctx, d.TenantID, d.EndpointID, deliveryID)
+}
+
 // Test sends a test event to an endpoint, regardless of its types.
 func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (d Delivery, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {

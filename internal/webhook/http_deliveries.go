@@ -35,9 +35,13 @@ func viewDelivery(d Delivery) WebhookDelivery {
 		NextAttemptAt: shape.TP(d.NextAttemptAt), CreatedAt: shape.T(d.CreatedAt),
 	}
 	for i, a := range d.Attempts {
-		v.Attempts[i] = WebhookAttempt{At: shape.T(a.At), StatusCode: a.StatusCode, DurationMS: a.DurationMS, Error: a.Error}
+		v.Attempts[i] = viewAttempt(a)
 	}
 	return v
+}
+
+func viewAttempt(a Attempt) WebhookAttempt {
+	return WebhookAttempt{At: shape.T(a.At), StatusCode: a.StatusCode, DurationMS: a.DurationMS, Error: a.Error}
 }
 
 // Deliveries handles GET /webhook-endpoints/{endpoint}/deliveries.

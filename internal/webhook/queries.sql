@@ -122,3 +122,19 @@ SELECT d.id, d.endpoint_id, e.tenant_id, sqlc.narg(answer)::integer, sqlc.arg(at
 FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id
 WHERE d.id = sqlc.arg(id)::uuid AND d.status = 'failed' AND d.next_attempt_at IS NULL
 ON CONFLICT (delivery_id) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, failed_at = excluded.failed_at;
+
+-- name: DeliveryOfAny :one
+SELECT d.id, d.event_id, d.type, d.status, d.attempts, d.next_attempt_at, d.created_at,
+    e.id AS endpoint_id, e.url, e.tenant_id, t.name AS tenant_name
+FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id LEFT JOIN tenants t ON t.id = e.tenant_id
+WHERE d.id = $1;
+
+-- name: EventBody :one
+SELECT body FROM webhook_events WHERE id = $1;
+
+-- name: Exchanges :many
+SELECT number, url, request_headers, response_headers, response_body, is_truncated FROM webhook_exchanges
+WHERE delivery_id = $1 ORDER BY number;
+
+-- name: DeleteOldExchanges :exec
+DELETE FROM webhook_exchanges WHERE delivery_id = $1 AND number <= sqlc.arg(until);

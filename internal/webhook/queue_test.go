@@ -99,13 +99,14 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%d are sent again after the leases", len(second))
 		}
 		// The first instance is too late. The second instance's outcome counts.
-		late, done := outcome{first[0].delivery, first[0].lease, failed, 1, nil, nil}, []outcome{}
+		late, done := outcome{delivery: first[0].delivery, lease: first[0].lease, status: failed, attempt: 1}, []outcome{}
 		for _, one := range second {
-			done = append(done, outcome{one.delivery, one.lease, delivered, 1, []Attempt{{At: noon}}, nil})
+			done = append(done, outcome{delivery: one.delivery, lease: one.lease, status: delivered, attempt: 1, attempts: []Attempt{{At: noon}}})
 		}
-		for _, all := range [][]outcome{{late}, done, {late}} {
-			if err := q.recordOutcomes(t.Context(), all); err != nil {
-				t.Fatal(err)
+		for i, all := range [][]outcome{{late}, done, {late}} {
+			recorded, err := q.recordOutcomes(t.Context(), all)
+			if want := []int{0, len(done), 0}[i]; err != nil || len(recorded) != want {
+				t.Fatalf("%d are recorded, not %d: %v", len(recorded), want, err)
 			}
 		}
 		for _, one := range second {
@@ -143,7 +144,8 @@ func TestBacklog(t *testing.T) {
 		tasks := q.claimAt(noon, capacity{long, 9})
 		later := noon.Add(time.Hour)
 		for _, one := range tasks {
-			if err := q.recordOutcomes(t.Context(), []outcome{{one.delivery, one.lease, pending, 1, []Attempt{{At: noon}}, &later}}); err != nil {
+			o := outcome{delivery: one.delivery, lease: one.lease, status: pending, attempt: 1, attempts: []Attempt{{At: noon}}, nextAttempt: &later}
+			if _, err := q.recordOutcomes(t.Context(), []outcome{o}); err != nil {
 				t.Fatal(err)
 			}
 		}

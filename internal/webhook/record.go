@@ -74,7 +74,11 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 		if len(outcomes) == 0 {
 			return nil
 		}
-		if err := s.store.recordOutcomes(ctx, outcomes); err != nil {
+		recorded, err := s.store.recordOutcomes(ctx, outcomes)
+		if err != nil {
+			return err
+		}
+		if err := s.store.insertExchanges(ctx, outcomes, recorded); err != nil {
 			return err
 		}
 		if err := s.store.noteFailures(ctx, outcomes, s.deps.Clock.Now()); err != nil {
@@ -95,6 +99,7 @@ type outcome struct {
 	status          string
 	attempt         int
 	attempts        []Attempt
+	exchange        *exchange // nil if no request was made
 	nextAttempt     *time.Time
 }
 
@@ -108,6 +113,7 @@ func outcomeOf(r result, enabled bool) outcome {
 		o.attempt++
 		o.attempts = append(o.attempts, r.attempt)
 		o.attempts = o.attempts[max(0, len(o.attempts)-maxAttempts):]
+		o.exchange = r.exchange
 		o.nextAttempt = r.nextAttempt()
 	}
 	switch {

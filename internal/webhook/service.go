@@ -52,6 +52,8 @@ type Deps struct {
 	// Reachable lists non-public networks that endpoints can use anyway, also without https: the
 	// sandbox's own network. It is empty in production.
 	Reachable []netip.Prefix
+	// DiscardResponses keeps responses of endpoints from being stored.
+	DiscardResponses bool
 	// Observe, if not nil, is called after each attempt with "answered" (2xx), "refused" (another
 	// status) or "failed" (no response).
 	Observe func(outcome string, took time.Duration)

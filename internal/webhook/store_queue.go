@@ -212,13 +212,13 @@ WHERE id IN (`+strings.Join(places, ", ")+`) ORDER BY id FOR NO KEY UPDATE`, arg
 }
 
 // recordOutcomes stores the outcomes of deliveries that this instance still leases, and releases
-// the leases.
-func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
+// the leases. It returns the IDs of these deliveries.
+func (s store) recordOutcomes(ctx context.Context, all []outcome) ([]uuid.UUID, error) {
 	rows := make([]any, 0, 6*len(all))
 	for _, o := range all {
 		attempts, err := json.Marshal(o.attempts)
 		if err != nil {
-			return fmt.Errorf("encode attempts: %w", err)
+			return nil, fmt.Errorf("encode attempts: %w", err)
 		}
 		if o.attempts == nil {
 			attempts = []byte("[]")
@@ -226,12 +226,13 @@ func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
 		rows = append(rows, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.nextAttempt)
 	}
 	outcomes, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "integer", "text", "timestamptz")
-	_, err := s.db.Conn(ctx).ExecContext(ctx, `
+	ids, err := s.ids(ctx, `
 UPDATE webhook_deliveries
 SET status = o.column3, attempt = o.column4, attempts = o.column5, next_attempt_at = o.column6, lease_id = NULL, leased_until = NULL
 FROM (`+outcomes+`) AS o
-WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.column2`, args...)
-	return sqldb.Wrap(err, "record webhook deliveries")
+WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.column2
+RETURNING id`, args...)
+	return ids, sqldb.Wrap(err, "record webhook deliveries")
 }
 
 // noteFailures stores abandoned deliveries for timelines.

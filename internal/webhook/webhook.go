@@ -84,6 +84,7 @@ type Delivery struct {
 
 // Attempt is one try to deliver an event.
 type Attempt struct {
+	Number     int       `json:"number"` // counts the attempts of the delivery from 1
 	At         time.Time `json:"at"`
 	StatusCode *int      `json:"status_code"` // nil without a response
 	DurationMS int64     `json:"duration_ms"`

@@ -98,8 +98,8 @@ func domainEnums() []shape.Enum {
 			Fields: []string{"APIKey.scopes", "NewAPIKey.scopes", "CreateAPIKeyRequest.scopes", "CreatePlatformAPIKeyRequest.scopes"},
 		},
 		{Name: "TenantPermission", Text: "Permission that a tenant role can grant.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},
-		{Name: "WebhookEventType", Text: "Type of a webhook event.", Values: events, Fields: []string{"WebhookDelivery.type"}},
-		{Name: "DeliveryStatus", Text: "Status of a webhook delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status"}},
+		{Name: "WebhookEventType", Text: "Type of a webhook event.", Values: events, Fields: []string{"WebhookDelivery.type", "WebhookDeliveryDetails.type", "PlatformWebhookDelivery.type"}},
+		{Name: "DeliveryStatus", Text: "Status of a webhook delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status", "WebhookDeliveryDetails.status", "PlatformWebhookDelivery.status"}},
 		{Name: "DisabledReason", Text: "Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).", Values: []string{"gone", "failing"}},
 		{
 			Name: "DeliveryError", Text: "Reason why an attempt did not get a response.",

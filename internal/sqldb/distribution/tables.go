@@ -115,6 +115,7 @@ var Tables = map[string]Class{
 	"webhook_deliveries": Local,
 	"webhook_endpoints":  Local,
 	"webhook_events":     Local,
+	"webhook_exchanges":  Local,
 	"webhook_failures":   Local,
 
 	// Tables with rows of both the platform and tenants, which administrators read by time.
@@ -123,6 +124,8 @@ var Tables = map[string]Class{
 	"audit_tenants":        Local,
 	"impersonation_logs":   Local,
 	"quota_refusal_days":   Local,
+	"request_log_gaps":     Local,
+	"request_logs":         Local,
 	"subscription_days":    Local,
 	"subscription_journal": Local,
 

@@ -152,6 +152,20 @@ func (q *Queries) DeleteOldEvents(ctx context.Context, arg DeleteOldEventsParams
 	return items, nil
 }
 
+const deleteOldExchanges = `-- name: DeleteOldExchanges :exec
+DELETE FROM webhook_exchanges WHERE delivery_id = $1 AND number <= $2
+`
+
+type DeleteOldExchangesParams struct {
+	DeliveryID uuid.UUID
+	Until      int32
+}
+
+func (q *Queries) DeleteOldExchanges(ctx context.Context, arg DeleteOldExchangesParams) error {
+	_, err := q.db.ExecContext(ctx, deleteOldExchanges, arg.DeliveryID, arg.Until)
+	return err
+}
+
 const delivery = `-- name: Delivery :one
 SELECT id, event_id, type, status, attempts, next_attempt_at, created_at FROM webhook_deliveries
 WHERE endpoint_id = $1 AND id = $2
@@ -183,6 +197,46 @@ func (q *Queries) Delivery(ctx context.Context, arg DeliveryParams) (DeliveryRow
 		&i.Attempts,
 		&i.NextAttemptAt,
 		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const deliveryOfAny = `-- name: DeliveryOfAny :one
+SELECT d.id, d.event_id, d.type, d.status, d.attempts, d.next_attempt_at, d.created_at,
+    e.id AS endpoint_id, e.url, e.tenant_id, t.name AS tenant_name
+FROM webhook_deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id LEFT JOIN tenants t ON t.id = e.tenant_id
+WHERE d.id = $1
+`
+
+type DeliveryOfAnyRow struct {
+	ID            uuid.UUID
+	EventID       uuid.UUID
+	Type          string
+	Status        string
+	Attempts      string
+	NextAttemptAt *time.Time
+	CreatedAt     time.Time
+	EndpointID    uuid.UUID
+	URL           string
+	TenantID      *uuid.UUID
+	TenantName    *string
+}
+
+func (q *Queries) DeliveryOfAny(ctx context.Context, id uuid.UUID) (DeliveryOfAnyRow, error) {
+	row := q.db.QueryRowContext(ctx, deliveryOfAny, id)
+	var i DeliveryOfAnyRow
+	err := row.Scan(
+		&i.ID,
+		&i.EventID,
+		&i.Type,
+		&i.Status,
+		&i.Attempts,
+		&i.NextAttemptAt,
+		&i.CreatedAt,
+		&i.EndpointID,
+		&i.URL,
+		&i.TenantID,
+		&i.TenantName,
 	)
 	return i, err
 }
@@ -306,6 +360,61 @@ func (q *Queries) EndpointsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]
 			&i.FailingSince,
 			&i.LastDeliveryAt,
 			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventBody = `-- name: EventBody :one
+SELECT body FROM webhook_events WHERE id = $1
+`
+
+func (q *Queries) EventBody(ctx context.Context, id uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, eventBody, id)
+	var body string
+	err := row.Scan(&body)
+	return body, err
+}
+
+const exchanges = `-- name: Exchanges :many
+SELECT number, url, request_headers, response_headers, response_body, is_truncated FROM webhook_exchanges
+WHERE delivery_id = $1 ORDER BY number
+`
+
+type ExchangesRow struct {
+	Number          int32
+	URL             string
+	RequestHeaders  string
+	ResponseHeaders *string
+	ResponseBody    []byte
+	IsTruncated     bool
+}
+
+func (q *Queries) Exchanges(ctx context.Context, deliveryID uuid.UUID) ([]ExchangesRow, error) {
+	rows, err := q.db.QueryContext(ctx, exchanges, deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ExchangesRow{}
+	for rows.Next() {
+		var i ExchangesRow
+		if err := rows.Scan(
+			&i.Number,
+			&i.URL,
+			&i.RequestHeaders,
+			&i.ResponseHeaders,
+			&i.ResponseBody,
+			&i.IsTruncated,
 		); err != nil {
 			return nil, err
 		}
