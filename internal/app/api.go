@@ -10,6 +10,7 @@ import (
 	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/handbook"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/console"
@@ -44,7 +45,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
-		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
+		Address:              svc.clientAddress,
 		FirstPartyOrigin:     svc.firstParty,
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
 		AdminRequireMFA:      s.AdminRequireMFA,
@@ -58,6 +59,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Idempotency:          svc.idempotency,
 		Unlogged:             svc.unlogged,
 		Observe:              svc.metrics.Request,
+		Record:               svc.recordRequest(),
 		Tracer:               svc.tracer,
 		Panicked:             svc.metrics.CountPanic,
 		Book:                 texts.Book(),
@@ -70,6 +72,19 @@ func (svc *service) newAPI() (*rest.API, error) {
 		api.Mount(brand.LogoPath, s.Brand.Logo.Handler())
 	}
 	return api, nil
+}
+
+// recordRequest returns the function that records requests, or nil if the log is off.
+func (svc *service) recordRequest() func(*http.Request, *authz.Caller, string, int, string, time.Duration) {
+	if svc.settings.RequestLogDuration() == 0 {
+		return nil
+	}
+	return svc.requestLog.Record
+}
+
+// clientAddress returns the address of the client of a request.
+func (p *platform) clientAddress(r *http.Request) string {
+	return limit.ClientIP(r, p.settings.TrustedProxies).String()
 }
 
 // hasConsole reports whether the service shows the web console.

@@ -49,6 +49,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/push"
+	"github.com/tenantry/tenantry/internal/requestlog"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -81,6 +82,7 @@ type domains struct {
 	idempotency   *idempotency.Service
 	apiKeys       *apikey.Service
 	hooks         *webhook.Service
+	requestLog    *requestlog.Log
 	self          *selfservice.Service
 	signingKeys   *token.Keys
 	tokens        *token.Service
@@ -132,6 +134,9 @@ func newDomains(p *platform, out environment) (*domains, error) {
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
 		Reachable: out.reachable, DiscardResponses: p.settings.NoWebhookResponses, Observe: p.metrics.WebhookAttempt,
 	}, events)
+	d.requestLog = requestlog.New(requestlog.Deps{
+		DB: p.db, Clock: p.clock, Machine: clock.System(), Log: p.log, Address: p.clientAddress, Dropped: p.metrics.CountDropped,
+	})
 	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {
 		return nil, err

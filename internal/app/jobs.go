@@ -147,6 +147,8 @@ func (svc *service) pruner() *prune.Pruner {
 		prune.Table{Name: "impersonation_logs", Keep: keep.Audit, Delete: svc.impersonation.DeleteOldLogs},
 		prune.Table{Name: "idempotency_keys", Keep: idempotency.Lifetime, Delete: svc.idempotency.DeleteOld},
 		prune.Table{Name: "usage_reservations", Keep: reservationRetention, Delete: svc.usage.DeleteOldReservations},
+		prune.Table{Name: "request_logs", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOld},
+		prune.Table{Name: "request_log_gaps", Keep: svc.settings.RequestLogDuration(), Delete: svc.requestLog.DeleteOldGaps},
 		prune.Table{Name: "invitations", Keep: keep.Audit, Delete: svc.team.DeleteOldInvitations},
 	)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/purchase"
+	"github.com/tenantry/tenantry/internal/requestlog"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
@@ -40,6 +41,7 @@ type links struct {
 	journal   *journal.Journal
 	meters    *meters.Service
 	purchases *purchase.Service
+	requests  *requestlog.Log
 	retention *retention.Pruner
 	tenants   *tenant.Service
 	usage     *usage.Service
@@ -51,6 +53,7 @@ func (l *links) connect(d *domains) {
 	l.subscriptions.Service, l.team.Service = d.subscriptions, d.team
 	l.sso.Service, l.tenantDomains.Service = d.sso, d.tenantDomains
 	l.customers, l.journal, l.meters, l.purchases = d.customers, d.journal, d.meters, d.purchases
+	l.requests = d.requestLog
 	l.retention, l.tenants, l.usage = d.retention, d.tenants, d.usage
 }
 
@@ -85,9 +88,12 @@ func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) e
 }
 
 // Purge implements tenant.Purger. It removes a tenant from the journal and deletes the tenant's
-// usage.
+// requests and usage.
 func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 	if err := l.journal.Forget(ctx, tenantID); err != nil {
+		return err
+	}
+	if err := l.requests.Purge(ctx, tenantID); err != nil {
 		return err
 	}
 	return l.retention.PurgeTenant(ctx, tenantID)

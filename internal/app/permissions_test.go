@@ -69,7 +69,8 @@ var adminPermissions = map[string]string{
 	"POST /webhook-endpoints/{endpoint}/deliveries/{delivery}/resend": "webhooks.manage&tenants.view",
 	"GET /webhook-deliveries/{delivery}":                              "webhooks.manage&tenants.view",
 	"POST /webhook-deliveries/{delivery}/resend":                      "webhooks.manage&tenants.view",
-	"POST /webhook-endpoints/{endpoint}/replay":                       "webhooks.manage&tenants.view",
+	"GET /request-logs":                         "logs.view",
+	"POST /webhook-endpoints/{endpoint}/replay": "webhooks.manage&tenants.view",
 
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
 	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
+	"github.com/tenantry/tenantry/internal/requestlog"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/stats"
 	"github.com/tenantry/tenantry/internal/timeline"
@@ -17,6 +18,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		settings       = svc.publicSettings()
 		impersonations = impersonation.NewHTTP(svc.impersonation, svc.publicURL)
 		events         = timeline.NewHTTP(svc.db, svc.messages)
+		requests       = requestlog.NewHTTP(svc.requestLog)
 		trail          = audit.NewHTTP(svc.audit, svc.publicURL)
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
 			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox,
@@ -36,6 +38,8 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List activity on the platform", rest.Handle(events.Activity)),
 		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List a tenant's activity", rest.Handle(events.AdminOfTenant)),
 		route(get, tenantPath+"/timeline", rest.Tenant, authz.AuditView, "default", "List activity in the tenant", rest.Handle(events.ListOfTenant)),
+		route(get, "/api/v1/admin/request-logs", rest.Admin, authz.LogsView, "default", "List API requests", rest.Handle(requests.List, rest.Lists(requestlog.AdminList()))),
+		refuseImpersonation(route(get, tenantPath+"/request-logs", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API requests", rest.Handle(requests.ListOfTenant, rest.Lists(requestlog.List())))),
 		route(get, tenantPath+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's audit trail entries", rest.Handle(trail.ListOfTenant, rest.Lists(audit.OwnList()))),
 	}
 }

@@ -86,7 +86,7 @@ func story(s *apptest.Server) {
 	get(ada, o.Path("/api-keys"))
 	s.Call("POST", o.Path("/api-keys/"+key+"/rotate"), ada, object{"overlap_minutes": 60}).Want(201)
 	hook := s.Call("POST", o.Path("/webhook-endpoints"), ada, object{"url": s.URL + "/sandbox/hooks/in/shop", "events": []any{"invoice.paid"}}).Want(201).Str("data.id")
-	get(ada, o.Path("/webhook-endpoints"), o.Path("/webhook-endpoints/"+hook), o.Path("/webhook-endpoints/"+hook+"/deliveries"))
+	get(ada, o.Path("/request-logs"), o.Path("/webhook-endpoints"), o.Path("/webhook-endpoints/"+hook), o.Path("/webhook-endpoints/"+hook+"/deliveries"))
 	s.Call("PATCH", o.Path("/webhook-endpoints/"+hook), ada, object{"description": "The shop"}).Want(200)
 	s.Invoices(o, 1)
 	s.Cancel(o, false).Want(200)
@@ -189,7 +189,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 	for _, path := range []string{
 		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
-		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/request-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
 	} {
 		k.AdminCall("GET", path, nil).Want(200)
 	}

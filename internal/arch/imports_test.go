@@ -38,6 +38,7 @@ var domains = map[string][]string{
 	"webhook":           {"tenant"},
 	"timeline":          {"invoice"}, // explains decline codes
 	"token":             {},
+	"requestlog":        {"timeline"}, // shows the same users and tenants
 }
 
 // platform are the packages that domains build on. They import no domain. psp is one of them, with

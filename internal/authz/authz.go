@@ -114,6 +114,8 @@ type Caller struct {
 type Impersonator struct {
 	UserID int64
 	Name   string
+	// Reason is the reason that the admin gave, or nil.
+	Reason *string
 	// Ended means that the impersonation has ended but was not stopped yet.
 	Ended bool
 	// EndsAt is when the impersonation ends unless it is stopped earlier or its session is used.

@@ -27,6 +27,7 @@ type Metrics struct {
 	provider *prometheus.HistogramVec
 	jobs     *prometheus.HistogramVec
 	webhooks *prometheus.HistogramVec
+	dropped  prometheus.Counter
 	usage    usageMetrics
 	commits  commitMetrics
 }
@@ -56,7 +57,8 @@ func New(c clock.Clock) *Metrics {
 		webhooks: histogramVec("tenantry_webhook_attempt_duration_seconds", "Duration of webhook delivery attempts.",
 			[]float64{.025, .1, .25, .5, 1, 2.5, 5, 15}, "outcome"),
 	}
-	m.registry.MustRegister(m.requests, m.panics, m.provider, m.jobs, m.webhooks,
+	m.dropped = prometheus.NewCounter(prometheus.CounterOpts{Name: "tenantry_request_log_dropped_total", Help: "Requests that are missing in the request log."})
+	m.registry.MustRegister(m.dropped, m.requests, m.panics, m.provider, m.jobs, m.webhooks,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.usage = m.newUsage()
 	return m
@@ -135,6 +137,9 @@ func (m *Metrics) Request(ctx context.Context, method, route string, status int,
 
 // CountPanic counts a request that panicked.
 func (m *Metrics) CountPanic() { m.panics.Inc() }
+
+// CountDropped counts requests that are missing in the request log.
+func (m *Metrics) CountDropped(n int) { m.dropped.Add(float64(n)) }
 
 // ProviderCall starts timing a call to the payment provider. The returned function records the call
 // with its outcome.

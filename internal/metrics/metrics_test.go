@@ -41,6 +41,7 @@ func TestObserved(t *testing.T) {
 	m.Request(t.Context(), "GET", "", 404, time.Second)
 	m.ProviderCall("read price")("answered")
 	m.CountPanic()
+	m.CountDropped(4)
 	wantLines(t, scrape(m),
 		`tenantry_build_info{commit="abc",database="sqlite",go_version="go1",version="v1.2.3"} 1`,
 		`tenantry_usage_events_total{outcome="accepted"} 3`, `tenantry_usage_events_total{outcome="duplicate"} 1`,
@@ -52,7 +53,7 @@ func TestObserved(t *testing.T) {
 		`tenantry_db_commit_duration_seconds_count 1`, `tenantry_db_commit_wait_seconds_sum 1`,
 		`tenantry_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1`,
 		`tenantry_psp_call_duration_seconds_count{operation="read price",outcome="answered"} 1`,
-		`tenantry_panics_total 1`,
+		`tenantry_panics_total 1`, `tenantry_request_log_dropped_total 4`,
 	)
 }
 

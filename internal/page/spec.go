@@ -28,6 +28,9 @@ type Spec struct {
 	Includes []string
 	// PerPage is the default page size of the list; 0 means DefaultPerPage.
 	PerPage int64
+	// IsCursored means that the list has a cursor instead of page numbers. Its handler declares the
+	// parameters per_page and cursor.
+	IsCursored bool
 }
 
 // Kind is the comparison and the value type of a filter.

@@ -32,6 +32,7 @@ type Request struct {
 	caller  *authz.Caller // nil until authenticated, and on public routes
 	op      *operation    // nil until routed
 	query   url.Values    // in NFC
+	code    string        // code of the error in the response, if any
 }
 
 // RequestOf returns the current request from a handler's context.
@@ -93,6 +94,7 @@ func (a *API) begin(next http.Handler) http.Handler {
 			now, status, route := a.cfg.Clock.Now(), max(rw.Status(), http.StatusOK), routing.RoutePattern()
 			a.cfg.Observe(ctx, methodForLog(r.Method), route, status, now.Sub(start))
 			a.logRequest(ctx, r, info, route, rw, now.Sub(start))
+			a.recordRequest(r, info, status, now.Sub(start))
 			end(route, status)
 		}()
 		next.ServeHTTP(rw, r)
@@ -126,6 +128,49 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *Request, ro
 		}
 	}
 	a.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
+}
+
+// recordRequest passes an API request of a known caller to the Record function of the settings.
+func (a *API) recordRequest(r *http.Request, info *Request, status int, took time.Duration) {
+	if a.cfg.Record == nil || !strings.HasPrefix(r.URL.Path, "/api/") {
+		return
+	}
+	caller := info.caller
+	if caller == nil {
+		caller = a.callerToRecord(r, info)
+	}
+	if caller == nil {
+		return
+	}
+	route := ""
+	if info.op != nil {
+		route = info.op.route.Path
+	}
+	a.cfg.Record(r, caller, route, status, info.code, took)
+}
+
+// callerToRecord returns the caller of a request that was answered without authentication, or nil:
+// an API key on a public route, and any caller on a path without a route.
+func (a *API) callerToRecord(r *http.Request, info *Request) *authz.Caller {
+	if info.op != nil && len(info.op.guards) > 0 {
+		return nil // the request was not authenticated
+	}
+	ctx := r.Context()
+	if a.cfg.Timeout > 0 {
+		timed, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+		defer cancel()
+		ctx = timed
+	}
+	if info.op == nil {
+		info.browser = a.browserOf(nil, r)
+	} else if _, token := authorization(r); !isKey(token) {
+		return nil
+	}
+	caller, err := a.authenticate(ctx, r)
+	if err != nil {
+		return nil
+	}
+	return caller
 }
 
 // methodForLog returns the method for logs and metrics. Unknown methods, which callers can make up,

@@ -68,6 +68,9 @@ type Config struct {
 	// Observe, if not nil, is called after each request. route is the path template, or empty for a
 	// path without a route.
 	Observe func(ctx context.Context, method, route string, status int, took time.Duration)
+	// Record, if not nil, is called after each API request of a known caller, and must not block. route
+	// is the path template, or empty for a path without a route. code is the code of the error, if any.
+	Record func(r *http.Request, caller *authz.Caller, route string, status int, code string, took time.Duration)
 	// Tracer creates spans of requests, if not nil.
 	Tracer *tracing.Tracer
 	// Panicked, if not nil, is called for each panic of a request.

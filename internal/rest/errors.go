@@ -143,6 +143,7 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 // WriteError writes the response to an error.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	p := a.problem(r.Context(), err)
+	RequestOf(r.Context()).code, _ = p.body["code"].(string)
 	maps.Copy(w.Header(), p.headers)
 	_ = writeJSON(w, p.status, p.body) // strings and numbers can always be encoded
 }

@@ -98,16 +98,14 @@ func (a *API) callerOf(r *http.Request, op *operation) (*authz.Caller, error) {
 
 // authenticate returns the caller of a request by its bearer token, API key or session.
 func (a *API) authenticate(ctx context.Context, r *http.Request) (*authz.Caller, error) {
-	authorization := r.Header.Get("Authorization")
-	if session := RequestOf(r.Context()).Session(); authorization == "" && session != "" {
+	if session := RequestOf(r.Context()).Session(); r.Header.Get("Authorization") == "" && session != "" {
 		return a.cfg.AuthenticateSession(ctx, session)
 	}
-	scheme, token, _ := strings.Cut(authorization, " ")
-	token = strings.TrimSpace(token)
+	scheme, token := authorization(r)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, errUnauthenticated
 	}
-	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
+	if isKey(token) {
 		tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
 		if err != nil {
 			tenantID = uuid.Nil
@@ -115,6 +113,17 @@ func (a *API) authenticate(ctx context.Context, r *http.Request) (*authz.Caller,
 		return a.cfg.AuthenticateKey(ctx, token, tenantID)
 	}
 	return a.cfg.Authenticate(ctx, token)
+}
+
+// authorization returns the scheme and the token of the Authorization header.
+func authorization(r *http.Request) (scheme, token string) {
+	scheme, token, _ = strings.Cut(r.Header.Get("Authorization"), " ")
+	return scheme, strings.TrimSpace(token)
+}
+
+// isKey reports whether a token has the form of an API key.
+func isKey(token string) bool {
+	return len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix)
 }
 
 // maxUserAgent is the maximum length of a stored User-Agent, in bytes.

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,12 +28,14 @@ func (b *Book) describeList(d *Document, op *Operation) {
 		}
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
-	addShared(queryParam("page", "Number of the page, starting at 1. Pages after the last one are empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
+	if !spec.IsCursored {
+		addShared(queryParam("page", "Number of the page, starting at 1. Pages after the last one are empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
+	}
 	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: strconv.Itoa(page.DefaultPerPage)}
-	if perPage := queryParam("per_page", "Number of items per page.", size); spec.PerPage == 0 {
+	if perPage := queryParam("per_page", "Number of items per page.", size); spec.PerPage == 0 && !spec.IsCursored {
 		addShared(perPage)
 	} else {
-		size.Default = strconv.FormatInt(spec.PerPage, 10)
+		size.Default = strconv.FormatInt(cmp.Or(spec.PerPage, page.DefaultPerPage), 10)
 		add(perPage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Params)) {

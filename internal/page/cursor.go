@@ -1,0 +1,17 @@
+package page
+
+import "time"
+
+// Filtered returns the statement that selects the entries of all pages, without an order. It is for
+// lists with a cursor.
+func (q Query) Filtered(sel Select) Statement { return q.build("SELECT "+sel.Columns, sel).statement() }
+
+// Time returns the value of a parameter of the kind DateFrom or DateTo, or otherwise if it is absent.
+func (q Query) Time(name string, otherwise time.Time) time.Time {
+	for _, c := range q.conditions {
+		if at, ok := c.value.(time.Time); ok && c.path == name {
+			return at
+		}
+	}
+	return otherwise
+}
