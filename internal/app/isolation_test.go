@@ -15,6 +15,9 @@ import (
 // platformWide are path parameters that do not identify an object of one tenant.
 var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "discount", "slug"}
 
+// ofAnyTenant is the beginning of admin paths to objects of any tenant, without the tenant.
+const ofAnyTenant = "/api/v1/admin/webhook-deliveries/"
+
 // bodies are valid bodies for routes that need one, so that a request fails only because the object
 // belongs to another tenant. The default is {}.
 var bodies = map[string]func(mine apptest.Owner, s *apptest.Server) any{
@@ -51,7 +54,7 @@ func TestIsolation(t *testing.T) {
 		walked := 0
 		for _, r := range s.Routes() {
 			foreign := parameters(r.Path)
-			if len(foreign) == 0 {
+			if len(foreign) == 0 || strings.HasPrefix(r.Path, ofAnyTenant) {
 				continue
 			}
 			path := r.Path

@@ -18,6 +18,8 @@ var allowedWithoutTenant = map[string]string{
 	"CompleteCheckout":      "by the provider's id of the checkout, from a notification",
 	"DeleteOldEntries":      "of all tenants, at the end of their retention",
 	"DeleteOldLogs":         "of all tenants, at the end of their retention",
+	"DeleteOldRequests":     "of all tenants, at the end of their retention",
+	"DeleteOldGaps":         "of all tenants, at the end of their retention",
 	"DeleteOldInvitations":  "of all tenants, at the end of their retention",
 	"PruneDecided":          "of all tenants, days after somebody decided",
 	"DeleteFormerPlaces":    "of a user who deletes their account, whichever tenants they were in",

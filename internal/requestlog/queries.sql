@@ -1,4 +1,4 @@
--- name: DeleteOld :many
+-- name: DeleteOldRequests :many
 DELETE FROM request_logs WHERE id IN (
     SELECT r.id FROM request_logs r
     WHERE r.at >= sqlc.arg(earliest)::timestamptz AND r.at < sqlc.arg(before)::timestamptz

@@ -63,7 +63,7 @@ func orNull(id uuid.UUID) *uuid.UUID {
 
 // deleteOld deletes requests of a time range, oldest first, and returns their times.
 func (s store) deleteOld(ctx context.Context, from, before time.Time, most int32) ([]time.Time, error) {
-	at, err := s.q(ctx).DeleteOld(ctx, requestlogsql.DeleteOldParams{Earliest: from, Before: before, Most: most})
+	at, err := s.q(ctx).DeleteOldRequests(ctx, requestlogsql.DeleteOldRequestsParams{Earliest: from, Before: before, Most: most})
 	return at, sqldb.Wrap(err, "delete old requests")
 }
 

@@ -79,7 +79,7 @@ func TestRequestsAreLogged(t *testing.T) {
 			"DELETE 405 <nil> <nil>",
 			"GET 200 /api/v1/catalog/plans <nil>",
 			"GET 404 <nil> <nil>",
-			"POST 404 /api/v1/invitations/{token}/accept <nil>",
+			"POST 404 /api/v1/invitations/{token}/accept INVITATION_NOT_FOUND",
 			"GET 403 /api/v1/admin/tenants <nil>",
 			"PATCH 404 /api/v1/tenant/{tenantId}/roles/{role} <nil>",
 		}

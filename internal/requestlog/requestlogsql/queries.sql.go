@@ -12,44 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const deleteOld = `-- name: DeleteOld :many
-DELETE FROM request_logs WHERE id IN (
-    SELECT r.id FROM request_logs r
-    WHERE r.at >= $1::timestamptz AND r.at < $2::timestamptz
-    ORDER BY r.at, r.id
-    LIMIT $3
-) RETURNING at
-`
-
-type DeleteOldParams struct {
-	Earliest time.Time
-	Before   time.Time
-	Most     int32
-}
-
-func (q *Queries) DeleteOld(ctx context.Context, arg DeleteOldParams) ([]time.Time, error) {
-	rows, err := q.db.QueryContext(ctx, deleteOld, arg.Earliest, arg.Before, arg.Most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []time.Time{}
-	for rows.Next() {
-		var at time.Time
-		if err := rows.Scan(&at); err != nil {
-			return nil, err
-		}
-		items = append(items, at)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deleteOldGaps = `-- name: DeleteOldGaps :many
 DELETE FROM request_log_gaps WHERE id IN (
     SELECT g.id FROM request_log_gaps g
@@ -78,6 +40,44 @@ func (q *Queries) DeleteOldGaps(ctx context.Context, arg DeleteOldGapsParams) ([
 			return nil, err
 		}
 		items = append(items, ended_at)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteOldRequests = `-- name: DeleteOldRequests :many
+DELETE FROM request_logs WHERE id IN (
+    SELECT r.id FROM request_logs r
+    WHERE r.at >= $1::timestamptz AND r.at < $2::timestamptz
+    ORDER BY r.at, r.id
+    LIMIT $3
+) RETURNING at
+`
+
+type DeleteOldRequestsParams struct {
+	Earliest time.Time
+	Before   time.Time
+	Most     int32
+}
+
+func (q *Queries) DeleteOldRequests(ctx context.Context, arg DeleteOldRequestsParams) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deleteOldRequests, arg.Earliest, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		items = append(items, at)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
