@@ -1906,9 +1906,9 @@ CREATE TABLE request_logs (
     ip text NOT NULL
 );
 CREATE INDEX request_logs_at_idx ON request_logs (at, id);
-CREATE INDEX request_logs_failed_at_idx ON request_logs (at, id) WHERE status >= 400;
-CREATE INDEX request_logs_failed_tenant_id_idx ON request_logs (tenant_id, at, id) WHERE status >= 400;
+CREATE INDEX request_logs_at_status_idx ON request_logs (at, id) WHERE status >= 400;
 CREATE INDEX request_logs_tenant_id_idx ON request_logs (tenant_id, at, id);
+CREATE INDEX request_logs_tenant_id_status_idx ON request_logs (tenant_id, at, id) WHERE status >= 400;
 
 -- Times, of at most a second, from which requests are missing in the log. tenant_id is null for
 -- requests without a tenant.
