@@ -87,6 +87,8 @@ type tenantStore interface {
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
 	// MembershipsOf returns the memberships of a user: at most one.
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
+	// MarkActive records an authenticated request of a member.
+	MarkActive(tenantID uuid.UUID)
 	// LocaleOf returns the language of mail to a user: the language that their tenant has set, else
 	// own, else otherwise.
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)

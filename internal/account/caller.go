@@ -56,6 +56,9 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 	if c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin {
 		return c, errUnauthenticated // a former admin cannot impersonate
 	}
+	if c.tenantID != nil && c.impersonatorID == nil {
+		s.deps.Tenants.MarkActive(*c.tenantID)
+	}
 	return c, nil
 }
 

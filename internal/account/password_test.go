@@ -24,6 +24,7 @@ func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error) { ret
 func (noTenants) LocaleOf(context.Context, int64, *string, string) (string, error) {
 	return "en", nil
 }
+func (noTenants) MarkActive(uuid.UUID)                                       {}
 func (noTenants) LockTenantOf(context.Context, int64) error                  { return nil }
 func (noTenants) RemoveUnverifiedOwner(context.Context, int64) error         { return nil }
 func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }

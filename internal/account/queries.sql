@@ -177,8 +177,11 @@ UPDATE users SET external_id = $2, updated_at = $3 WHERE id = $1;
 -- name: EmailOfExternalID :one
 SELECT email FROM users WHERE external_id = sqlc.arg(external_id)::text;
 
--- name: RenameUser :exec
-UPDATE users SET name = $2, updated_at = $3 WHERE id = $1;
+-- name: RenameUser :one
+UPDATE users SET name = $2, updated_at = $3 WHERE id = $1 RETURNING email;
+
+-- name: MarkLogin :exec
+UPDATE users SET last_login_at = $2 WHERE id = $1;
 
 -- Returns no row if the credential is not an active session.
 -- name: RenewSession :one

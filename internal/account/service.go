@@ -326,6 +326,9 @@ func (s *Service) issue(ctx context.Context, user lockedUser, grant Grant, now t
 	if err != nil {
 		return Tokens{}, err
 	}
+	if err := s.store.markLogin(ctx, user.ID, now); err != nil {
+		return Tokens{}, err
+	}
 	old, err := s.store.listOldLogins(ctx, user.ID, maxLogins, now)
 	if err != nil || len(old) == 0 {
 		return tokens, err

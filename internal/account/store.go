@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account/accountsql"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -34,7 +35,10 @@ func (s store) insertUser(ctx context.Context, u newUser, now time.Time) (int64,
 		row.EmailVerifiedAt = &now
 	}
 	id, err := s.q(ctx).InsertUser(ctx, row)
-	return id, sqldb.WrapAbsent(err, "insert user", errEmailTaken)
+	if err != nil {
+		return 0, sqldb.WrapAbsent(err, "insert user", errEmailTaken)
+	}
+	return id, search.NewIndex(s.db).PutUser(ctx, id, u.name, u.email)
 }
 
 // user returns a user. It returns errNoUser if the user does not exist.
@@ -95,8 +99,11 @@ func (s store) setLocaleIfUnset(ctx context.Context, userID int64, locale string
 }
 
 func (s store) rename(ctx context.Context, userID int64, name string, now time.Time) error {
-	err := s.q(ctx).RenameUser(ctx, accountsql.RenameUserParams{ID: userID, Name: name, UpdatedAt: now})
-	return sqldb.Wrap(err, "rename user")
+	email, err := s.q(ctx).RenameUser(ctx, accountsql.RenameUserParams{ID: userID, Name: name, UpdatedAt: now})
+	if err != nil {
+		return sqldb.Wrap(err, "rename user")
+	}
+	return search.NewIndex(s.db).PutUser(ctx, userID, name, email)
 }
 
 // emailOfExternalID returns the email of the user with an external ID, or errNoUser.

@@ -15,6 +15,11 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
 	return sqldb.Wrap(err, "mark credential as used")
 }
 
+// markLogin stores the time of a user's last login.
+func (s store) markLogin(ctx context.Context, userID int64, now time.Time) error {
+	return sqldb.Wrap(s.q(ctx).MarkLogin(ctx, accountsql.MarkLoginParams{ID: userID, LastLoginAt: &now}), "store last login")
+}
+
 // passwordOf returns the password hash of a user, or nil for a user without a password.
 func (s store) passwordOf(ctx context.Context, userID int64) (*string, error) {
 	hash, err := s.q(ctx).PasswordOf(ctx, userID)

@@ -52,6 +52,9 @@ func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid
 	}
 	if k.tenantID != nil {
 		caller.Tenant = &authz.Membership{TenantID: *k.tenantID, TenantName: *k.tenantName, OnboardingComplete: k.isOnboarded}
+		if !k.isPlatform {
+			s.deps.Tenants.MarkActive(*k.tenantID)
+		}
 	}
 	return caller, nil
 }

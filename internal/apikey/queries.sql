@@ -17,8 +17,8 @@ SELECT k.id FROM api_keys k WHERE k.id = $1 AND k.tenant_id IS NOT DISTINCT FROM
 SELECT count(*) AS live, count(rotated_at) AS rotated FROM api_keys
 WHERE tenant_id = sqlc.arg(tenant_id)::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > sqlc.arg(now));
 
--- name: RenameKey :exec
-UPDATE api_keys SET name = $2 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
+-- name: RenameKey :one
+UPDATE api_keys SET name = $2 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid RETURNING prefix;
 
 -- name: EndKey :exec
 UPDATE api_keys SET expires_at = $2, revoked_at = $3, rotated_at = $4

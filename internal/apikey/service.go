@@ -31,6 +31,8 @@ type Tenants interface {
 	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's
 	// permissions again.
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	// MarkActive records an authenticated request of a tenant's key.
+	MarkActive(tenantID uuid.UUID)
 }
 
 // Audit records changes in the audit log.

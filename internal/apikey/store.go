@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/apikey/apikeysql"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -24,7 +25,15 @@ func (s store) insert(ctx context.Context, tenantID *uuid.UUID, k Key, hash stri
 	if k.CreatedBy != nil {
 		row.CreatedBy = &k.CreatedBy.ID
 	}
-	return sqldb.Wrap(s.q(ctx).InsertKey(ctx, row), "insert API key")
+	if err := s.q(ctx).InsertKey(ctx, row); err != nil {
+		return sqldb.Wrap(err, "insert API key")
+	}
+	return s.putWords(ctx, tenantID, k.ID, k.Name, k.Prefix)
+}
+
+// putWords stores the words by which a key is found.
+func (s store) putWords(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name, prefix string) error {
+	return search.NewIndex(s.db).Put(ctx, search.Object{Kind: search.APIKey, ID: id, TenantID: tenantID, Texts: []string{name}, Wholes: []string{prefix}})
 }
 
 // list returns a page of the keys that have not ended before since, and their total number.
@@ -85,7 +94,11 @@ func (s store) countLive(ctx context.Context, tenantID uuid.UUID, now time.Time)
 }
 
 func (s store) rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name string) error {
-	return sqldb.Wrap(s.q(ctx).RenameKey(ctx, apikeysql.RenameKeyParams{ID: id, Name: name, TenantID: tenantID}), "rename API key")
+	prefix, err := s.q(ctx).RenameKey(ctx, apikeysql.RenameKeyParams{ID: id, Name: name, TenantID: tenantID})
+	if err != nil {
+		return sqldb.Wrap(err, "rename API key")
+	}
+	return s.putWords(ctx, tenantID, id, name, prefix)
 }
 
 // setEnd stores the expiry, revocation and rotation times of a key.

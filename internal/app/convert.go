@@ -14,13 +14,18 @@ import (
 
 // The functions below convert settings to the types of the domains.
 
+// sellerZone returns the seller's time zone.
+func sellerZone(s settings.Settings) (*time.Location, error) {
+	return time.LoadLocation(s.Invoices.TimeZone)
+}
+
 // newIssuing returns the configuration for issuing invoices, or nil if the payment provider issues
 // them.
 func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
 	if s.InvoiceMode != settings.InvoicesByPlatform {
 		return nil, nil
 	}
-	zone, err := time.LoadLocation(s.Invoices.TimeZone)
+	zone, err := sellerZone(s)
 	if err != nil {
 		return nil, err
 	}

@@ -321,6 +321,10 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 	if err != nil {
 		return err
 	}
+	zone, err := sellerZone(p.settings)
+	if err != nil {
+		return err
+	}
 	reminders := p.settings.InvoiceReminders
 	if reminders == nil {
 		reminders = invoice.DefaultReminders()
@@ -332,7 +336,7 @@ func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) 
 		Provider: p.provider, Letters: p.letters, Audit: d.audit, Events: events, Issuing: issuing, Log: p.log,
 		Attempts:  cmp.Or(p.settings.PaymentAttempts, invoice.DefaultAttempts),
 		Reminders: reminders, Lease: clock.System(),
-		Documents: documents,
+		Documents: documents, TimeZone: zone,
 	})
 	d.creditNotes = creditnote.NewService(creditnote.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Invoices: d.invoices, Notes: notes.Notes{Client: p.provider},

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/app/terms"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/purchase"
 	"github.com/tenantry/tenantry/internal/requestlog"
@@ -38,6 +39,7 @@ type links struct {
 	tenantDomains struct{ *domain.Service }
 
 	customers *customer.Service
+	invoices  *invoice.Service
 	journal   *journal.Journal
 	meters    *meters.Service
 	purchases *purchase.Service
@@ -52,7 +54,7 @@ func (l *links) connect(d *domains) {
 	l.accounts.Service, l.impersonation.Service, l.reporter.Reporter = d.accounts, d.impersonation, d.reporter
 	l.subscriptions.Service, l.team.Service = d.subscriptions, d.team
 	l.sso.Service, l.tenantDomains.Service = d.sso, d.tenantDomains
-	l.customers, l.journal, l.meters, l.purchases = d.customers, d.journal, d.meters, d.purchases
+	l.customers, l.invoices, l.journal, l.meters, l.purchases = d.customers, d.invoices, d.journal, d.meters, d.purchases
 	l.requests = d.requestLog
 	l.retention, l.tenants, l.usage = d.retention, d.tenants, d.usage
 }
@@ -94,6 +96,9 @@ func (l *links) Purge(ctx context.Context, tenantID uuid.UUID) error {
 		return err
 	}
 	if err := l.requests.Purge(ctx, tenantID); err != nil {
+		return err
+	}
+	if err := l.invoices.ForgetCopies(ctx, tenantID); err != nil {
 		return err
 	}
 	return l.retention.PurgeTenant(ctx, tenantID)

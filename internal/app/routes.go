@@ -35,6 +35,7 @@ func (svc *service) routes() []rest.Route {
 		svc.subscriptionRoutes(members),
 		svc.usageRoutes(members),
 		svc.invoiceRoutes(),
+		svc.acrossRoutes(),
 		svc.platformRoutes(),
 	)
 }

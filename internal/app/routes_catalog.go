@@ -22,7 +22,7 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		packed  = rest.Exists(packs.Exists)
 		codes   = discount.NewHTTP(svc.discounts, svc.publicURL)
 		coded   = rest.Exists(codes.Exists)
-		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
+		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL, nil)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Handle(plans.Products)),

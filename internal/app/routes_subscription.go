@@ -16,7 +16,7 @@ import (
 // subscriptionRoutes returns the routes of subscriptions.
 func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	var (
-		subscriptions = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
+		subscriptions = subscription.NewHTTP(svc.subscriptions, svc.publicURL, nil)
 		customers     = customer.NewHTTP(svc.customers)
 		entitlements  = entitlement.NewHTTP(svc.entitlements)
 		purchases     = purchase.NewHTTP(svc.purchases)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -31,7 +32,7 @@ func (svc *service) onboardingRoutes(accounts *account.HTTP) []rest.Route {
 func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 	var (
 		tenants      = tenant.NewHTTP(svc.tenants)
-		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL)
+		adminTenants = tenant.NewAdminHTTP(svc.tenants, svc.publicURL, currency.Decimals(svc.db))
 		provisioned  = onboarding.NewAdminHTTP(svc.onboarding, adminTenants)
 		created      = rest.Status(http.StatusCreated)
 	)

@@ -27,7 +27,7 @@ func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
 		inTenant    = rest.Exists(members.AdminTenantExists)
-		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL).Exists)
+		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL, nil).Exists)
 	)
 	return []rest.Route{
 		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record a usage event", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
@@ -70,9 +70,9 @@ func readingPurchases[I, O any](svc *service, handle func(context.Context, *I) (
 
 // invoiceRoutes returns the routes of invoices.
 func (svc *service) invoiceRoutes() []rest.Route {
-	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
+	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL, nil)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
-	notes := creditnote.NewHTTP(svc.creditNotes, svc.publicURL)
+	notes := creditnote.NewHTTP(svc.creditNotes, svc.publicURL, nil)
 	creditNotes := adminTenantPath + "/invoices/{invoice}/credit-notes"
 	return []rest.Route{
 		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices", rest.Tenant, "", "default", "List invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),

@@ -84,7 +84,9 @@ func (svc *service) background(ctx context.Context) ([]func(context.Context) err
 			return nil, err
 		}
 	}
-	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.hooks.Run, svc.requestLog.Run}
+	work := []func(context.Context) error{
+		svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.tenants.Run, svc.hooks.Run, svc.requestLog.Run,
+	}
 	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
 	return append(work, figures...), err
 }

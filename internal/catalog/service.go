@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -32,7 +33,7 @@ type Service struct {
 
 // New returns a Service.
 func New(d Deps) *Service {
-	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, jobs: d.Jobs, audit: d.Audit, store: store{conn: d.DB.Conn}}
+	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, jobs: d.Jobs, audit: d.Audit, store: store{conn: d.DB.Conn, words: search.NewIndex(d.DB)}}
 	s.cache = newCache(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
 	return s
 }

@@ -10,13 +10,15 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // store runs the catalog's queries in the transaction of the context, or else directly on the
 // database. Methods that read a single record return ErrNotFound if it does not exist.
 type store struct {
-	conn func(ctx context.Context) sqldb.DBTX
+	conn  func(ctx context.Context) sqldb.DBTX
+	words search.Index
 }
 
 func (s store) q(ctx context.Context) *catalogsql.Queries { return catalogsql.New(s.conn(ctx)) }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -179,24 +181,39 @@ func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
 }
 
 func (s store) insertPlan(ctx context.Context, p Plan) error {
-	return sqldb.Wrap(s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
+	err := s.q(ctx).InsertPlan(ctx, catalogsql.InsertPlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,
 		IsActive: p.IsActive, IsDefault: p.IsDefault, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
-	}), "insert plan")
+	})
+	if err != nil {
+		return sqldb.Wrap(err, "insert plan")
+	}
+	return s.putWords(ctx, p)
+}
+
+// putWords stores the words by which a plan is found.
+func (s store) putWords(ctx context.Context, p Plan) error {
+	return s.words.Put(ctx, search.Object{
+		Kind: search.Plan, ID: p.ID, Texts: slices.Collect(maps.Values(p.Name)), Wholes: []string{p.Slug},
+	})
 }
 
 // savePlan updates a plan without its prices and entitlements.
 func (s store) savePlan(ctx context.Context, p Plan) error {
-	return sqldb.Wrap(s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
+	err := s.q(ctx).SavePlan(ctx, catalogsql.SavePlanParams{
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.Column(), Description: p.Description.Column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
 		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,
 		IsActive: p.IsActive, IsDefault: p.IsDefault, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
-	}), "save plan")
+	})
+	if err != nil {
+		return sqldb.Wrap(err, "save plan")
+	}
+	return s.putWords(ctx, p)
 }
 
 // lockPlan locks the row of a plan that is not deleted, and returns the plan.

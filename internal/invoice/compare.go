@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 )
@@ -80,7 +79,11 @@ func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references
 	if err != nil {
 		return err
 	}
-	inv := fromProvider(c.tenantID, in, refs, i18n.Default)
+	locale, err := c.locale(ctx, c.tenantID)
+	if err != nil {
+		return err
+	}
+	inv := fromProvider(c.tenantID, in, refs, locale)
 	return c.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := c.deps.Tenants.Lock(ctx, c.tenantID); err != nil {
 			return err
@@ -88,7 +91,11 @@ func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references
 		if err := c.store.storeIDs(ctx, inv); err != nil {
 			return err
 		}
-		return c.deps.Payments.StoreState(ctx, c.tenantID, inv.ID, inv.IssueDate, state)
+		isCurrent, err := c.deps.Payments.StoreState(ctx, c.tenantID, inv.ID, inv.IssueDate, state)
+		if err != nil || !isCurrent {
+			return err
+		}
+		return c.store.putCopy(ctx, inv, in, c.deps.Issuing != nil)
 	})
 }
 

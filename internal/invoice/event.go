@@ -98,7 +98,7 @@ func (s *Service) storeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invo
 // deleteID deletes the stored ID of an invoice that no longer exists at the provider. It keeps
 // issued invoices.
 func (s *Service) deleteID(ctx context.Context, pspID string) error {
-	tenantID, _, err := s.store.find(ctx, pspID)
+	tenantID, id, err := s.store.find(ctx, pspID)
 	if errors.Is(err, errNotStored) {
 		return nil
 	}
@@ -107,6 +107,12 @@ func (s *Service) deleteID(ctx context.Context, pspID string) error {
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		if issued, err := s.store.isIssued(ctx, tenantID, pspID); err != nil || issued {
+			return err
+		}
+		if err := s.store.deleteCopy(ctx, Invoice{ID: id, TenantID: tenantID}); err != nil {
 			return err
 		}
 		return s.store.deleteID(ctx, tenantID, pspID)

@@ -11,17 +11,21 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // HTTP has the invoice handlers.
 type HTTP struct {
 	svc       *Service
 	publicURL string
+	decimals  sheet.Decimals
 }
 
 // NewHTTP returns the handlers. publicURL is the service's public base URL, without a trailing
 // slash.
-func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc, publicURL} }
+func NewHTTP(svc *Service, publicURL string, decimals sheet.Decimals) *HTTP {
+	return &HTTP{svc, publicURL, decimals}
+}
 
 // InvoiceList returns the filters and sort orders of the invoice list (rules: invoices#reading).
 func InvoiceList() page.Spec {

@@ -28,12 +28,17 @@ func (h *HTTP) AdminShow(ctx context.Context, in *adminInvoiceInput) (*rest.Data
 	if err != nil {
 		return nil, err
 	}
+	return rest.OK(adminView(inv)), nil
+}
+
+// adminView is view with the path of the PDF for platform admins.
+func adminView(inv Invoice) InvoiceView {
 	v := view(inv)
 	if v.PDFURL != nil {
 		url := "/api/v1/admin/tenants/" + inv.TenantID.String() + "/invoices/" + inv.ID.String() + "/pdf"
 		v.PDFURL = &url
 	}
-	return rest.OK(v), nil
+	return v
 }
 
 // AdminPDF handles GET /admin/tenants/{tenant}/invoices/{invoice}/pdf.

@@ -124,8 +124,18 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 		if inv.isRefused(in) {
 			return nil
 		}
-		if err := s.deps.Payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, state); err != nil || inv.Status == StatusDraft {
+		isCurrent, err := s.deps.Payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, state)
+		if err != nil {
 			return err
+		}
+		putCopy := func() error {
+			if !isCurrent {
+				return nil
+			}
+			return s.store.putCopy(ctx, inv, in, s.deps.Issuing != nil)
+		}
+		if inv.Status == StatusDraft {
+			return putCopy()
 		}
 		if inv, err = s.completeMarking(ctx, inv, in); err != nil {
 			return err
@@ -136,6 +146,9 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 				return err
 			}
 			inv.Refunded = one[0].Refunded
+			if err := putCopy(); err != nil {
+				return err
+			}
 			if err := s.enqueueMail(ctx, tenantID, inv.ID); err != nil {
 				return err
 			}
@@ -151,6 +164,9 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 			err = s.issue(ctx, t, inv, locale)
 		}
 		if err != nil {
+			return err
+		}
+		if err := putCopy(); err != nil {
 			return err
 		}
 		return s.publish(ctx, inv)

@@ -182,3 +182,42 @@ SELECT told FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
 -- name: SetTold :exec
 UPDATE psp_invoices SET told = $3 WHERE tenant_id = $1 AND psp_invoice_id = $2;
+
+-- name: Copy :one
+SELECT number_key, currency, total_cents, due_cents FROM invoice_copies WHERE id = $1;
+
+-- name: PutCopy :exec
+INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (id) DO UPDATE
+SET status = excluded.status, number_key = excluded.number_key, currency = excluded.currency, total_cents = excluded.total_cents,
+    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body;
+
+-- name: VoidCopy :exec
+UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE id = $1;
+
+-- name: DeleteCopy :exec
+DELETE FROM invoice_copies WHERE id = $1;
+
+-- name: AddToSums :exec
+INSERT INTO invoice_sums (tenant_id, currency, invoices, total_cents, due_cents) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, currency) DO UPDATE
+SET invoices = invoice_sums.invoices + excluded.invoices, total_cents = invoice_sums.total_cents + excluded.total_cents,
+    due_cents = invoice_sums.due_cents + excluded.due_cents;
+
+-- name: AllSums :many
+SELECT currency, sum(invoices)::bigint AS invoices, sum(total_cents)::bigint AS total_cents, sum(due_cents)::bigint AS due_cents
+FROM invoice_sums GROUP BY currency HAVING sum(invoices) > 0 ORDER BY currency;
+
+-- name: ForgetCopies :exec
+-- Keeps the copies of issued invoices, which must be retained.
+DELETE FROM invoice_copies
+WHERE invoice_copies.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = $1 AND i.id = invoice_copies.id);
+
+-- name: DeleteSums :exec
+DELETE FROM invoice_sums WHERE tenant_id = $1;
+
+-- name: SumCopies :exec
+INSERT INTO invoice_sums (tenant_id, currency, invoices, total_cents, due_cents)
+SELECT c.tenant_id, c.currency, count(*), sum(c.total_cents)::bigint, sum(c.due_cents)::bigint
+FROM invoice_copies c WHERE c.tenant_id = $1 GROUP BY c.tenant_id, c.currency;

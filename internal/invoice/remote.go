@@ -114,12 +114,12 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	if err := r.store.addStored(ctx, tenantID, invoices, raw); err != nil {
 		return nil, err
 	}
-	return invoices, r.storeIDs(ctx, tenantID, unknown, refs)
+	return invoices, r.storeIDs(ctx, tenantID, unknown, refs, locale)
 }
 
 // storeIDs stores the IDs, line sources and payment states of invoices. It locks the tenant first,
 // as an event handler does that stores the same ID concurrently. Otherwise the two could deadlock.
-func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
+func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references, locale string) error {
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.
 			return err
 		}
 		for i, in := range unknown {
-			inv := fromProvider(tenantID, in, refs, i18n.Default)
+			inv := fromProvider(tenantID, in, refs, locale)
 			if err := r.store.storeIDs(ctx, inv); err != nil {
 				return err
 			}
@@ -145,7 +145,14 @@ func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.
 			if inv.isRefused(in) {
 				continue
 			}
-			if err := r.payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, states[i]); err != nil {
+			isCurrent, err := r.payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, states[i])
+			if err != nil {
+				return err
+			}
+			if !isCurrent {
+				continue
+			}
+			if err := r.store.putCopy(ctx, inv, in, false); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package invoice
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -90,7 +91,9 @@ type Deps struct {
 	Attempts int
 	// Reminders are the days from the due date on which an unpaid invoice is mailed again.
 	Reminders []int
-	Log       *slog.Logger
+	// TimeZone is the seller's time zone, which decides what is overdue. Nil means UTC.
+	TimeZone *time.Location
+	Log      *slog.Logger
 }
 
 // source is the source of invoices.
@@ -120,6 +123,16 @@ func NewService(d Deps) *Service {
 	}
 	s.source = local{s.store}
 	return s
+}
+
+// ForgetCopies deletes the copies of the provider's invoices of a tenant whose data is purged.
+func (s *Service) ForgetCopies(ctx context.Context, tenantID uuid.UUID) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
+			return err
+		}
+		return s.store.forgetCopies(ctx, tenantID)
+	})
 }
 
 // Get returns an invoice of a tenant, or a 404 error.

@@ -48,6 +48,9 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 				return err // an event has already changed the status
 			}
 		}
+		if err := s.store.voidCopy(ctx, after); err != nil {
+			return err
+		}
 		if before.Status != StatusDraft {
 			if err := s.publish(ctx, after); err != nil {
 				return err

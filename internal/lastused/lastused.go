@@ -22,6 +22,9 @@ type Recorder struct {
 
 	mu sync.Mutex
 	at map[uuid.UUID]time.Time
+	// recent has the objects that AddRecent has recorded since the time since.
+	recent map[uuid.UUID]struct{}
+	since  time.Time
 }
 
 // New returns a Recorder. It calls store, outside of a transaction, for each last-used time.
@@ -41,6 +44,25 @@ func (r *Recorder) Add(id uuid.UUID, last *time.Time, now time.Time) {
 		r.at = map[uuid.UUID]time.Time{}
 	}
 	r.at[id] = minute
+}
+
+// recentFor is how long AddRecent does not record an object again.
+const recentFor = 4 * time.Minute
+
+// AddRecent records that the object id is used now, for an object whose stored last-used time is not
+// known. This process records it at most once in recentFor, so the stored time is exact to five
+// minutes.
+func (r *Recorder) AddRecent(id uuid.UUID, now time.Time) {
+	r.mu.Lock()
+	if since := now.Sub(r.since); r.recent == nil || since >= recentFor || since < 0 {
+		r.recent, r.since = map[uuid.UUID]struct{}{}, now
+	}
+	_, isKnown := r.recent[id]
+	r.recent[id] = struct{}{}
+	r.mu.Unlock()
+	if !isKnown {
+		r.Add(id, nil, now)
+	}
 }
 
 // takePending returns and clears the pending times.

@@ -23,6 +23,10 @@ type Scanner interface {
 func Fetch[T any](
 	ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error),
 ) (items []T, total int64, err error) {
+	if q.export != nil {
+		items, err = fetchPart(ctx, conn, q, sel, scan)
+		return items, 0, err
+	}
 	if sel.Count != nil {
 		total, err = sel.Count(ctx)
 	} else {

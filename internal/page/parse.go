@@ -20,10 +20,12 @@ type Query struct {
 	orders        []order
 	includes      map[string]bool
 	values        url.Values // original values, for the links
+	csv, bom      bool
+	export        *export // nil unless the query is part of an export
 }
 
 // condition is a filter with its value, whose type depends on the kind of filter: string, bool,
-// int64, uuid.UUID or time.Time.
+// int64, uuid.UUID, time.Time or []string.
 type condition struct {
 	path   string // such as "filter.action"
 	filter Filter
@@ -31,8 +33,9 @@ type condition struct {
 }
 
 type order struct {
-	expr string
-	desc bool
+	expr     string
+	desc     bool
+	nullable bool
 }
 
 // Includes reports whether an include was requested, alone or as part of a nested one.
@@ -74,11 +77,46 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
 		q.add(s.Params[name], lastValue(query, name), name, &broken)
 	}
+	if s.CSV {
+		q.readFormat(query, &broken)
+	}
 	if err := broken.Err(); err != nil {
 		return Query{}, err
 	}
 	return q, nil
 }
+
+// Formats are the values of the parameter format.
+func Formats() []string { return []string{"json", "csv"} }
+
+// readFormat parses format and bom.
+func (q *Query) readFormat(query url.Values, broken *fault.Fields) {
+	format := Filter{Kind: Enum, Values: Formats()}
+	bom := Filter{Kind: Bool}
+	for _, p := range []struct {
+		name   string
+		filter Filter
+		store  func(value any)
+	}{
+		{"format", format, func(v any) { q.csv = v == "csv" }},
+		{"bom", bom, func(v any) { q.bom = v.(bool) }},
+	} {
+		text := lastValue(query, p.name)
+		if text == "" {
+			continue
+		}
+		value, problem := p.filter.read(text)
+		if problem != nil {
+			problem.Path = p.name
+			*broken = append(*broken, *problem)
+			continue
+		}
+		p.store(value)
+	}
+}
+
+// CSV reports whether the list was requested as a CSV file, and whether with a byte order mark.
+func (q Query) CSV() (asked, bom bool) { return q.csv, q.bom }
 
 // add adds a condition for the text of a filter, unless the text is empty. If the text is invalid,
 // add adds the field path to broken.
@@ -119,7 +157,7 @@ func (s Spec) parseSort(query url.Values) ([]order, error) {
 		return nil, err
 	}
 	for _, name := range asked {
-		if _, ok := s.Sorts[strings.TrimPrefix(name, "-")]; !ok {
+		if s.columns(strings.TrimPrefix(name, "-")) == nil {
 			return nil, notAllowedError("error.sort_not_allowed", name)
 		}
 	}
@@ -130,13 +168,15 @@ func (s Spec) parseSort(query url.Values) ([]order, error) {
 	desc := false
 	for _, name := range asked {
 		field := strings.TrimPrefix(name, "-")
-		expr, ok := s.Sorts[field]
-		if !ok {
+		columns := s.columns(field)
+		if columns == nil {
 			return nil, fmt.Errorf("page: the default sort %q is not among the sorts", field)
 		}
 		desc = field != name
-		if !slices.ContainsFunc(orders, func(o order) bool { return o.expr == expr }) {
-			orders = append(orders, order{expr: expr, desc: desc})
+		for _, c := range columns {
+			if !slices.ContainsFunc(orders, func(o order) bool { return o.expr == c.Expr }) {
+				orders = append(orders, order{expr: c.Expr, desc: desc && !c.Ascending, nullable: c.Nullable})
+			}
 		}
 	}
 	if s.Tiebreak == "" {

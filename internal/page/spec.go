@@ -1,5 +1,10 @@
 package page
 
+import (
+	"maps"
+	"slices"
+)
+
 // Page sizes.
 const (
 	DefaultPerPage = 25
@@ -18,6 +23,8 @@ type Spec struct {
 	// Sorts maps sort names to expressions, which must not be null, because the databases sort
 	// nulls differently.
 	Sorts map[string]string
+	// SortColumns maps the names of further sorts to their columns.
+	SortColumns map[string][]SortColumn
 	// DefaultSort is the default order: one or more names of Sorts, separated by commas, each with
 	// a leading minus for descending order.
 	DefaultSort string
@@ -26,11 +33,38 @@ type Spec struct {
 	Tiebreak string
 	// Includes are the supported includes. "a.b" includes "a" too.
 	Includes []string
+	// CSV lists can be exported: format=csv returns all entries as a file, and bom=1 starts it with a
+	// byte order mark.
+	CSV bool
 	// PerPage is the default page size of the list; 0 means DefaultPerPage.
 	PerPage int64
 	// IsCursored means that the list has a cursor instead of page numbers. Its handler declares the
 	// parameters per_page and cursor.
 	IsCursored bool
+}
+
+// SortColumn is one column of a sort.
+type SortColumn struct {
+	Expr string
+	// Nullable columns sort nulls last in both directions.
+	Nullable bool
+	// Ascending columns ignore the direction of the sort.
+	Ascending bool
+}
+
+// SortNames returns the names of all sorts, in alphabetical order.
+func (s Spec) SortNames() []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(s.Sorts)), maps.Keys(s.SortColumns))
+	slices.Sort(names)
+	return names
+}
+
+// columns returns the columns of a sort, or nil if the list does not have it.
+func (s Spec) columns(name string) []SortColumn {
+	if expr, ok := s.Sorts[name]; ok {
+		return []SortColumn{{Expr: expr}}
+	}
+	return s.SortColumns[name]
 }
 
 // Kind is the comparison and the value type of a filter.
@@ -46,6 +80,11 @@ const (
 	Integer                  // equal to the integer
 	DateFrom                 // not before a datetime, or the start of a date in UTC
 	DateTo                   // not after a datetime, or the end of a date in UTC
+	DayFrom                  // not before the start of a date
+	DayTo                    // not after the end of a date
+	AnyOf                    // equal to one of several texts, separated by commas; each one of Values if there are any
+	Prefix                   // the text begins with this one, in any case; Exprs are in upper case and sorted by byte
+	Words                    // the words of a search, of which Condition builds the comparison
 )
 
 // Filter is one filter of a list.
@@ -55,4 +94,9 @@ type Filter struct {
 	Exprs []string
 	// Values are the valid values of an Enum.
 	Values []string
+	// Check returns the message of an invalid text of ExactMatch or AnyOf, or "". It can be nil.
+	Check func(text string) string
+	// Condition builds the comparison from the value, instead of Exprs. arg adds an argument and
+	// returns its placeholder.
+	Condition func(value any, arg func(any) string) string
 }

@@ -30,18 +30,23 @@ const maxOffset = 1 << 40
 
 // List returns the statement that selects the entries of the page.
 func (q Query) List(sel Select) Statement {
+	columns := sel.Columns + q.exportColumns()
 	if sel.Join == "" {
-		b := q.build("SELECT "+sel.Columns, sel)
+		b := q.build("SELECT "+columns, sel)
 		q.writePage(b)
 		return b.statement()
 	}
 	_, alias, _ := strings.Cut(sel.From, " ")
-	b := q.build("SELECT "+sel.Columns+" FROM (SELECT "+alias+".*", sel)
+	b := q.build("SELECT "+columns+" FROM (SELECT "+alias+".*", sel)
 	q.writePage(b)
 	b.text.WriteString(") " + alias + " " + sel.Join)
 	q.writeOrder(b)
 	return b.statement()
 }
+
+// PrefixEnd ends the range of the texts with a prefix: no text of the service contains the last code
+// point of Unicode.
+const PrefixEnd = "\U0010ffff"
 
 func (q Query) writeOrder(b *builder) {
 	b.text.WriteString(" ORDER BY ")
@@ -53,12 +58,26 @@ func (q Query) writeOrder(b *builder) {
 		if o.desc {
 			b.text.WriteString(" DESC")
 		}
+		if o.nullable {
+			b.text.WriteString(" NULLS LAST")
+		}
 	}
 }
 
 func (q Query) writePage(b *builder) {
 	q.writeOrder(b)
+	if q.export != nil {
+		b.text.WriteString(" LIMIT " + b.arg(exportPart))
+		return
+	}
 	b.text.WriteString(" LIMIT " + b.arg(q.perPage) + " OFFSET " + b.arg(q.offset()))
+}
+
+// Sum returns the statement that selects columns of the entries of all pages, such as sums, by group.
+func (q Query) Sum(sel Select, columns, group string) Statement {
+	b := q.build("SELECT "+columns, sel)
+	b.text.WriteString(" GROUP BY " + group + " ORDER BY " + group)
+	return b.statement()
 }
 
 // Count returns the statement that counts the entries of all pages.
@@ -82,8 +101,11 @@ func (q Query) build(head string, sel Select) *builder {
 		joiner = " AND "
 	}
 	for _, c := range q.conditions {
-		b.text.WriteString(joiner + "(" + strings.Join(b.comparisons(c), " OR ") + ")")
+		b.text.WriteString(joiner + "(" + b.condition(c) + ")")
 		joiner = " AND "
+	}
+	if after := q.after(b); after != "" {
+		b.text.WriteString(joiner + after)
 	}
 	return b
 }
@@ -102,15 +124,32 @@ func (b *builder) arg(value any) string {
 	return "$" + strconv.Itoa(len(b.args))
 }
 
+// condition returns the comparison of a condition.
+func (b *builder) condition(c condition) string {
+	if c.filter.Condition != nil {
+		return c.filter.Condition(c.value, b.arg)
+	}
+	return strings.Join(b.comparisons(c), " OR ")
+}
+
 // comparisons returns the comparison of each expression of a condition with its value.
 func (b *builder) comparisons(c condition) []string {
 	var compare func(expr string) string
 	switch c.filter.Kind {
 	case PartialMatch:
 		compare = b.contains(c.value.(string))
-	case DateFrom:
+	case AnyOf:
+		var places []string
+		for _, one := range c.value.([]string) {
+			places = append(places, b.arg(one))
+		}
+		compare = func(expr string) string { return expr + " IN (" + strings.Join(places, ", ") + ")" }
+	case Prefix:
+		from, to := b.arg(c.value), b.arg(c.value.(string)+PrefixEnd)
+		compare = func(expr string) string { return expr + " >= " + from + " AND " + expr + " < " + to }
+	case DateFrom, DayFrom:
 		compare = b.operator(">=", c.value)
-	case DateTo:
+	case DateTo, DayTo:
 		compare = b.operator("<=", c.value)
 	default:
 		compare = b.operator("=", c.value)

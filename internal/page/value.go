@@ -17,6 +17,33 @@ import (
 // maxText is the maximum length of a search text in characters. Names and slugs are not longer.
 const maxText = 255
 
+// minSearch is the minimum length of a search by words, in characters.
+const minSearch = 2
+
+// readSeveral parses texts that are separated by commas.
+func (f Filter) readSeveral(text string) (any, *fault.Field) {
+	var several []string
+	for one := range strings.SplitSeq(text, ",") {
+		one = strings.TrimSpace(one)
+		if len(f.Values) > 0 && !slices.Contains(f.Values, one) {
+			return nil, &fault.Field{Message: "validation.enum", Args: map[string]any{"values": strings.Join(f.Values, ", ")}}
+		}
+		if problem := f.checkText(one); problem != nil {
+			return nil, problem
+		}
+		if !slices.Contains(several, one) {
+			several = append(several, one)
+		}
+	}
+	if len(several) > maxSeveral {
+		return nil, &fault.Field{Message: "validation.max_items", Args: map[string]any{"max": maxSeveral}}
+	}
+	return several, nil
+}
+
+// maxSeveral is the maximum number of values of a filter.
+const maxSeveral = 100
+
 // read parses the text of a filter. If it is invalid, read returns the problem.
 func (f Filter) read(text string) (any, *fault.Field) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
@@ -54,12 +81,42 @@ func (f Filter) read(text string) (any, *fault.Field) {
 			return nil, &fault.Field{Message: "validation.datetime"}
 		}
 		return at, nil
-	default:
-		if utf8.RuneCountInString(text) > maxText {
+	case DayFrom, DayTo:
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil || day.Year() < 1 {
+			return nil, &fault.Field{Message: "validation.date"}
+		}
+		if f.Kind == DayTo {
+			day = day.Add(24*time.Hour - time.Microsecond)
+		}
+		return day, nil
+	case AnyOf:
+		return f.readSeveral(text)
+	case Prefix:
+		return strings.ToUpper(text), f.checkText(text)
+	case Words:
+		switch n := utf8.RuneCountInString(text); {
+		case n < minSearch:
+			return nil, &fault.Field{Message: "validation.min_length", Args: map[string]any{"min": minSearch}}
+		case n > maxText:
 			return nil, &fault.Field{Message: "validation.max_length", Args: map[string]any{"max": maxText}}
 		}
 		return text, nil
+	default:
+		return text, f.checkText(text)
 	}
+}
+
+func (f Filter) checkText(text string) *fault.Field {
+	if utf8.RuneCountInString(text) > maxText {
+		return &fault.Field{Message: "validation.max_length", Args: map[string]any{"max": maxText}}
+	}
+	if f.Check != nil {
+		if message := f.Check(text); message != "" {
+			return &fault.Field{Message: message}
+		}
+	}
+	return nil
 }
 
 // parseDate parses a datetime or a date. A date is its first microsecond in UTC, or its last if end

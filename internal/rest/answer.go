@@ -54,6 +54,7 @@ type Body[T any] struct {
 	Body T
 
 	maxAge time.Duration // see CacheFor
+	file   *Blob         // see File
 }
 
 // NewBody returns a response with v as the whole body.
@@ -77,7 +78,16 @@ func (p *Body[T]) CacheFor(maxAge time.Duration) *Body[T] {
 	return p
 }
 
-func (p *Body[T]) write(w http.ResponseWriter, _ *http.Request, status int) error {
+// Instead makes a file the response, in place of the body.
+func (p *Body[T]) Instead(file *Blob) *Body[T] {
+	p.file = file
+	return p
+}
+
+func (p *Body[T]) write(w http.ResponseWriter, r *http.Request, status int) error {
+	if p.file != nil {
+		return p.file.write(w, r, status)
+	}
 	if p.maxAge > 0 {
 		w.Header().Set("Cache-Control", publicFor(p.maxAge))
 	}

@@ -6,18 +6,22 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // HTTP has the handlers for subscriptions.
 type HTTP struct {
 	svc   *Service
 	admin string // absolute URL prefix of a tenant, for pagination links
+	// across is the absolute URL of the list across tenants, whose amounts are formatted with decimals.
+	across   string
+	decimals sheet.Decimals
 }
 
 // NewHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
 // slash.
-func NewHTTP(svc *Service, publicURL string) *HTTP {
-	return &HTTP{svc: svc, admin: publicURL + "/api/v1/admin/tenants/"}
+func NewHTTP(svc *Service, publicURL string, decimals sheet.Decimals) *HTTP {
+	return &HTTP{svc: svc, admin: publicURL + "/api/v1/admin/tenants/", across: publicURL + "/api/v1/admin/subscriptions", decimals: decimals}
 }
 
 // Show handles GET /subscription. It returns null if the tenant has no subscription.

@@ -7,11 +7,15 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/search"
 )
 
 // AdminEntry is a tenant in the admin API.
@@ -23,6 +27,12 @@ type AdminEntry struct {
 	Subscription Overview
 	// Roles are those that its members can have: the built-in ones, then its own.
 	Roles []RoleName
+	// Revenue is the monthly recurring revenue, or nil without a subscription that counts.
+	Revenue        *money.Money
+	TrialEndsAt    *time.Time // the end of a running trial
+	LastActivityAt *time.Time
+	// Open is what is left to pay of open invoices, by currency.
+	Open []money.Money
 }
 
 // RoleName is the ID and name of a role.
@@ -47,24 +57,87 @@ func statuses() []string {
 	}
 }
 
-// The filters by plan and status. A tenant has at most one subscription that has not ended, so min
-// selects its value.
+// Conditions on the subscriptions of a tenant (t), of which at most one has not ended.
 const (
-	current = `FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-		WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired')`
-	subscribedPlan = `SELECT min(p.slug) ` + current
-	// defaultPlan applies to tenants without a subscription that sets limits.
-	defaultPlan = `SELECT d.slug FROM plans d WHERE d.is_default AND d.deleted_at IS NULL AND NOT EXISTS (
+	isLive = `s.status NOT IN ('canceled', 'incomplete_expired')`
+	// noLive selects tenants whose subscriptions have all ended.
+	noLive = `NOT EXISTS (SELECT 1 FROM subscriptions s WHERE s.tenant_id = t.id AND ` + isLive + `)`
+	// setsNone selects tenants without a subscription that sets limits, to which the default plan
+	// applies.
+	setsNone = `NOT EXISTS (
 		SELECT 1 FROM subscriptions l
 		WHERE l.tenant_id = t.id AND l.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))`
-	currentStatus = `COALESCE((SELECT min(s.status) ` + current + `), '` + noStatus + `')`
 	// endedStatus is the status of the latest subscription of a tenant whose subscriptions have
 	// ended.
-	endedStatus = `SELECT e.status FROM subscriptions e
-		WHERE e.tenant_id = t.id AND e.status IN ('canceled', 'incomplete_expired') AND NOT EXISTS (
-			SELECT 1 FROM subscriptions s WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired'))
-		ORDER BY e.created_at DESC, e.id DESC LIMIT 1`
+	endedStatus = `(SELECT e.status FROM subscriptions e
+		WHERE e.tenant_id = t.id AND e.status IN ('canceled', 'incomplete_expired')
+		ORDER BY e.created_at DESC, e.id DESC LIMIT 1)`
 )
+
+// hasStatus is the condition of the status filter: a tenant's subscription has one of the statuses,
+// or, if all have ended, the latest one has.
+func hasStatus(value any, arg func(any) string) string {
+	var places []string
+	either := []string{}
+	for _, status := range value.([]string) {
+		if status == noStatus {
+			either = append(either, noLive)
+			continue
+		}
+		places = append(places, arg(status))
+	}
+	if len(places) > 0 {
+		in := " IN (" + strings.Join(places, ", ") + ")"
+		either = append(either,
+			`t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status`+in+` AND `+isLive+`)`,
+			`(t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status`+in+` AND s.status IN ('canceled', 'incomplete_expired')) AND `+
+				noLive+` AND `+endedStatus+in+`)`)
+	}
+	return strings.Join(either, " OR ")
+}
+
+// hasPlan is the condition of the plan filter: the plan of a tenant's subscription, or the default
+// plan.
+func hasPlan(value any, arg func(any) string) string {
+	var places []string
+	for _, slug := range value.([]string) {
+		places = append(places, arg(slug))
+	}
+	in := " IN (" + strings.Join(places, ", ") + ")"
+	return `t.id IN (SELECT s.tenant_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id WHERE p.slug` + in + ` AND ` + isLive + `)
+		OR (EXISTS (SELECT 1 FROM plans d WHERE d.is_default AND d.deleted_at IS NULL AND d.slug` + in + `) AND ` + setsNone + `)`
+}
+
+// trialEndsBefore is the condition for running trials.
+func trialEndsBefore(value any, arg func(any) string) string {
+	return `t.id IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status = 'trialing' AND s.trial_ends_at <= ` + arg(value) + `)`
+}
+
+// hasOpenAmount is the condition for tenants that owe an amount, or do not.
+func hasOpenAmount(value any, _ func(any) string) string {
+	condition := `t.id IN (SELECT i.tenant_id FROM invoice_sums i WHERE i.due_cents > 0)`
+	if value == false {
+		return "NOT " + condition
+	}
+	return condition
+}
+
+// byRevenue are the columns of the sort by monthly recurring revenue: the currency, and the amount
+// in it. An order by the amount in the base currency replaces them.
+func byRevenue() []page.SortColumn {
+	const counts = ` FROM subscriptions r WHERE r.tenant_id = t.id AND r.journaled_active)`
+	return []page.SortColumn{
+		{Expr: "(SELECT min(r.currency)" + counts, Nullable: true, Ascending: true},
+		{Expr: "(SELECT min(r.journaled_amount)" + counts, Nullable: true},
+	}
+}
+
+func checkCountry(text string) string {
+	if len(text) == 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return ""
+	}
+	return "validation.country"
+}
 
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
 // (rules: tenant#administration).
@@ -79,12 +152,21 @@ func AdminTenantList(locale string) page.Spec {
 			"created_after":  {Kind: page.DateFrom, Exprs: []string{"t.created_at"}},
 			"created_before": {Kind: page.DateTo, Exprs: []string{"t.created_at"}},
 			"external_id":    {Kind: page.ExactMatch, Exprs: []string{"t.external_id"}},
-			"plan":           {Kind: page.ExactMatch, Exprs: []string{subscribedPlan, defaultPlan}},
-			"status":         {Kind: page.Enum, Exprs: []string{currentStatus, endedStatus}, Values: statuses()},
+			"plan":           {Kind: page.AnyOf, Condition: hasPlan},
+			"status":         {Kind: page.AnyOf, Condition: hasStatus, Values: statuses()},
+
+			"search":            search.Tenants(),
+			"country":           {Kind: page.ExactMatch, Exprs: []string{"t.country"}, Check: checkCountry},
+			"trial_ends_before": {Kind: page.DateTo, Condition: trialEndsBefore},
+			"open_amount":       {Kind: page.Bool, Condition: hasOpenAmount},
 		},
-		Sorts:       map[string]string{"created_at": "t.created_at", "name": byName},
+		Sorts: map[string]string{"created_at": "t.created_at", "name": byName},
+		SortColumns: map[string][]page.SortColumn{
+			"mrr": byRevenue(), "last_activity_at": {{Expr: "t.last_activity_at", Nullable: true}},
+		},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
+		CSV:         true,
 	}
 }
 
@@ -146,6 +228,9 @@ func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	}
 	builtIn, own, err := s.store.roles(ctx, ids)
 	if err != nil {
+		return err
+	}
+	if err := s.store.addFigures(ctx, entries); err != nil {
 		return err
 	}
 	names := i18n.NewCollator(i18n.Locale(ctx))

@@ -10,9 +10,11 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // AdminTenantOwner is the owner in the tenant resource of the admin API.
@@ -47,6 +49,10 @@ type AdminTenant struct {
 	CreatedAt             shape.Time        `json:"created_at"`
 	DeletedAt             *shape.Time       `json:"deleted_at,omitempty" doc:"Time of deletion, in UTC. Absent if the tenant is not deleted. A deleted tenant can be restored until its data is purged."`
 	Roles                 []RoleName        `json:"roles"`
+	MRR                   *money.Money      `json:"mrr" doc:"Monthly recurring revenue. Null without a subscription that counts."`
+	LastActivityAt        *shape.Time       `json:"last_activity_at" doc:"Last request of a member or an API key of the tenant, exact to five minutes. Null before the first one."`
+	TrialEndsAt           *shape.Time       `json:"trial_ends_at" doc:"End of the running trial. Null without one."`
+	OpenAmount            []money.Money     `json:"open_amount" doc:"Amount left to pay of open invoices, by currency."`
 }
 
 func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
@@ -57,6 +63,7 @@ func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
 		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt),
 		DeletedAt: shape.TP(e.DeletedAt), Roles: e.Roles,
+		MRR: e.Revenue, LastActivityAt: shape.TP(e.LastActivityAt), TrialEndsAt: shape.TP(e.TrialEndsAt), OpenAmount: append([]money.Money{}, e.Open...),
 	}
 	v.SubscriptionStatus, v.PlanName = e.Subscription.StatusAndPlan(i18n.Locale(ctx))
 	return v
@@ -66,12 +73,13 @@ func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 type AdminHTTP struct {
 	svc       *Service
 	publicURL string
+	decimals  sheet.Decimals
 }
 
 // NewAdminHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
 // slash.
-func NewAdminHTTP(svc *Service, publicURL string) *AdminHTTP {
-	return &AdminHTTP{svc: svc, publicURL: publicURL}
+func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals) *AdminHTTP {
+	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals}
 }
 
 type adminListInput struct {
@@ -85,15 +93,15 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[pa
 	if err != nil {
 		return nil, err
 	}
-	entries, total, err := h.svc.AdminList(ctx, q, in.Deleted)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]AdminTenant, len(entries))
-	for i, e := range entries {
-		views[i] = adminTenant(ctx, e)
-	}
-	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/tenants", views, total)), nil
+	list := sheet.List[AdminTenant]{Name: "tenants", Decimals: h.decimals, Read: func(ctx context.Context, q page.Query) ([]AdminTenant, int64, error) {
+		entries, total, err := h.svc.AdminList(ctx, q, in.Deleted)
+		views := make([]AdminTenant, len(entries))
+		for i, e := range entries {
+			views[i] = adminTenant(ctx, e)
+		}
+		return views, total, err
+	}}
+	return sheet.Page(ctx, list, q, h.publicURL+"/api/v1/admin/tenants")
 }
 
 type adminInput struct {

@@ -36,6 +36,9 @@ SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $
     external_id = $20, metadata = $21, owner_assigned = $22, require_mfa_from = $23
 WHERE id = $1;
 
+-- name: MarkActive :exec
+UPDATE tenants SET last_activity_at = $2 WHERE id = $1 AND (last_activity_at IS NULL OR last_activity_at < $2);
+
 -- name: Members :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM memberships m

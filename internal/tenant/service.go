@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/lastused"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/vat"
@@ -103,16 +104,24 @@ type Service struct {
 	deps        Deps
 	store       store
 	memberships *querycache.Cache[int64, []account.Membership] // keyed by user
+	activity    *lastused.Recorder
 }
 
 // NewService returns a Service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
+	s.activity = lastused.New(s.store.markActive, nil)
 	s.memberships = querycache.New(querycache.Config[int64, []account.Membership]{
 		DB: d.DB, Tables: membershipTables(), Load: s.loadMemberships,
 	})
 	return s
 }
+
+// MarkActive records an authenticated request of a member or of an API key of a tenant.
+func (s *Service) MarkActive(tenantID uuid.UUID) { s.activity.AddRecent(tenantID, s.deps.Clock.Now()) }
+
+// Run stores the last activity of tenants until ctx is done.
+func (s *Service) Run(ctx context.Context) error { return s.activity.Run(ctx) }
 
 // slugTries is the maximum number of attempts to find a free slug. From the second attempt, the
 // slug has a random suffix, so a third attempt is almost never needed.

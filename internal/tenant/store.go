@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
 )
@@ -44,7 +45,19 @@ func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, sqldb.Wrap(err, "insert tenant")
+	if err != nil {
+		return false, sqldb.Wrap(err, "insert tenant")
+	}
+	return true, s.putWords(ctx, t)
+}
+
+// putWords stores the words by which a tenant is found.
+func (s store) putWords(ctx context.Context, t Tenant) error {
+	o := search.Object{Kind: search.Tenant, ID: t.ID, Texts: []string{t.Name}, Wholes: []string{t.Slug}}
+	if t.ExternalID != nil {
+		o.Wholes = append(o.Wholes, *t.ExternalID)
+	}
+	return search.NewIndex(s.db).Put(ctx, o)
 }
 
 // insertMember reports whether the user was added. It returns false if the user already belongs to
@@ -101,7 +114,10 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
 		ExternalID: t.ExternalID, Metadata: t.Metadata, OwnerAssigned: t.OwnerAssigned, RequireMfaFrom: t.FactorFrom,
 	})
-	return sqldb.Wrap(err, "update tenant")
+	if err != nil {
+		return sqldb.Wrap(err, "update tenant")
+	}
+	return s.putWords(ctx, t)
 }
 
 // listLapsedVAT returns up to n tenants whose VAT number has an unknown status and was last valid
@@ -111,7 +127,16 @@ func (s store) listLapsedVAT(ctx context.Context, before time.Time, n int32) ([]
 	return ids, sqldb.Wrap(err, "list lapsed VAT numbers")
 }
 
+// markActive stores the last activity of a tenant.
+func (s store) markActive(ctx context.Context, id uuid.UUID, at time.Time) error {
+	err := s.q(ctx).MarkActive(ctx, tenantsql.MarkActiveParams{ID: id, LastActivityAt: &at})
+	return sqldb.Wrap(err, "store last activity of tenant")
+}
+
 func (s store) delete(ctx context.Context, id uuid.UUID) error {
+	if err := search.NewIndex(s.db).RemoveTenant(ctx, id); err != nil {
+		return err
+	}
 	return sqldb.Wrap(s.q(ctx).DeleteTenant(ctx, id), "delete tenant")
 }
 

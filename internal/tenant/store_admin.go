@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -16,7 +17,7 @@ import (
 // of tenants.
 func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([]AdminEntry, int64, error) {
 	only.Columns = `t.id, t.name, t.slug, t.external_id, t.metadata, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
-		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email, o.external_id,
+		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, t.last_activity_at, o.id, o.name, o.email, o.external_id,
 		(SELECT count(*) FROM memberships c WHERE c.tenant_id = t.id)`
 	only.From = `tenants t`
 	only.Join = `LEFT JOIN users o ON o.id = (
@@ -34,7 +35,7 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 		)
 		b := &e.Billing
 		err := row.Scan(&e.ID, &e.Name, &e.Slug, &e.ExternalID, &e.Metadata, &e.Settings, &e.PreferredCurrency, &b.LegalName, &b.Address, &b.City, &b.PostalCode,
-			&b.Country, &b.VATNumber, &e.VAT.Status, &e.VAT.Name, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &ownerID, &name, &email, &external, &e.MemberCount)
+			&b.Country, &b.VATNumber, &e.VAT.Status, &e.VAT.Name, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &e.LastActivityAt, &ownerID, &name, &email, &external, &e.MemberCount)
 		if ownerID != nil {
 			e.Owner = &AdminTenantOwner{ID: *ownerID, Name: *name, Email: *email, ExternalID: external}
 		}
@@ -42,6 +43,49 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 		return e, err
 	})
 	return entries, total, sqldb.Wrap(err, "list tenants")
+}
+
+// addFigures adds the recurring revenue, the end of the trial and the open amounts.
+func (s store) addFigures(ctx context.Context, entries []AdminEntry) error {
+	ids, at := make([]uuid.UUID, len(entries)), map[uuid.UUID]*AdminEntry{}
+	for i := range entries {
+		ids[i], at[entries[i].ID] = entries[i].ID, &entries[i]
+	}
+	among, args := sqldb.InCondition(s.db, 1, "uuid", ids)
+	return s.db.QueryAll(ctx, sqldb.Query{
+		Doing: "read revenue of tenants",
+		Text: `SELECT s.tenant_id, s.currency, s.journaled_amount, s.journaled_active, CASE WHEN s.status = 'trialing' THEN s.trial_ends_at END
+FROM subscriptions s WHERE s.tenant_id ` + among + ` AND ` + isLive,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var (
+				id       uuid.UUID
+				amount   money.Money
+				isActive bool
+				trial    *time.Time
+			)
+			err := scan(&id, &amount.Currency, &amount.AmountCents, &isActive, &trial)
+			if e := at[id]; e != nil {
+				if e.TrialEndsAt = trial; isActive {
+					e.Revenue = &amount
+				}
+			}
+			return err
+		},
+	}, sqldb.Query{
+		Doing: "read open amounts of tenants",
+		Text:  `SELECT i.tenant_id, i.currency, i.due_cents FROM invoice_sums i WHERE i.tenant_id ` + among + ` AND i.due_cents > 0 ORDER BY i.currency`,
+		Args:  args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var amount money.Money
+			err := scan(&id, &amount.Currency, &amount.AmountCents)
+			if e := at[id]; e != nil {
+				e.Open = append(e.Open, amount)
+			}
+			return err
+		},
+	})
 }
 
 // countLive returns the number of tenants that are not deleted.

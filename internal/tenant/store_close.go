@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
 )
@@ -64,6 +65,9 @@ func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) 
 		if err := remove(ctx, id); err != nil {
 			return sqldb.Wrap(err, "empty tenant")
 		}
+	}
+	if err := search.NewIndex(s.db).RemoveTenant(ctx, id); err != nil {
+		return err
 	}
 	err := q.EmptyTenant(ctx, tenantsql.EmptyTenantParams{ID: id, Slug: id.String(), PurgedAt: &now})
 	return sqldb.Wrap(err, "empty tenant")

@@ -18,6 +18,22 @@ const (
 	grace = time.Minute
 )
 
+// AcrossList returns the filters and sort orders of the list of deliveries to all endpoints.
+func AcrossList() page.Spec {
+	spec := DeliveryList()
+	status, types := spec.Params["status"], spec.Params["type"]
+	status.Kind, types.Kind = page.AnyOf, page.AnyOf
+	spec.Params, spec.CSV = nil, true
+	spec.Filters = map[string]page.Filter{
+		"status": status, "type": types,
+		"tenant": {Kind: page.UUID, Condition: func(value any, arg func(any) string) string {
+			return "d.endpoint_id IN (SELECT o.id FROM webhook_endpoints o WHERE o.tenant_id = " + arg(value) + ")"
+		}},
+		"endpoint": {Kind: page.UUID, Exprs: []string{"d.endpoint_id"}},
+	}
+	return spec
+}
+
 // DeliveryList returns the filters and sort orders of the delivery list.
 func DeliveryList() page.Spec {
 	types := make([]string, 0, len(hook.Types()))

@@ -17,6 +17,8 @@ type HTTP struct {
 	// returns the absolute URL of these endpoints.
 	owner func(ctx context.Context) *uuid.UUID
 	base  func(ctx context.Context) string
+	// across is the absolute URL of the list of deliveries to all endpoints.
+	across string
 }
 
 // NewHTTP returns the handlers for the endpoints of the caller's tenant. publicURL, without a
@@ -40,6 +42,8 @@ func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
 		svc:   svc,
 		owner: func(context.Context) *uuid.UUID { return nil },
 		base:  func(context.Context) string { return publicURL + "/api/v1/admin/webhook-endpoints/" },
+
+		across: publicURL + "/api/v1/admin/webhook-deliveries",
 	}
 }
 

@@ -742,6 +742,20 @@ func (q *Queries) MarkIdentityUsed(ctx context.Context, arg MarkIdentityUsedPara
 	return err
 }
 
+const markLogin = `-- name: MarkLogin :exec
+UPDATE users SET last_login_at = $2 WHERE id = $1
+`
+
+type MarkLoginParams struct {
+	ID          int64
+	LastLoginAt *time.Time
+}
+
+func (q *Queries) MarkLogin(ctx context.Context, arg MarkLoginParams) error {
+	_, err := q.db.ExecContext(ctx, markLogin, arg.ID, arg.LastLoginAt)
+	return err
+}
+
 const moveExpiry = `-- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL
 `
@@ -898,8 +912,8 @@ func (q *Queries) RemovePassword(ctx context.Context, arg RemovePasswordParams) 
 	return err
 }
 
-const renameUser = `-- name: RenameUser :exec
-UPDATE users SET name = $2, updated_at = $3 WHERE id = $1
+const renameUser = `-- name: RenameUser :one
+UPDATE users SET name = $2, updated_at = $3 WHERE id = $1 RETURNING email
 `
 
 type RenameUserParams struct {
@@ -908,9 +922,11 @@ type RenameUserParams struct {
 	UpdatedAt time.Time
 }
 
-func (q *Queries) RenameUser(ctx context.Context, arg RenameUserParams) error {
-	_, err := q.db.ExecContext(ctx, renameUser, arg.ID, arg.Name, arg.UpdatedAt)
-	return err
+func (q *Queries) RenameUser(ctx context.Context, arg RenameUserParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, renameUser, arg.ID, arg.Name, arg.UpdatedAt)
+	var email string
+	err := row.Scan(&email)
+	return email, err
 }
 
 const renewSession = `-- name: RenewSession :one

@@ -32,9 +32,10 @@ DELETE FROM email_verifications WHERE expires_at <= sqlc.arg(now);
 -- name: EmailTaken :one
 SELECT count(*) FROM users WHERE email = $1;
 
--- name: ChangeEmail :execrows
+-- name: ChangeEmail :one
 UPDATE users SET email = sqlc.arg(email), email_verified_at = sqlc.arg(now), updated_at = sqlc.arg(now)
-WHERE users.id = $1 AND NOT EXISTS (SELECT 1 FROM users o WHERE o.email = sqlc.arg(email));
+WHERE users.id = $1 AND NOT EXISTS (SELECT 1 FROM users o WHERE o.email = sqlc.arg(email))
+RETURNING name;
 
 -- name: DeleteCredentials :exec
 DELETE FROM credentials WHERE user_id = $1;
@@ -63,7 +64,7 @@ DELETE FROM wrong_passwords WHERE email_hash = $1;
 
 -- name: EmptyUser :exec
 UPDATE users
-SET name = '', email = sqlc.arg(email), password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
+SET name = '', name_key = '', name_key_es = '', last_login_at = NULL, email = sqlc.arg(email), password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
     platform_permissions = NULL, locale = NULL, external_id = NULL, deleted_at = $2, updated_at = sqlc.arg(now)
 WHERE id = $1;
 

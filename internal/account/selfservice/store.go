@@ -6,6 +6,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/selfservice/selfservicesql"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -17,7 +18,10 @@ func (s store) q(ctx context.Context) *selfservicesql.Queries {
 
 func (s store) changeProfile(ctx context.Context, user account.User, now time.Time) error {
 	err := s.q(ctx).ChangeProfile(ctx, selfservicesql.ChangeProfileParams{ID: user.ID, Name: user.Name, Locale: user.Locale, UpdatedAt: now})
-	return sqldb.Wrap(err, "change profile")
+	if err != nil {
+		return sqldb.Wrap(err, "change profile")
+	}
+	return search.NewIndex(s.db).PutUser(ctx, user.ID, user.Name, user.Email)
 }
 
 // credentials returns the unrevoked credentials of a user, including expired ones of families that
@@ -80,9 +84,9 @@ func (s store) deleteExpiredVerifications(ctx context.Context, now time.Time) er
 
 // changeEmail sets a new, verified email. It returns errToken if an account uses the email.
 func (s store) changeEmail(ctx context.Context, userID int64, email string, now time.Time) error {
-	n, err := s.q(ctx).ChangeEmail(ctx, selfservicesql.ChangeEmailParams{ID: userID, Email: email, Now: &now})
-	if err == nil && n == 0 {
-		return errToken
+	name, err := s.q(ctx).ChangeEmail(ctx, selfservicesql.ChangeEmailParams{ID: userID, Email: email, Now: &now})
+	if err != nil {
+		return sqldb.WrapAbsent(err, "change email", errToken)
 	}
-	return sqldb.Wrap(err, "change email")
+	return search.NewIndex(s.db).PutUser(ctx, userID, name, email)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/selfservice/selfservicesql"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -30,6 +31,7 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 		func() error { return q.DeleteInvitationsTo(ctx, user.Email) },
 		func() error { return q.DeleteGuesses(ctx, account.HashSecret(user.Email)) },
 		func() error { return q.DeleteDevices(ctx, user.ID) },
+		func() error { return search.NewIndex(s.db).RemoveUser(ctx, user.ID) },
 		func() error {
 			return q.EmptyUser(ctx, selfservicesql.EmptyUserParams{
 				ID: user.ID, Email: "deleted:" + strconv.FormatInt(user.ID, 10), DeletedAt: &now, Now: now,

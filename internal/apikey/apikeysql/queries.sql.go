@@ -169,8 +169,8 @@ func (q *Queries) MarkKeyUsed(ctx context.Context, arg MarkKeyUsedParams) error 
 	return err
 }
 
-const renameKey = `-- name: RenameKey :exec
-UPDATE api_keys SET name = $2 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $3::uuid
+const renameKey = `-- name: RenameKey :one
+UPDATE api_keys SET name = $2 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $3::uuid RETURNING prefix
 `
 
 type RenameKeyParams struct {
@@ -179,7 +179,9 @@ type RenameKeyParams struct {
 	TenantID *uuid.UUID
 }
 
-func (q *Queries) RenameKey(ctx context.Context, arg RenameKeyParams) error {
-	_, err := q.db.ExecContext(ctx, renameKey, arg.ID, arg.Name, arg.TenantID)
-	return err
+func (q *Queries) RenameKey(ctx context.Context, arg RenameKeyParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, renameKey, arg.ID, arg.Name, arg.TenantID)
+	var prefix string
+	err := row.Scan(&prefix)
+	return prefix, err
 }

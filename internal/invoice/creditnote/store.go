@@ -99,21 +99,31 @@ func (s store) ofInvoice(ctx context.Context, tenantID, invoiceID uuid.UUID) ([]
 	return notes, nil
 }
 
+const noteColumns = `n.id, n.invoice_id, n.number, n.status, n.currency, n.subtotal_cents, n.tax_cents, n.total_cents, n.settlement, n.reason, n.memo,
+	n.refund_status, n.issue_date, n.psp_pdf_url IS NOT NULL`
+
+// scan reads noteColumns, and more columns after them.
+func (n *Note) scan(row page.Scanner, more ...any) error {
+	var currency string
+	var memo, refund *string
+	err := row.Scan(append([]any{
+		&n.ID, &n.InvoiceID, &n.Number, &n.Status, &currency, &n.Subtotal.AmountCents, &n.Tax.AmountCents, &n.Total.AmountCents,
+		&n.Settlement, &n.Reason, &memo, &refund, &n.IssueDate, &n.HasPDF,
+	}, more...)...)
+	n.Memo, n.RefundStatus = text(memo), text(refund)
+	n.setCurrency(currency)
+	return err
+}
+
 // page returns a page of a tenant's credit notes with their lines.
 func (s store) page(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Note, int64, error) {
 	sel := page.Select{
-		Columns: `n.id, n.invoice_id, n.number, n.status, n.currency, n.subtotal_cents, n.tax_cents, n.total_cents, n.settlement, n.reason, n.memo,
-	n.refund_status, n.issue_date, n.psp_pdf_url IS NOT NULL`,
-		From: "credit_notes n", Where: "n.tenant_id = $1 AND n.status <> 'pending'", Args: []any{tenantID},
+		Columns: noteColumns,
+		From:    "credit_notes n", Where: "n.tenant_id = $1 AND n.status <> 'pending'", Args: []any{tenantID},
 	}
 	notes, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (Note, error) {
 		n := Note{TenantID: tenantID}
-		var currency string
-		var memo, refund *string
-		err := row.Scan(&n.ID, &n.InvoiceID, &n.Number, &n.Status, &currency, &n.Subtotal.AmountCents, &n.Tax.AmountCents, &n.Total.AmountCents,
-			&n.Settlement, &n.Reason, &memo, &refund, &n.IssueDate, &n.HasPDF)
-		n.Memo, n.RefundStatus = text(memo), text(refund)
-		n.setCurrency(currency)
+		err := n.scan(row)
 		return n, err
 	})
 	if err != nil {

@@ -13,6 +13,95 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const addToSums = `-- name: AddToSums :exec
+INSERT INTO invoice_sums (tenant_id, currency, invoices, total_cents, due_cents) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, currency) DO UPDATE
+SET invoices = invoice_sums.invoices + excluded.invoices, total_cents = invoice_sums.total_cents + excluded.total_cents,
+    due_cents = invoice_sums.due_cents + excluded.due_cents
+`
+
+type AddToSumsParams struct {
+	TenantID   uuid.UUID
+	Currency   string
+	Invoices   int64
+	TotalCents int64
+	DueCents   int64
+}
+
+func (q *Queries) AddToSums(ctx context.Context, arg AddToSumsParams) error {
+	_, err := q.db.ExecContext(ctx, addToSums,
+		arg.TenantID,
+		arg.Currency,
+		arg.Invoices,
+		arg.TotalCents,
+		arg.DueCents,
+	)
+	return err
+}
+
+const allSums = `-- name: AllSums :many
+SELECT currency, sum(invoices)::bigint AS invoices, sum(total_cents)::bigint AS total_cents, sum(due_cents)::bigint AS due_cents
+FROM invoice_sums GROUP BY currency HAVING sum(invoices) > 0 ORDER BY currency
+`
+
+type AllSumsRow struct {
+	Currency   string
+	Invoices   int64
+	TotalCents int64
+	DueCents   int64
+}
+
+func (q *Queries) AllSums(ctx context.Context) ([]AllSumsRow, error) {
+	rows, err := q.db.QueryContext(ctx, allSums)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []AllSumsRow{}
+	for rows.Next() {
+		var i AllSumsRow
+		if err := rows.Scan(
+			&i.Currency,
+			&i.Invoices,
+			&i.TotalCents,
+			&i.DueCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const copy = `-- name: Copy :one
+SELECT number_key, currency, total_cents, due_cents FROM invoice_copies WHERE id = $1
+`
+
+type CopyRow struct {
+	NumberKey  string
+	Currency   string
+	TotalCents int64
+	DueCents   int64
+}
+
+func (q *Queries) Copy(ctx context.Context, id uuid.UUID) (CopyRow, error) {
+	row := q.db.QueryRowContext(ctx, copy, id)
+	var i CopyRow
+	err := row.Scan(
+		&i.NumberKey,
+		&i.Currency,
+		&i.TotalCents,
+		&i.DueCents,
+	)
+	return i, err
+}
+
 const customersOfTenant = `-- name: CustomersOfTenant :many
 SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
 UNION ALL
@@ -76,6 +165,24 @@ func (q *Queries) Decimals(ctx context.Context) ([]DecimalsRow, error) {
 	return items, nil
 }
 
+const deleteCopy = `-- name: DeleteCopy :exec
+DELETE FROM invoice_copies WHERE id = $1
+`
+
+func (q *Queries) DeleteCopy(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteCopy, id)
+	return err
+}
+
+const deleteSums = `-- name: DeleteSums :exec
+DELETE FROM invoice_sums WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteSums(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteSums, tenantID)
+	return err
+}
+
 const discountCode = `-- name: DiscountCode :one
 SELECT code FROM discounts WHERE id = $1
 `
@@ -133,6 +240,17 @@ func (q *Queries) FindPSPInvoice(ctx context.Context, pspInvoiceID string) (Find
 	var i FindPSPInvoiceRow
 	err := row.Scan(&i.TenantID, &i.ID)
 	return i, err
+}
+
+const forgetCopies = `-- name: ForgetCopies :exec
+DELETE FROM invoice_copies
+WHERE invoice_copies.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = $1 AND i.id = invoice_copies.id)
+`
+
+// Keeps the copies of issued invoices, which must be retained.
+func (q *Queries) ForgetCopies(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, forgetCopies, tenantID)
+	return err
 }
 
 const forgetPSPInvoice = `-- name: ForgetPSPInvoice :exec
@@ -847,6 +965,43 @@ func (q *Queries) PlanNameOfSubscription(ctx context.Context, arg PlanNameOfSubs
 	return name, err
 }
 
+const putCopy = `-- name: PutCopy :exec
+INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (id) DO UPDATE
+SET status = excluded.status, number_key = excluded.number_key, currency = excluded.currency, total_cents = excluded.total_cents,
+    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body
+`
+
+type PutCopyParams struct {
+	ID         uuid.UUID
+	TenantID   uuid.UUID
+	Status     string
+	NumberKey  string
+	Currency   string
+	TotalCents int64
+	DueCents   int64
+	IssueDate  time.Time
+	DueDate    *time.Time
+	Body       sqldb.JSON
+}
+
+func (q *Queries) PutCopy(ctx context.Context, arg PutCopyParams) error {
+	_, err := q.db.ExecContext(ctx, putCopy,
+		arg.ID,
+		arg.TenantID,
+		arg.Status,
+		arg.NumberKey,
+		arg.Currency,
+		arg.TotalCents,
+		arg.DueCents,
+		arg.IssueDate,
+		arg.DueDate,
+		arg.Body,
+	)
+	return err
+}
+
 const queueMail = `-- name: QueueMail :execrows
 UPDATE psp_invoices SET mail_queued = true
 WHERE tenant_id = $1 AND id = $2 AND is_sent AND NOT mail_queued AND status IN ('open', 'paid') AND total_cents <> 0
@@ -1006,6 +1161,17 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID)
 	return items, nil
 }
 
+const sumCopies = `-- name: SumCopies :exec
+INSERT INTO invoice_sums (tenant_id, currency, invoices, total_cents, due_cents)
+SELECT c.tenant_id, c.currency, count(*), sum(c.total_cents)::bigint, sum(c.due_cents)::bigint
+FROM invoice_copies c WHERE c.tenant_id = $1 GROUP BY c.tenant_id, c.currency
+`
+
+func (q *Queries) SumCopies(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, sumCopies, tenantID)
+	return err
+}
+
 const tenantOfCustomer = `-- name: TenantOfCustomer :one
 SELECT tenant_id FROM psp_customers WHERE psp_customers.psp_customer_id = $1
 UNION ALL
@@ -1033,4 +1199,13 @@ func (q *Queries) Told(ctx context.Context, arg ToldParams) (string, error) {
 	var told string
 	err := row.Scan(&told)
 	return told, err
+}
+
+const voidCopy = `-- name: VoidCopy :exec
+UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE id = $1
+`
+
+func (q *Queries) VoidCopy(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, voidCopy, id)
+	return err
 }

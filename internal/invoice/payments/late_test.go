@@ -18,10 +18,11 @@ func late(t *testing.T, s *apptest.Server, o apptest.Owner, pspID string) {
 	t.Helper()
 	book := payments.NewBook(s.DB(), clock.NewFixed(s.Now()), wallet.Wallet{})
 	err := s.DB().Tx(t.Context(), func(ctx context.Context) error {
-		return book.StoreState(ctx, uuid.MustParse(o.Tenant), uuid.New(), s.Now(), payments.State{
+		_, err := book.StoreState(ctx, uuid.MustParse(o.Tenant), uuid.New(), s.Now(), payments.State{
 			Invoice: psp.Invoice{ID: pspID, Status: "open", Currency: "EUR", Total: 2000, AmountDue: 2000, Open: 2000, Attempts: 1},
 			Failure: wallet.Failure{Key: "failed-ch_late", Code: "card_declined"},
 		})
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

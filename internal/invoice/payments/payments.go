@@ -74,17 +74,19 @@ func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
 //
 // Invariant: a history entry has the same key each time the invoice is read. It is therefore stored
 // once, however often and in whatever order states arrive.
-func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) error {
+//
+// It reports whether the state was stored: a state that is older than the stored one is not.
+func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) (isCurrent bool, err error) {
 	taken, err := b.store.noteState(ctx, tenantID, issued, b.failedAt(s), s)
 	if err != nil || !taken || s.Invoice.Status == draft {
-		return err
+		return taken, err
 	}
 	for _, e := range b.entries(issued, s) {
 		if _, err := b.store.add(ctx, tenantID, id, e); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // IsBehind reports whether the stored state of an invoice is missing or differs from in.
@@ -96,7 +98,7 @@ func (b *Book) IsBehind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice)
 	if err != nil {
 		return false, err
 	}
-	return *row.Status != in.Status || row.PaidCents != in.Paid || row.OpenCents != amountDue(in) || int64(row.Attempts) != in.Attempts ||
+	return *row.Status != in.Status || row.TotalCents != in.Total || row.PaidCents != in.Paid || row.OpenCents != amountDue(in) || int64(row.Attempts) != in.Attempts ||
 		!sameTime(row.NextAttemptAt, in.NextAttemptAt), nil
 }
 

@@ -11,7 +11,7 @@ WHERE tenant_id = sqlc.arg(tenant_id) AND psp_invoice_id = sqlc.arg(psp_invoice_
   AND (status IS NULL OR status NOT IN ('paid', 'void', 'uncollectible') OR sqlc.arg(final)::boolean);
 
 -- name: State :one
-SELECT status, paid_cents, open_cents, attempts, next_attempt_at FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
+SELECT status, total_cents, paid_cents, open_cents, attempts, next_attempt_at FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 
 -- name: AddEntry :execrows
 INSERT INTO payment_entries (tenant_id, invoice_id, key, type, currency, amount_cents, decline_code, next_attempt_at, happened_at)

@@ -50,11 +50,16 @@ func (b *Book) describeList(d *Document, op *Operation) {
 		}
 	}
 	var sorts []string
-	for _, name := range slices.Sorted(maps.Keys(spec.Sorts)) {
+	for _, name := range spec.SortNames() {
 		sorts = append(sorts, name, "-"+name)
 	}
 	if len(sorts) > 0 {
 		add(namesParam("sort", fmt.Sprintf("Comma-separated fields. A leading minus sorts in descending order. Default: %s.", spec.DefaultSort), sorts))
+	}
+	if spec.CSV {
+		addShared(queryParam("format", "Format of the response. csv is a file with all entries of the list, without pages.", &shape.Schema{Type: shape.TypeString, Enum: page.Formats(), Default: `"json"`}))
+		addShared(queryParam("bom", "Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.", &shape.Schema{Type: shape.TypeBoolean}))
+		op.Responses["200"].Content["text/csv"] = &Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
 	if len(spec.Includes) > 0 {
 		add(namesParam("include", "Comma-separated list of related objects to include.", spec.Includes))
@@ -85,10 +90,28 @@ func filterParam(name string, f page.Filter) *Parameter {
 		s.Type = shape.TypeInteger
 	case page.Enum:
 		s.Enum = f.Values
+	case page.AnyOf:
+		return anyOfParam(name, f)
+	case page.Prefix:
+		text = "Beginning of the text. Not case-sensitive."
+	case page.Words:
+
+		s.MinLength, text = 2, "Words to search for: each must be the beginning of a word. Neither case nor accents matter."
+	case page.DayFrom:
+		s.Format, text = "date", "First day, inclusive."
+	case page.DayTo:
+		s.Format, text = "date", "Last day, inclusive."
 	case page.DateFrom:
 		text = "Start, inclusive: a datetime, or a date in UTC."
 	case page.DateTo:
 		text = "End, inclusive: a datetime, or a date in UTC."
 	}
 	return queryParam(name, text, s)
+}
+
+// anyOfParam returns a parameter for one or more values, separated by commas.
+func anyOfParam(name string, f page.Filter) *Parameter {
+	return &Parameter{Name: name, In: "query", Description: "One or more values, separated by commas.", Explode: new(bool), Schema: &shape.Schema{
+		Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: f.Values},
+	}}
 }

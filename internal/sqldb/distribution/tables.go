@@ -104,6 +104,7 @@ var Tables = map[string]Class{
 	"sso_identities":      Local,
 	"tenant_domains":      Local,
 	"user_totp":           Local,
+	"user_words":          Local,
 	"users":               Local,
 	"wrong_passwords":     Local,
 
@@ -118,10 +119,14 @@ var Tables = map[string]Class{
 	"webhook_exchanges":  Local,
 	"webhook_failures":   Local,
 
-	// Tables with rows of both the platform and tenants, which administrators read by time.
+	// Tables with rows of both the platform and tenants, which administrators read by time or across
+	// tenants.
 	"audit_days":           Local,
 	"audit_logs":           Local,
 	"audit_tenants":        Local,
+	"invoice_copies":       Local,
+	"invoice_sums":         Local,
+	"search_words":         Local,
 	"impersonation_logs":   Local,
 	"quota_refusal_days":   Local,
 	"request_log_gaps":     Local,

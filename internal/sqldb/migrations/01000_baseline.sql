@@ -138,6 +138,8 @@ CREATE TABLE tenants (
     deleted_at timestamp with time zone,
     purged_at timestamp with time zone,
     emptied_at timestamp with time zone,
+    -- The last request of a member or of an API key, exact to five minutes.
+    last_activity_at timestamp with time zone,
     -- Sort keys of the name (i18n.Collator) for Spanish and for the other locales.
     name_key bytea NOT NULL DEFAULT '',
     name_key_es bytea NOT NULL DEFAULT ''
@@ -146,6 +148,9 @@ CREATE UNIQUE INDEX tenants_slug_key ON tenants (slug);
 CREATE UNIQUE INDEX tenants_external_id_key ON tenants (external_id);
 CREATE INDEX tenants_created_at_idx ON tenants (created_at, id);
 CREATE INDEX tenants_deleted_at_idx ON tenants (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX tenants_last_activity_at_idx ON tenants (last_activity_at, id);
+-- PostgreSQL only: SQLite reads the index above backwards, with nulls last.
+/* postgres: */ CREATE INDEX tenants_latest_activity_idx ON tenants (last_activity_at DESC NULLS LAST, id DESC) /* sqlite: SELECT 1 */;
 CREATE INDEX tenants_name_key_idx ON tenants (name_key, id);
 CREATE INDEX tenants_name_key_es_idx ON tenants (name_key_es, id);
 CREATE INDEX tenants_vat_valid_at_idx ON tenants (vat_valid_at) WHERE vat_status = 'unknown';
@@ -179,13 +184,49 @@ CREATE TABLE users (
     mfa_enabled boolean NOT NULL DEFAULT false,
     -- The constant random user handle of WebAuthn, in base64url; null before the first passkey.
     passkey_handle text,
+    last_login_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
-    deleted_at timestamp with time zone
+    deleted_at timestamp with time zone,
+    -- Sort keys of the name, as in tenants.
+    name_key bytea NOT NULL DEFAULT '',
+    name_key_es bytea NOT NULL DEFAULT ''
 );
+CREATE INDEX users_created_at_idx ON users (created_at, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX users_email_key ON users (email);
+CREATE INDEX users_name_key_idx ON users (name_key, id) WHERE deleted_at IS NULL;
+CREATE INDEX users_name_key_es_idx ON users (name_key_es, id) WHERE deleted_at IS NULL;
+CREATE INDEX users_is_platform_admin_idx ON users (id) WHERE is_platform_admin;
 CREATE UNIQUE INDEX users_external_id_key ON users (external_id);
 CREATE INDEX users_avatar_hash_idx ON users (avatar_hash) WHERE avatar_hash IS NOT NULL;
+
+-- Search
+-- ------
+
+-- The words of tenants, domains, plans, meters, invoices and API keys, without case and accents.
+-- is_whole marks a whole slug, code, number and the like. tenant_id is null for the platform's
+-- objects and for tenants. internal/search writes the words in the transaction of the object.
+CREATE TABLE search_words (
+    kind text NOT NULL,
+    id uuid NOT NULL,
+    word text /* postgres: */ COLLATE "C" /* sqlite:  */ NOT NULL,
+    is_whole boolean NOT NULL,
+    tenant_id uuid,
+    PRIMARY KEY (kind, id, word)
+);
+CREATE INDEX search_words_word_idx ON search_words (kind, word, id);
+CREATE INDEX search_words_tenant_idx ON search_words (tenant_id, kind, word, id) WHERE tenant_id IS NOT NULL;
+
+-- The words of the names (field name), emails (email) and IDs (id) of users.
+CREATE TABLE user_words (
+    user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    field text NOT NULL,
+    word text /* postgres: */ COLLATE "C" /* sqlite:  */ NOT NULL,
+    is_whole boolean NOT NULL,
+    PRIMARY KEY (user_id, field, word)
+);
+CREATE INDEX user_words_word_idx ON user_words (word, user_id);
+CREATE INDEX user_words_email_idx ON user_words (word, user_id) WHERE field = 'email';
 
 -- Login
 -- -----
@@ -996,6 +1037,11 @@ CREATE INDEX subscriptions_live_status_idx ON subscriptions (status) WHERE statu
 CREATE INDEX subscriptions_plan_id_idx ON subscriptions (plan_id, currency, price_cents, interval_unit, interval_count)
     WHERE status NOT IN ('canceled', 'incomplete_expired');
 CREATE INDEX subscriptions_tenant_id_idx ON subscriptions (tenant_id, created_at);
+CREATE INDEX subscriptions_created_at_idx ON subscriptions (created_at, id);
+CREATE INDEX subscriptions_current_period_end_idx ON subscriptions (current_period_end, id);
+CREATE INDEX subscriptions_trial_ends_at_idx ON subscriptions (trial_ends_at) WHERE status = 'trialing';
+-- The monthly amounts of tenants, read from the index only.
+CREATE INDEX subscriptions_revenue_idx ON subscriptions (tenant_id, currency, journaled_amount) WHERE journaled_active;
 -- The subscriptions whose renewal is announced.
 CREATE INDEX subscriptions_renewal_idx ON subscriptions (current_period_end)
     WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end;
@@ -1577,6 +1623,43 @@ CREATE INDEX psp_invoices_next_attempt_idx ON psp_invoices (next_attempt_at) WHE
 CREATE INDEX psp_invoices_next_reminder_idx ON psp_invoices (next_reminder_at) WHERE status = 'open' AND next_reminder_at IS NOT NULL;
 CREATE INDEX psp_invoices_sums_idx ON psp_invoices (tenant_id, year, currency, status, paid_cents, open_cents, refunded_cents);
 
+-- The invoices of all tenants as lists across tenants show them, drafts included: issued by this
+-- service or by the provider, as last read. body is the whole invoice. number_key is the number in
+-- upper case, or empty for a draft.
+CREATE TABLE invoice_copies (
+    id uuid PRIMARY KEY,
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    status text NOT NULL,
+    number_key text /* postgres: */ COLLATE "C" /* sqlite:  */ NOT NULL,
+    currency text NOT NULL,
+    total_cents bigint NOT NULL,
+    -- What is left to pay of an open invoice, otherwise 0.
+    due_cents bigint NOT NULL,
+    issue_date timestamp with time zone NOT NULL,
+    due_date timestamp with time zone,
+    body jsonb NOT NULL
+);
+-- Contains what lists filter by and add up, so that sums only read the index.
+CREATE INDEX invoice_copies_issue_date_idx ON invoice_copies (issue_date, id, status, currency, total_cents, due_cents, due_date);
+CREATE INDEX invoice_copies_tenant_id_idx ON invoice_copies (tenant_id, issue_date, id, currency, total_cents, due_cents);
+CREATE INDEX invoice_copies_status_idx ON invoice_copies (status, issue_date, id, currency, total_cents, due_cents);
+CREATE INDEX invoice_copies_total_idx ON invoice_copies (currency, total_cents, id);
+CREATE INDEX invoice_copies_due_date_idx ON invoice_copies (due_date, id);
+/* postgres: */ CREATE INDEX invoice_copies_latest_due_date_idx ON invoice_copies (due_date DESC NULLS LAST, id DESC) /* sqlite: SELECT 1 */;
+CREATE INDEX invoice_copies_overdue_idx ON invoice_copies (due_date, currency, total_cents, due_cents) WHERE status = 'open';
+CREATE INDEX invoice_copies_number_idx ON invoice_copies (number_key, id);
+
+-- The sums of the invoice copies of each tenant, so that lists know their totals.
+CREATE TABLE invoice_sums (
+    tenant_id uuid NOT NULL REFERENCES tenants (id),
+    currency text NOT NULL,
+    invoices bigint NOT NULL,
+    total_cents bigint NOT NULL,
+    due_cents bigint NOT NULL,
+    PRIMARY KEY (tenant_id, currency)
+);
+CREATE INDEX invoice_sums_due_idx ON invoice_sums (tenant_id) WHERE due_cents > 0;
+
 -- The plan or meter that a line of a provider's invoice billed, with its name by locale when the
 -- line was first read. Later changes of prices and names do not affect it.
 CREATE TABLE psp_invoice_lines (
@@ -1724,6 +1807,7 @@ CREATE UNIQUE INDEX credit_notes_psp_credit_note_id_key ON credit_notes (tenant_
 CREATE UNIQUE INDEX credit_notes_number_key ON credit_notes (year, sequence /* postgres: */ , tenant_id /* sqlite:  */);
 CREATE INDEX credit_notes_invoice_id_idx ON credit_notes (tenant_id, invoice_id);
 CREATE INDEX credit_notes_issue_date_idx ON credit_notes (tenant_id, issue_date, id);
+CREATE INDEX credit_notes_latest_idx ON credit_notes (issue_date, id, currency, total_cents) WHERE status <> 'pending';
 
 -- The lines of a credit note. line_id is the line of the invoice, or null.
 CREATE TABLE credit_note_lines (
@@ -1846,6 +1930,7 @@ CREATE TABLE webhook_deliveries (
     created_at timestamp with time zone NOT NULL
 );
 CREATE INDEX webhook_deliveries_due_idx ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_created_at_idx ON webhook_deliveries (created_at, id);
 CREATE INDEX webhook_deliveries_ended_idx ON webhook_deliveries (status, created_at);
 CREATE INDEX webhook_deliveries_event_id_idx ON webhook_deliveries (event_id);
 CREATE INDEX webhook_deliveries_list_idx ON webhook_deliveries (endpoint_id, created_at, id);

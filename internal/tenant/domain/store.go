@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant/domain/domainsql"
 )
@@ -27,7 +28,10 @@ func (s store) insert(ctx context.Context, d Domain, role string, now time.Time)
 	err := s.q(ctx).InsertDomain(ctx, domainsql.InsertDomainParams{
 		ID: d.ID, TenantID: d.TenantID, Domain: d.Name, Status: statusPending, Token: d.token, CreatedAt: now, Role: role,
 	})
-	return sqldb.Wrap(err, "insert domain")
+	if err != nil {
+		return sqldb.Wrap(err, "insert domain")
+	}
+	return search.NewIndex(s.db).Put(ctx, search.Object{Kind: search.Domain, ID: d.ID, TenantID: &d.TenantID, Wholes: []string{d.Name}})
 }
 
 // list returns the domains of a tenant, oldest first.
@@ -56,6 +60,9 @@ func (s store) update(ctx context.Context, d Domain, now time.Time) error {
 }
 
 func (s store) delete(ctx context.Context, tenantID, id uuid.UUID) error {
+	if err := search.NewIndex(s.db).Remove(ctx, search.Domain, id); err != nil {
+		return err
+	}
 	return sqldb.Wrap(s.q(ctx).DeleteDomain(ctx, domainsql.DeleteDomainParams{TenantID: tenantID, ID: id}), "delete domain")
 }
 

@@ -37,6 +37,7 @@ type Tenant struct {
 	DeletedAt             *time.Time
 	PurgedAt              *time.Time
 	EmptiedAt             *time.Time
+	LastActivityAt        *time.Time
 	NameKey               []byte
 	NameKeyEs             []byte
 }

@@ -411,7 +411,7 @@ func (q *Queries) LapsedVATNumbers(ctx context.Context, arg LapsedVATNumbersPara
 }
 
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, last_activity_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes changes of one tenant.
@@ -444,10 +444,25 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.LastActivityAt,
 		&i.NameKey,
 		&i.NameKeyEs,
 	)
 	return i, err
+}
+
+const markActive = `-- name: MarkActive :exec
+UPDATE tenants SET last_activity_at = $2 WHERE id = $1 AND (last_activity_at IS NULL OR last_activity_at < $2)
+`
+
+type MarkActiveParams struct {
+	ID             uuid.UUID
+	LastActivityAt *time.Time
+}
+
+func (q *Queries) MarkActive(ctx context.Context, arg MarkActiveParams) error {
+	_, err := q.db.ExecContext(ctx, markActive, arg.ID, arg.LastActivityAt)
+	return err
 }
 
 const markDeleted = `-- name: MarkDeleted :exec
@@ -742,7 +757,7 @@ func (q *Queries) SlugTaken(ctx context.Context, arg SlugTakenParams) (bool, err
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
+SELECT id, name, slug, external_id, metadata, owner_assigned, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, require_mfa_from, created_at, updated_at, deleted_at, purged_at, emptied_at, last_activity_at, name_key, name_key_es FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -774,6 +789,7 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.LastActivityAt,
 		&i.NameKey,
 		&i.NameKeyEs,
 	)

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 )
@@ -65,9 +66,9 @@ func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	if format != formatLines {
 		write = writeCSV
 		if format == formatCSVWithBOM {
-			start.WriteString(byteOrderMark)
+			start.WriteString(sheet.ByteOrderMark)
 		}
-		appendCSV(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
+		sheet.AppendRow(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
@@ -89,7 +90,7 @@ func writeCSV(b *bytes.Buffer, e exported, code string) error {
 	if err != nil {
 		return err
 	}
-	appendCSV(b, e.id.String(), csvText(code), e.quantity.String(), string(at), csvText(key), csvJSON(compactJSON(e.metadata)))
+	sheet.AppendRow(b, e.id.String(), sheet.Text(code), e.quantity.String(), string(at), sheet.Text(key), sheet.JSON(compactJSON(e.metadata)))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters/metersql"
@@ -129,7 +130,15 @@ func (s store) insertMeter(ctx context.Context, e Entry) (bool, error) {
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
 		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), CreatedAt: e.CreatedAt,
 	})
-	return inserted > 0, sqldb.Wrap(err, "insert meter")
+	if err != nil || inserted == 0 {
+		return false, sqldb.Wrap(err, "insert meter")
+	}
+	return true, s.putWords(ctx, e)
+}
+
+// putWords stores the words by which a meter is found.
+func (s store) putWords(ctx context.Context, e Entry) error {
+	return search.NewIndex(s.db).Put(ctx, search.Object{Kind: search.Meter, ID: e.ID, Texts: []string{e.Name}, Wholes: []string{e.Code}})
 }
 
 func (s store) updateMeter(ctx context.Context, e Entry) error {
@@ -138,7 +147,10 @@ func (s store) updateMeter(ctx context.Context, e Entry) error {
 		AggregationType: string(e.Aggregation), ResetInterval: string(e.Reset), QuotaEnforcement: string(e.Enforcement),
 		UnitLabel: e.UnitLabel, IsActive: e.Active, IsBillable: e.Billable(), UpdatedAt: e.UpdatedAt,
 	})
-	return sqldb.Wrap(err, "update meter")
+	if err != nil {
+		return sqldb.Wrap(err, "update meter")
+	}
+	return s.putWords(ctx, e)
 }
 
 func (s store) deleteMeter(ctx context.Context, id uuid.UUID, now time.Time) error {

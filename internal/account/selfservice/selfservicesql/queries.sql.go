@@ -12,9 +12,10 @@ import (
 	"github.com/google/uuid"
 )
 
-const changeEmail = `-- name: ChangeEmail :execrows
+const changeEmail = `-- name: ChangeEmail :one
 UPDATE users SET email = $2, email_verified_at = $3, updated_at = $3
 WHERE users.id = $1 AND NOT EXISTS (SELECT 1 FROM users o WHERE o.email = $2)
+RETURNING name
 `
 
 type ChangeEmailParams struct {
@@ -23,12 +24,11 @@ type ChangeEmailParams struct {
 	Now   *time.Time
 }
 
-func (q *Queries) ChangeEmail(ctx context.Context, arg ChangeEmailParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, changeEmail, arg.ID, arg.Email, arg.Now)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) ChangeEmail(ctx context.Context, arg ChangeEmailParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, changeEmail, arg.ID, arg.Email, arg.Now)
+	var name string
+	err := row.Scan(&name)
+	return name, err
 }
 
 const changeProfile = `-- name: ChangeProfile :exec
@@ -218,7 +218,7 @@ func (q *Queries) EmailTaken(ctx context.Context, email string) (int64, error) {
 
 const emptyUser = `-- name: EmptyUser :exec
 UPDATE users
-SET name = '', email = $3, password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
+SET name = '', name_key = '', name_key_es = '', last_login_at = NULL, email = $3, password_hash = NULL, email_verified_at = NULL, is_platform_admin = false,
     platform_permissions = NULL, locale = NULL, external_id = NULL, deleted_at = $2, updated_at = $4
 WHERE id = $1
 `

@@ -193,7 +193,7 @@ func (q *Queries) Payer(ctx context.Context, tenantID uuid.UUID) (PayerRow, erro
 }
 
 const state = `-- name: State :one
-SELECT status, paid_cents, open_cents, attempts, next_attempt_at FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
+SELECT status, total_cents, paid_cents, open_cents, attempts, next_attempt_at FROM psp_invoices WHERE tenant_id = $1 AND psp_invoice_id = $2
 `
 
 type StateParams struct {
@@ -203,6 +203,7 @@ type StateParams struct {
 
 type StateRow struct {
 	Status        *string
+	TotalCents    int64
 	PaidCents     int64
 	OpenCents     int64
 	Attempts      int32
@@ -214,6 +215,7 @@ func (q *Queries) State(ctx context.Context, arg StateParams) (StateRow, error) 
 	var i StateRow
 	err := row.Scan(
 		&i.Status,
+		&i.TotalCents,
 		&i.PaidCents,
 		&i.OpenCents,
 		&i.Attempts,

@@ -1,4 +1,4 @@
-package history
+package sheet
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestCSVText(t *testing.T) {
+func TestText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", "plain": "plain", "a-b": "a-b", "1+1": "1+1", "x = y": "x = y", "ada@example.com": "ada@example.com", "2026-11-28": "2026-11-28",
@@ -20,7 +20,7 @@ func TestCSVText(t *testing.T) {
 		"\uff1d1": "'\uff1d1", "\uff0b1": "'\uff0b1", "\uff0d1": "'\uff0d1", "\uff20x": "'\uff20x", "a\uff0c\uff1d1": "a\uff0c'\uff1d1", "a\uff1b=1": "a\uff1b'=1",
 		"\u3000=1": "\u3000'=1",
 	} {
-		if got := csvText(text); got != want {
+		if got := Text(text); got != want {
 			t.Errorf("%+q: %+q, want %+q", text, got, want)
 		}
 	}
@@ -28,24 +28,24 @@ func TestCSVText(t *testing.T) {
 		`{"a":1,"=b":-2}`: `{"a":1,"\u003db":-2}`, `{"a":"x;=1"}`: `{"a":"x;\u003d1"}`, `{"a":"x,\uff1d1"}`: `{"a":"x,\uff1d1"}`, `[1,-2]`: `[1,-2]`, `{"a":"b-c"}`: `{"a":"b-c"}`,
 		"{\"a\":\"x,\uff1d1\"}": `{"a":"x,\uff1d1"}`,
 	} {
-		if got := csvJSON(text); got != want {
+		if got := JSON(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }
 
 // Every field is quoted and can be parsed back.
-func TestAppendCSV(t *testing.T) {
+func TestAppendRow(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	appendCSV(&b, "id", "1.5", "", `say "a", b`, "two\nlines")
+	AppendRow(&b, "id", "1.5", "", `say "a", b`, "two\nlines")
 	if want := "\"id\",\"1.5\",\"\",\"say \"\"a\"\", b\",\"two\nlines\"\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var b bytes.Buffer
 		fields := rapid.SliceOfN(rapid.StringMatching(`[a-z",;= \n]*`), 2, 4).Draw(t, "fields")
-		appendCSV(&b, fields...)
+		AppendRow(&b, fields...)
 		got, err := csv.NewReader(&b).Read()
 		if diff := cmp.Diff(fields, got); err != nil || diff != "" {
 			t.Fatalf("%v %s", err, diff)
@@ -56,11 +56,11 @@ func TestAppendCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		var back map[string]string
-		if err := json.Unmarshal([]byte(csvJSON(string(text))), &back); err != nil || !cmp.Equal(value, back) {
+		if err := json.Unmarshal([]byte(JSON(string(text))), &back); err != nil || !cmp.Equal(value, back) {
 			t.Fatalf("%s: %v, %v", text, back, err)
 		}
-		if strings.Contains(csvJSON(string(text)), ";=") {
-			t.Fatalf("a formula in %s", csvJSON(string(text)))
+		if strings.Contains(JSON(string(text)), ";=") {
+			t.Fatalf("a formula in %s", JSON(string(text)))
 		}
 	})
 }

@@ -1,4 +1,5 @@
-package history
+// Package sheet writes CSV files: single rows, and whole lists of the API (rules: http#lists).
+package sheet
 
 import (
 	"bytes"
@@ -8,12 +9,12 @@ import (
 	"golang.org/x/text/width"
 )
 
-// byteOrderMark at the start of a CSV file makes Excel read it as UTF-8.
-const byteOrderMark = "\ufeff"
+// ByteOrderMark at the start of a CSV file makes Excel read it as UTF-8.
+const ByteOrderMark = "\ufeff"
 
-// appendCSV writes a row of a CSV file (RFC 4180) with every field quoted. Text supplied by callers
-// must pass through csvText first, and free-form JSON through csvJSON.
-func appendCSV(b *bytes.Buffer, fields ...string) {
+// AppendRow writes a row of a CSV file (RFC 4180) with every field quoted. Text supplied by callers
+// must pass through Text first, and free-form JSON through JSON.
+func AppendRow(b *bytes.Buffer, fields ...string) {
 	for i, field := range fields {
 		if i > 0 {
 			b.WriteByte(',')
@@ -25,10 +26,10 @@ func appendCSV(b *bytes.Buffer, fields ...string) {
 	b.WriteByte('\n')
 }
 
-// csvText escapes text that spreadsheets could interpret as a formula. It inserts an apostrophe
+// Text escapes text that spreadsheets could interpret as a formula. It inserts an apostrophe
 // before each character that can start a formula, at the start of the text and after separators,
 // since some spreadsheets split fields at other separators than commas.
-func csvText(text string) string {
+func Text(text string) string {
 	var out strings.Builder
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
 		out.WriteByte('\'')
@@ -42,9 +43,9 @@ func csvText(text string) string {
 	return out.String()
 }
 
-// csvJSON is csvText for JSON. It escapes the characters that can start a formula as JSON escapes,
+// JSON is Text for JSON. It escapes the characters that can start a formula as JSON escapes,
 // which preserves the value. Numbers are unchanged.
-func csvJSON(text string) string {
+func JSON(text string) string {
 	var out strings.Builder
 	inString, escaped := false, false
 	scanFormulas(text, func(r rune, isFormula bool) {

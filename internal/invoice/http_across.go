@@ -1,0 +1,132 @@
+package invoice
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// AdminInvoice is an invoice in the list across tenants.
+type AdminInvoice struct {
+	InvoiceView
+	AmountDue money.Money        `json:"amount_due" doc:"Amount left to pay of an open invoice, otherwise 0."`
+	Tenant    tenant.NamedTenant `json:"tenant"`
+}
+
+// AdminInvoicePage is a page of the list across tenants.
+type AdminInvoicePage struct {
+	Data  []AdminInvoice   `json:"data"`
+	Meta  AdminInvoiceMeta `json:"meta"`
+	Links page.Links       `json:"links"`
+}
+
+// AdminInvoiceMeta is the position of a page in the list across tenants, with the sums of the whole list.
+type AdminInvoiceMeta struct {
+	CurrentPage int64           `json:"current_page"`
+	LastPage    int64           `json:"last_page"`
+	PerPage     int64           `json:"per_page"`
+	Total       int64           `json:"total"`
+	Totals      []InvoiceSums `json:"totals" doc:"Sums of all pages, by currency."`
+}
+
+// InvoiceSums are the sums of the invoices in a currency, in minor units.
+type InvoiceSums struct {
+	Currency  string `json:"currency"`
+	Count     int64  `json:"count" doc:"Number of invoices."`
+	Total     int64  `json:"total" doc:"Sum of the totals, in minor units of the currency."`
+	AmountDue int64  `json:"amount_due" doc:"Sum of the amounts left to pay, in minor units of the currency."`
+}
+
+// AcrossList returns the filters and the sort orders of the list across tenants. today is the
+// seller's day, as its midnight in UTC.
+func AcrossList(today time.Time) page.Spec {
+	return page.Spec{
+		Filters: map[string]page.Filter{
+			"status": {Kind: page.AnyOf, Exprs: []string{"c.status"}, Values: []string{
+				string(StatusDraft), string(StatusOpen), string(StatusPaid), string(StatusVoid), string(StatusUncollectible),
+			}},
+			"tenant":      {Kind: page.UUID, Exprs: []string{"c.tenant_id"}},
+			"currency":    {Kind: page.AnyOf, Exprs: []string{"c.currency"}, Check: checkCurrency},
+			"issued_from": {Kind: page.DayFrom, Exprs: []string{"c.issue_date"}},
+			"issued_to":   {Kind: page.DayTo, Exprs: []string{"c.issue_date"}},
+			"overdue":     {Kind: page.Bool, Condition: func(value any, arg func(any) string) string { return isOverdue(value == true, arg(today)) }},
+			"number":      {Kind: page.Prefix, Exprs: []string{"c.number_key"}},
+		},
+		Sorts: map[string]string{"issue_date": "c.issue_date"},
+		SortColumns: map[string][]page.SortColumn{
+			"total":    {{Expr: "c.currency", Ascending: true}, {Expr: "c.total_cents"}},
+			"due_date": {{Expr: "c.due_date", Nullable: true}},
+		},
+		DefaultSort: "-issue_date",
+		Tiebreak:    "c.id",
+		CSV:         true,
+	}
+}
+
+// isOverdue is the condition for invoices that are overdue, or are not.
+func isOverdue(overdue bool, today string) string {
+	if overdue {
+		return "c.status = 'open' AND c.due_date < " + today
+	}
+	return "c.status <> 'open' OR c.due_date IS NULL OR c.due_date >= " + today
+}
+
+func checkCurrency(text string) string {
+	if len(text) == 3 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		return ""
+	}
+	return "validation.currency"
+}
+
+// sellerDay returns the seller's day, as its midnight in UTC.
+func (s *Service) sellerDay() time.Time {
+	now := s.deps.Clock.Now().UTC()
+	if s.deps.TimeZone != nil {
+		now = now.In(s.deps.TimeZone)
+	}
+	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+}
+
+// ListAcross handles GET /admin/invoices.
+func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[AdminInvoicePage], error) {
+	q, err := AcrossList(h.svc.sellerDay()).Parse(rest.RequestOf(ctx).Query())
+	if err != nil {
+		return nil, err
+	}
+	var totals []InvoiceSums
+	list := sheet.List[AdminInvoice]{Name: "invoices", Decimals: h.decimals, Read: func(ctx context.Context, q page.Query) (_ []AdminInvoice, _ int64, err error) {
+		if !q.IsExport() {
+			if totals, err = h.svc.store.sumAcross(ctx, q); err != nil {
+				return nil, 0, err
+			}
+		}
+		return h.readAcross(ctx, q, totals)
+	}}
+	return sheet.Answer(ctx, list, q, func(entries []AdminInvoice, total int64) (AdminInvoicePage, error) {
+		p := page.New(q, h.publicURL+"/api/v1/admin/invoices", entries, total)
+		m := p.Meta
+		return AdminInvoicePage{p.Data, AdminInvoiceMeta{m.CurrentPage, m.LastPage, m.PerPage, m.Total, totals}, p.Links}, nil
+	})
+}
+
+func (h *HTTP) readAcross(ctx context.Context, q page.Query, totals []InvoiceSums) ([]AdminInvoice, int64, error) {
+	count := int64(0)
+	for _, t := range totals {
+		count += t.Count
+	}
+	entries, total, err := h.svc.store.pageAcross(ctx, q, count)
+	if err != nil {
+		return nil, 0, err
+	}
+	views := make([]AdminInvoice, len(entries))
+	for i, e := range entries {
+		views[i] = AdminInvoice{InvoiceView: adminView(e.Invoice), AmountDue: money.Money{AmountCents: e.due, Currency: e.Total.Currency}, Tenant: e.tenant}
+	}
+	return views, total, nil
+}

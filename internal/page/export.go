@@ -1,0 +1,116 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// exportPart is the number of entries that an export reads at a time.
+const exportPart = 200
+
+// export is the progress of an export: the values of the sort columns in the last entry that was
+// read.
+type export struct {
+	last []any // nil before the first part
+	more bool
+}
+
+// Export returns the query for all entries of the list, in the same order. Each call of Fetch with
+// it reads the next part, without counting, while More reports that there can be another one. An
+// entry that changes its place during the export can be missing or appear twice.
+func (q Query) Export() Query {
+	q.page, q.export = 1, &export{more: true}
+	return q
+}
+
+// IsExport reports whether the query is an export.
+func (q Query) IsExport() bool { return q.export != nil }
+
+// More reports whether an export can have another part.
+func (q Query) More() bool { return q.export != nil && q.export.more }
+
+// exportColumns returns the sort columns, which an export reads in addition.
+func (q Query) exportColumns() string {
+	if q.export == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, o := range q.orders {
+		b.WriteString(", " + o.expr)
+	}
+	return b.String()
+}
+
+// after returns the condition for the entries after the last one that was read, or "".
+func (q Query) after(b *builder) string {
+	if q.export == nil || q.export.last == nil {
+		return ""
+	}
+	var either []string
+	equal := ""
+	for i, o := range q.orders {
+		value := q.export.last[i]
+		if value == nil { // nulls are last
+			equal += o.expr + " IS NULL AND "
+			continue
+		}
+		arg, operator := b.arg(value), " > "
+		if o.desc {
+			operator = " < "
+		}
+		later := o.expr + operator + arg
+		if o.nullable {
+			later = "(" + later + " OR " + o.expr + " IS NULL)"
+		}
+		either = append(either, equal+later)
+		equal += o.expr + " = " + arg + " AND "
+	}
+	condition := "(" + strings.Join(either, " OR ") + ")"
+	if first := q.orders[0]; !first.nullable { // a range that an index can find
+		operator := " >= "
+		if first.desc {
+			operator = " <= "
+		}
+		condition += " AND " + first.expr + operator + b.arg(q.export.last[0])
+	}
+	return condition
+}
+
+// keyed is a row that also scans the sort columns, which follow those of the entry.
+type keyed struct {
+	row  Scanner
+	keys []any
+}
+
+// Scan implements Scanner.
+func (k *keyed) Scan(dest ...any) error {
+	for i := range k.keys {
+		dest = append(dest, &k.keys[i])
+	}
+	return k.row.Scan(dest...)
+}
+
+func fetchPart[T any](ctx context.Context, conn sqldb.DBTX, q Query, sel Select, scan func(Scanner) (T, error)) (items []T, err error) {
+	list := q.List(sel)
+	rows, err := conn.QueryContext(ctx, list.Text, list.Args...)
+	if err != nil {
+		return nil, fmt.Errorf("page: export: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err below returns the error
+	for rows.Next() {
+		row := keyed{row: rows, keys: make([]any, len(q.orders))}
+		item, err := scan(&row)
+		if err != nil {
+			return nil, fmt.Errorf("page: scan: %w", err)
+		}
+		items, q.export.last = append(items, item), row.keys
+	}
+	q.export.more = len(items) == exportPart
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("page: export: %w", err)
+	}
+	return items, nil
+}

@@ -1,0 +1,102 @@
+package search
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/page"
+)
+
+// Tenants is the filter of a list of tenants (alias t) by words: of the name, slug, external ID and
+// verified domains, of the emails of members, and the beginning of the ID.
+func Tenants() page.Filter {
+	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
+		return tenants.condition(value.(string), arg)
+	}}
+}
+
+// Users is the filter of a list of users (alias u) by words of the name, email and ID.
+func Users() page.Filter {
+	return page.Filter{Kind: page.Words, Condition: func(value any, arg func(any) string) string {
+		return users.condition(value.(string), arg)
+	}}
+}
+
+// target is a table whose rows are found by words.
+type target struct {
+	id string // the expression of the ID
+	// of returns a query for the IDs of rows with a word in a range, given as the condition on the
+	// column word.
+	of func(inRange func(column string) string) string
+	// ids returns a query for the IDs in a range of IDs; nil if IDs are not UUIDs.
+	ids func(inRange func(column string) string) string
+}
+
+var tenants = target{
+	id: "t.id",
+	of: func(in func(string) string) string {
+		return `SELECT w.id FROM search_words w WHERE w.kind = 'tenant' AND ` + in("w.word") + `
+UNION ALL SELECT d.tenant_id FROM search_words w JOIN tenant_domains d ON d.id = w.id AND d.status = 'verified' WHERE w.kind = 'domain' AND ` + in("w.word") + `
+UNION ALL SELECT m.tenant_id FROM user_words w JOIN memberships m ON m.user_id = w.user_id WHERE w.field = 'email' AND ` + in("w.word")
+	},
+	ids: func(in func(string) string) string { return "SELECT i.id FROM tenants i WHERE " + in("i.id") },
+}
+
+var users = target{
+	id: "u.id",
+	of: func(in func(string) string) string {
+		return "SELECT w.user_id FROM user_words w WHERE " + in("w.word")
+	},
+}
+
+// condition returns the condition that every word of a query is the beginning of a word.
+func (t target) condition(query string, arg func(any) string) string {
+	var all []string
+	for chunk := range strings.FieldsSeq(query) {
+		terms := Terms(chunk)
+		from, to, isID := idRange(chunk)
+		isID = isID && t.ids != nil
+		var each []string
+		for _, term := range terms {
+			low, high := arg(term), arg(term+page.PrefixEnd)
+			found := t.of(func(column string) string { return column + " >= " + low + " AND " + column + " < " + high })
+			if isID && len(terms) == 1 {
+				found += " UNION ALL " + t.ids(between(arg(from), arg(to)))
+			}
+			each = append(each, t.id+" IN ("+found+")")
+		}
+		if len(each) == 0 {
+			return "1 = 0" // a word without a letter or digit
+		}
+		both := strings.Join(each, " AND ")
+		if isID && len(terms) > 1 {
+			both = "(" + both + " OR " + between(arg(from), arg(to))(t.id) + ")"
+		}
+		all = append(all, both)
+	}
+	if len(all) == 0 {
+		return "1 = 0"
+	}
+	return strings.Join(all, " AND ")
+}
+
+func between(low, high string) func(column string) string {
+	return func(column string) string { return column + " BETWEEN " + low + " AND " + high }
+}
+
+// idRange returns the range of the UUIDs that begin with a text, and whether the text is the
+// beginning of one.
+func idRange(text string) (from, to uuid.UUID, ok bool) {
+	const lowest, highest = "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"
+	text = strings.ToLower(text)
+	if len(text) > len(lowest) {
+		return from, to, false
+	}
+	from, err := uuid.Parse(text + lowest[len(text):])
+	if err != nil {
+		return from, to, false
+	}
+	to, err = uuid.Parse(text + highest[len(text):])
+	return from, to, err == nil
+}

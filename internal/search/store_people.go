@@ -1,0 +1,99 @@
+package search
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/google/uuid"
+)
+
+// tenants finds tenants that are not deleted. Those with an exact slug, external ID, domain or email
+// of a member are among the candidates.
+func (s store) tenants(ctx context.Context, q query) ([]hit, error) {
+	var found []hit
+	seen := map[uuid.UUID]bool{}
+	read := func(condition string, a arguments) error {
+		text := `SELECT t.id, t.name, t.slug, t.external_id,
+	(SELECT min(s.status) FROM subscriptions s WHERE s.tenant_id = t.id AND s.status NOT IN ('canceled', 'incomplete_expired'))
+FROM tenants t WHERE t.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
+		return s.rows(ctx, text, a, func(scan func(...any) error) error {
+			var id uuid.UUID
+			var h hit
+			var external *string
+			if err := scan(&id, &h.title, &h.subtitle, &external, &h.status); err != nil || seen[id] {
+				return err
+			}
+			seen[id] = true
+			h.id, h.wholes, h.url = id.String(), []string{h.subtitle}, "/platform/tenants/"+id.String()
+			if external != nil {
+				h.wholes = append(h.wholes, *external)
+			}
+			found = append(found, h)
+			return nil
+		})
+	}
+	var a arguments
+	word := a.add(whole(q.text))
+	exact := "t.id IN (" + tenants.of(func(column string) string {
+		return column + " = " + word + " AND w.is_whole"
+	}) + ")"
+	if err := read(exact, a); err != nil {
+		return nil, err
+	}
+	for i := range found { // what the statement compared, emails and domains included
+		found[i].wholes = append(found[i].wholes, q.text)
+	}
+	var b arguments
+	condition := tenants.condition(q.text, b.add)
+	err := read(condition, b)
+	return found, err
+}
+
+// users finds users that are not deleted.
+func (s store) users(ctx context.Context, q query) ([]hit, error) {
+	return s.people(ctx, q, "", func(h *hit, tenantID *uuid.UUID) {
+		h.url = "/platform/tenants"
+		if tenantID != nil {
+			h.url += "/" + tenantID.String() + "/people"
+		}
+	})
+}
+
+// members finds the members of the tenant of a query.
+func (s store) members(ctx context.Context, q query) ([]hit, error) {
+	return s.people(ctx, q, " AND m.tenant_id = ", func(h *hit, _ *uuid.UUID) { h.url = "/team" })
+}
+
+func (s store) people(ctx context.Context, q query, only string, complete func(h *hit, tenantID *uuid.UUID)) ([]hit, error) {
+	var found []hit
+	seen := map[int64]bool{}
+	read := func(condition string, a arguments) error {
+		if only != "" {
+			condition += only + a.add(*q.tenant)
+		}
+		text := `SELECT u.id, u.name, u.email, m.tenant_id FROM users u LEFT JOIN memberships m ON m.user_id = u.id
+WHERE u.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(candidates)
+		return s.rows(ctx, text, a, func(scan func(...any) error) error {
+			var id int64
+			var h hit
+			var tenantID *uuid.UUID
+			if err := scan(&id, &h.title, &h.subtitle, &tenantID); err != nil || seen[id] {
+				return err
+			}
+			seen[id] = true
+			h.id, h.wholes = strconv.FormatInt(id, 10), []string{h.subtitle}
+			complete(&h, tenantID)
+			found = append(found, h)
+			return nil
+		})
+	}
+	var a arguments
+	exact := "u.id IN (SELECT w.user_id FROM user_words w WHERE w.word = " + a.add(whole(q.text)) + " AND w.is_whole)"
+	if err := read(exact, a); err != nil {
+		return nil, err
+	}
+	var b arguments
+	condition := users.condition(q.text, b.add)
+	err := read("("+condition+")", b)
+	return found, err
+}

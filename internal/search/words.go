@@ -1,0 +1,63 @@
+// Package search finds objects by their words (rules: administration#search). Each object's words
+// are stored in the transaction that changes it, without case and accents, and a prefix of a word
+// is found by an index that both databases have.
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWord is the maximum length of a stored word in bytes. PostgreSQL cannot index much longer
+// ones. The beginning of a longer word is stored.
+const maxWord = 500
+
+// normalize returns a text without case, accents and differences of compatibility.
+func normalize(text string) string {
+	out, _, err := transform.String(transform.Chain(norm.NFKD, runes.Remove(runes.In(unicode.M)), cases.Fold(), norm.NFKD), text)
+	if err != nil { // not UTF-8
+		return ""
+	}
+	return out
+}
+
+func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+
+// splitWords returns the words of a text, each once.
+func splitWords(text string) []string {
+	var words []string
+	for _, w := range strings.FieldsFunc(normalize(text), isSeparator) {
+		if w = shorten(w); !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+func shorten(word string) string {
+	if len(word) > maxWord {
+		word = strings.ToValidUTF8(word[:maxWord], "")
+	}
+	return word
+}
+
+// whole returns an email, slug, ID or the like as a single word.
+func whole(text string) string { return shorten(normalize(strings.TrimSpace(text))) }
+
+// Terms are the words of a query, which must all be found. A word that another one begins with is
+// left out. The longest word is first.
+func Terms(query string) []string {
+	all := splitWords(query)
+	terms := slices.DeleteFunc(slices.Clone(all), func(w string) bool {
+		return slices.ContainsFunc(all, func(other string) bool { return other != w && strings.HasPrefix(other, w) })
+	})
+	slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return terms
+}
