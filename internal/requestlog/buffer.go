@@ -52,7 +52,8 @@ type share struct {
 }
 
 // add adds a request that was answered in a second, and drops it or another one if there is no room.
-func (b *buffer) add(number int64, e entry) {
+// complete fills in the entry if it is kept.
+func (b *buffer) add(number int64, e entry, complete func(*entry)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.current != nil && b.current.number < number {
@@ -61,13 +62,13 @@ func (b *buffer) add(number int64, e entry) {
 	if b.current == nil {
 		b.current = &second{number: number, tenants: map[uuid.UUID]*share{}}
 	}
-	if !b.current.add(e) {
+	if !b.current.add(e, complete) {
 		b.dropped(1)
 	}
 }
 
 // add reports whether there was room for the request.
-func (s *second) add(e entry) bool {
+func (s *second) add(e entry, complete func(*entry)) bool {
 	mine := s.tenants[e.tenant]
 	if mine == nil {
 		mine = &share{}
@@ -87,6 +88,7 @@ func (s *second) add(e entry) bool {
 		victim.dropLast()
 		s.size, s.succeeded = s.size-1, s.succeeded-1
 	}
+	complete(&e)
 	if e.isFailed() {
 		mine.failed = append(mine.failed, e)
 	} else {

@@ -53,7 +53,7 @@ func TestLimitOfTenant(t *testing.T) {
 		at := 0
 		for i, n := range tt.statuses {
 			for range n {
-				b.add(1, made(one, []int{200, 500, 200}[i], at))
+				b.add(1, made(one, []int{200, 500, 200}[i], at), func(*entry) {})
 				at++
 			}
 		}
@@ -73,20 +73,20 @@ func TestLimitOfProcess(t *testing.T) {
 	t.Parallel()
 	b, dropped := newBuffer()
 	for i := range 600 {
-		b.add(1, made(uuid.Nil, 200, i))
+		b.add(1, made(uuid.Nil, 200, i), func(*entry) {})
 	}
 	late := uuid.New()
 	for i := range 60 {
-		b.add(1, made(late, 404, 600+i))
+		b.add(1, made(late, 404, 600+i), func(*entry) {})
 	}
 	n, gaps := b.stored()
 	if n[200] != 450 || n[404] != 50 || *dropped != 160 || len(gaps) != 2 {
 		t.Errorf("%v, %d dropped, %v", n, *dropped, gaps)
 	}
 	for i := range 700 {
-		b.add(2, made(uuid.Nil, 500, i))
+		b.add(2, made(uuid.Nil, 500, i), func(*entry) {})
 	}
-	b.add(2, made(late, 500, 701))
+	b.add(2, made(late, 500, 701), func(*entry) {})
 	if n, gaps := b.stored(); n[500] != 500 || len(gaps) != 2 {
 		t.Errorf("%v, %v", n, gaps)
 	}
@@ -98,9 +98,9 @@ func TestSeconds(t *testing.T) {
 	one := uuid.New()
 	b, _ := newBuffer()
 	for i := range 40 {
-		b.add(7, made(one, 200, i))
-		b.add(6, made(one, 200, i)) // the clock went back
-		b.add(8, made(one, 200, i))
+		b.add(7, made(one, 200, i), func(*entry) {})
+		b.add(6, made(one, 200, i), func(*entry) {}) // the clock went back
+		b.add(8, made(one, 200, i), func(*entry) {})
 	}
 	entries, gaps := contents(b.take(8))
 	if len(entries) != 2 || len(gaps) != 0 {
@@ -117,7 +117,7 @@ func TestWaitingIsBounded(t *testing.T) {
 	b, dropped := newBuffer()
 	one := uuid.New()
 	for i := range 30 {
-		b.add(int64(i), made(one, 200, i))
+		b.add(int64(i), made(one, 200, i), func(*entry) {})
 	}
 	taken := b.take(1 << 60)
 	entries, gaps := contents(taken)
@@ -130,7 +130,7 @@ func TestWaitingIsBounded(t *testing.T) {
 		t.Errorf("%d requests, %d gaps, %d dropped", len(entries), len(gaps), *dropped)
 	}
 	for i := range 2 * maxClosed {
-		b.add(int64(i), made(one, 200, i))
+		b.add(int64(i), made(one, 200, i), func(*entry) {})
 	}
 	if taken := b.take(1 << 60); len(taken) != maxClosed {
 		t.Errorf("%d seconds wait", len(taken))
@@ -142,10 +142,10 @@ func TestManyGaps(t *testing.T) {
 	t.Parallel()
 	b, _ := newBuffer()
 	for i := range 500 {
-		b.add(1, made(uuid.Nil, 500, i))
+		b.add(1, made(uuid.Nil, 500, i), func(*entry) {})
 	}
 	for i := range 600 {
-		b.add(1, made(uuid.New(), 200, 600-i))
+		b.add(1, made(uuid.New(), 200, 600-i), func(*entry) {})
 	}
 	if n, gaps := b.stored(); n[500] != 500 || len(gaps) != 1 || gaps[everyTenant].began != made(uuid.Nil, 0, 1).at || gaps[everyTenant].ended != made(uuid.Nil, 0, 600).at {
 		t.Errorf("%v, %v", n, gaps)
@@ -165,12 +165,12 @@ func TestReadPath(t *testing.T) {
 		"an admin's path":   {"/api/v1/admin/tenants/{tenant}/credit", "/api/v1/admin/tenants/" + id.String() + "/credit", "/api/v1/admin/tenants/" + id.String() + "/credit", id},
 		"an invalid tenant": {"/api/v1/admin/tenants/{tenant}", "/api/v1/admin/tenants/x", "/api/v1/admin/tenants/x", uuid.Nil},
 	} {
-		if got, tenant := readPath(tt.route, tt.path); got != tt.want || tenant != tt.tenant {
+		if got, tenant := readPath(tt.route, tt.path), tenantInPath(tt.route, tt.path); got != tt.want || tenant != tt.tenant {
 			t.Errorf("%s: %s, %s", name, got, tenant)
 		}
 	}
 	long := make([]byte, 2*maxPath)
-	if got, _ := readPath("/{x}", string(long)); len(got) != maxPath {
+	if got := readPath("/{x}", string(long)); len(got) != maxPath {
 		t.Errorf("%d bytes", len(got))
 	}
 }

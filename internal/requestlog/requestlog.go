@@ -77,34 +77,40 @@ func (l *Log) Record(r *http.Request, caller *authz.Caller, route string, status
 	if caller.Key == nil && status < http.StatusBadRequest {
 		return
 	}
-	e := entry{
-		at: l.deps.Clock.Now(), method: methodOf(r.Method), status: status, took: took, ip: l.deps.Address(r),
+	e := entry{tenant: tenantOf(r, caller, route), at: l.deps.Clock.Now(), status: status, took: took}
+	l.buffer.add(l.deps.Machine.Now().Unix(), e, func(e *entry) { l.complete(e, r, caller, route, code) })
+}
+
+// tenantOf returns the tenant that a request belongs to, or Nil.
+func tenantOf(r *http.Request, caller *authz.Caller, route string) uuid.UUID {
+	switch {
+	case caller.Tenant != nil:
+		return caller.Tenant.TenantID
+	case caller.Key != nil && caller.Key.Platform:
+		return tenantInPath(route, r.URL.EscapedPath())
+	default:
+		return uuid.Nil
 	}
+}
+
+// complete fills in an entry that is stored.
+func (l *Log) complete(e *entry, r *http.Request, caller *authz.Caller, route, code string) {
+	e.method, e.ip = methodOf(r.Method), l.deps.Address(r)
 	if code != "" {
 		e.code = &code
 	}
-	var inPath uuid.UUID
 	if route != "" {
-		var path string
-		path, inPath = readPath(route, r.URL.EscapedPath())
-		e.route, e.path = &route, &path
-	}
-	if caller.Tenant != nil {
-		e.tenant = caller.Tenant.TenantID
+		e.route, e.path = &route, new(readPath(route, r.URL.EscapedPath()))
 	}
 	switch {
 	case caller.Key != nil:
 		e.key = new(caller.Key.ID)
-		if caller.Key.Platform && e.tenant == uuid.Nil {
-			e.tenant = inPath
-		}
 	case caller.Impersonator != nil:
 		e.user, e.subject, e.reason = new(caller.Impersonator.UserID), new(caller.UserID), caller.Impersonator.Reason
 	default:
 		e.user = new(caller.UserID)
 	}
 	e.isHidden = caller.Key == nil && isOfAccount(r.URL.Path)
-	l.buffer.add(l.deps.Machine.Now().Unix(), e)
 }
 
 // methodOf returns a method for the log. Callers can make up methods.
@@ -120,21 +126,32 @@ var methods = []string{"DELETE", "GET", "HEAD", "OPTIONS", otherMethod, "PATCH",
 
 const otherMethod = "OTHER"
 
-// readPath returns a path without its secrets, and the tenant of an admin's path, or Nil.
-func readPath(route, path string) (shown string, tenant uuid.UUID) {
-	if strings.Contains(route, "{token}") || strings.Contains(route, "{tenant}") {
-		names, parts := strings.Split(route, "/"), strings.Split(path, "/")
-		for i, name := range names[:min(len(names), len(parts))] {
-			switch name {
-			case "{token}":
+// readPath returns a path without its secrets.
+func readPath(route, path string) string {
+	if strings.Contains(route, "{token}") {
+		parts := strings.Split(path, "/")
+		for i, name := range strings.Split(route, "/") {
+			if name == "{token}" && i < len(parts) {
 				parts[i] = name
-			case "{tenant}":
-				tenant, _ = uuid.Parse(parts[i]) // Nil for a text that is not an ID
 			}
 		}
 		path = strings.Join(parts, "/")
 	}
-	return path[:min(len(path), maxPath)], tenant
+	return path[:min(len(path), maxPath)]
+}
+
+// tenantInPath returns the tenant in an admin's path, or Nil.
+func tenantInPath(route, path string) uuid.UUID {
+	before, _, found := strings.Cut(route, "{tenant}")
+	if !found || len(path) < len(before) {
+		return uuid.Nil
+	}
+	text, _, _ := strings.Cut(path[len(before):], "/")
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil
+	}
+	return id
 }
 
 // isOfAccount reports whether a path belongs to the account of a user, not to a tenant.

@@ -1,7 +1,6 @@
 package requestlog
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -11,8 +10,8 @@ import (
 const (
 	// interval is the time between two flushes.
 	interval = time.Second
-	// flushTimeout limits a flush.
-	flushTimeout = 10 * time.Second
+	// flushTimeout limits a flush. A flush delays the end of the process, which allows five seconds.
+	flushTimeout = 4 * time.Second
 	// maxRows is the number of rows of a statement. It is small so that recording usage, which shares
 	// SQLite's single writer, does not wait.
 	maxRows = 100
@@ -25,7 +24,7 @@ func (l *Log) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			l.flush(context.WithoutCancel(ctx), math.MaxInt64)
+			l.flush(ctx, math.MaxInt64)
 			return nil
 		case <-ticker.C:
 			l.flush(ctx, l.deps.Machine.Now().Unix())
@@ -33,22 +32,25 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// flush stores the requests of the seconds before the given one. Requests that cannot be stored are
-// dropped, and the gap is stored later.
+// flush stores the requests of the seconds before the given one, even if ctx has ended. Requests that
+// cannot be stored are dropped, and the gap is stored later.
 func (l *Log) flush(ctx context.Context, before int64) {
-	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 	defer cancel()
 	taken := l.buffer.take(before)
 	entries, gaps := contents(taken)
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Or(a.at.Compare(b.at)) })
+	slices.SortStableFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) })
 	err := l.store.insertGaps(ctx, gaps)
 	for batch := range slices.Chunk(entries, maxRows) {
 		if err == nil {
 			err = l.store.insert(ctx, batch)
 		}
 	}
-	if err != nil {
-		l.deps.Log.WarnContext(ctx, "failed to store the request log", "requests", len(entries), "error", err)
-		l.buffer.putBack(taken)
+	if err == nil {
+		return
 	}
+	if len(entries) > 0 { // once per loss, not once per attempt to store the gap
+		l.deps.Log.WarnContext(ctx, "failed to store the request log", "requests", len(entries), "error", err)
+	}
+	l.buffer.putBack(taken)
 }
