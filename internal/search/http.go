@@ -25,10 +25,10 @@ type SearchHit struct {
 type AdminSearchResults struct {
 	Tenants  []SearchHit  `json:"tenants"`
 	Users    []SearchHit  `json:"users"`
-	Plans    *[]SearchHit `json:"plans,omitempty" doc:"Absent without plans.view."`
-	Meters   *[]SearchHit `json:"meters,omitempty" doc:"Absent without meters.manage."`
+	Plans    *[]SearchHit `json:"plans,omitzero" doc:"Absent without plans.view."`
+	Meters   *[]SearchHit `json:"meters,omitzero" doc:"Absent without meters.manage."`
 	Invoices []SearchHit  `json:"invoices"`
-	APIKeys  *[]SearchHit `json:"api_keys,omitempty" doc:"Absent without api_keys.manage."`
+	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
 }
 
 // SearchResults are the matches of a search in a tenant.
@@ -37,7 +37,7 @@ type SearchResults struct {
 	Invoices []SearchHit  `json:"invoices"`
 	Plans    []SearchHit  `json:"plans"`
 	Meters   []SearchHit  `json:"meters"`
-	APIKeys  *[]SearchHit `json:"api_keys,omitempty" doc:"Absent without api_keys.manage."`
+	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
 }
 
 // HTTP has the handlers.

@@ -103,7 +103,7 @@ func (s store) rarest(ctx context.Context, kind Kind, q query, terms []string) (
 	for _, term := range terms {
 		var a arguments
 		text := "SELECT count(*) FROM (SELECT 1 FROM search_words w WHERE w.kind = " + a.add(string(kind)) + " AND w.word >= " + a.add(term) +
-			" AND w.word < " + a.add(term+page.PrefixEnd) + s.ofTenant(q, "w", &a) + " LIMIT " + a.add(rareEnough) + ") AS some"
+			" AND w.word < " + a.add(term+page.PrefixEnd) + s.ofTenant(q, "w", &a) + " LIMIT " + a.add(rareEnough) + ") AS few"
 		err := s.rows(ctx, text, a, func(scan func(...any) error) error {
 			var n int64
 			err := scan(&n)

@@ -211,6 +211,7 @@ func TestSubscriptionsAcrossTenants(t *testing.T) {
 		admin := s.Admin()
 		ada := s.Register("ada@example.com", true)
 		s.BuyPlan(ada, "starter")
+		s.AwaitNotifications()
 		a := list(s, admin, "subscriptions", "filter[tenant]", ada.Tenant).Want(200)
 		own := s.Subscription(ada)
 		row, _ := a.At("data.0").(object)
