@@ -48,6 +48,10 @@ three: ## Run the black-box tests against three processes behind a proxy (needs 
 
 CHECK_CACHE := -X github.com/tenantry/tenantry/internal/querycache.checkHits=yes
 
+.PHONY: citus
+citus: ## Run the black-box tests on a Citus cluster (needs Citus, or the URL of a coordinator)
+	scripts/citus $(ARGS)
+
 .PHONY: check-cache
 check-cache: ## Run all tests and compare each cached value with the database (ARGS="./internal/account/...")
 	go run ./internal/testkit/dbtest/shared go test -ldflags="$(CHECK_CACHE)" -timeout 30m $(or $(ARGS),./...)

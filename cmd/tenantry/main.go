@@ -30,26 +30,27 @@ const (
 )
 
 type cli struct {
-	Dev     devCmd     `cmd:"" help:"Run for development, with demo data and a sandbox for payments, email and time."`
-	Serve   serveCmd   `cmd:"" help:"Run in production."`
-	Migrate migrateCmd `cmd:"" help:"Migrate the database schema."`
-	Backup  backupCmd  `cmd:"" help:"Back up the SQLite database to a file. Works while the server is running. Do not copy the database file instead: the latest changes are in its -wal file."`
-	Restore restoreCmd `cmd:"" help:"Restore the SQLite database from a backup. Stop the server first."`
-	Admin   adminCmd   `cmd:"" help:"Manage platform admins."`
-	APIKey  apiKeyCmd  `cmd:"" name:"api-key" help:"Manage platform API keys."`
-	Catalog catalogCmd `cmd:"" help:"Export and import the catalog."`
-	Import  importCmd  `cmd:"" help:"Import users, tenants, memberships and subscriptions from CSV files. All files are checked first; if a line is invalid, nothing is imported. The import can be repeated safely."`
-	Usage   usageCmd   `cmd:"" help:"Check metered usage and its billing."`
-	Keys    keysCmd    `cmd:"" help:"Manage the keys that sign tokens for backends."`
-	Jobs    jobsCmd    `cmd:"" help:"List, retry and delete dead background jobs."`
-	Doctor  doctorCmd  `cmd:"" help:"Check an installation and suggest fixes. Checks settings, unknown variables, the data folder, free disk space, the database schema and integrity, Redis, the mail server, identity providers, the public URL, cookies and the payment provider. Exits with 1 if there are errors. Warnings do not count as errors."`
-	Health  healthCmd  `cmd:"" help:"Check whether the service on this machine is ready. Exits with 1 if it is not."`
-	Mail    mailCmd    `cmd:"" help:"List and preview the emails that the service sends."`
-	Hooks   hooksCmd   `cmd:"" help:"Test webhooks."`
-	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Run a Model Context Protocol server on standard input and output, which gives an assistant read access to a running service. --allow-writes also gives write access."`
-	PSP     pspCmd     `cmd:"" name:"psp" help:"Check and reconcile the payment provider."`
-	Sandbox sandboxCmd `cmd:"" help:"Run a sandbox for an external service on its own."`
-	Version versionCmd `cmd:"" help:"Show the version."`
+	Dev        devCmd        `cmd:"" help:"Run for development, with demo data and a sandbox for payments, email and time."`
+	Serve      serveCmd      `cmd:"" help:"Run in production."`
+	Migrate    migrateCmd    `cmd:"" help:"Migrate the database schema."`
+	Distribute distributeCmd `cmd:"" help:"Distribute the PostgreSQL database over a Citus cluster, or place the tables that a later version added. Stop all instances first. Can be repeated safely."`
+	Backup     backupCmd     `cmd:"" help:"Back up the SQLite database to a file. Works while the server is running. Do not copy the database file instead: the latest changes are in its -wal file."`
+	Restore    restoreCmd    `cmd:"" help:"Restore the SQLite database from a backup. Stop the server first."`
+	Admin      adminCmd      `cmd:"" help:"Manage platform admins."`
+	APIKey     apiKeyCmd     `cmd:"" name:"api-key" help:"Manage platform API keys."`
+	Catalog    catalogCmd    `cmd:"" help:"Export and import the catalog."`
+	Import     importCmd     `cmd:"" help:"Import users, tenants, memberships and subscriptions from CSV files. All files are checked first; if a line is invalid, nothing is imported. The import can be repeated safely."`
+	Usage      usageCmd      `cmd:"" help:"Check metered usage and its billing."`
+	Keys       keysCmd       `cmd:"" help:"Manage the keys that sign tokens for backends."`
+	Jobs       jobsCmd       `cmd:"" help:"List, retry and delete dead background jobs."`
+	Doctor     doctorCmd     `cmd:"" help:"Check an installation and suggest fixes. Checks settings, unknown variables, the data folder, free disk space, the database schema and integrity, Redis, the mail server, identity providers, the public URL, cookies and the payment provider. Exits with 1 if there are errors. Warnings do not count as errors."`
+	Health     healthCmd     `cmd:"" help:"Check whether the service on this machine is ready. Exits with 1 if it is not."`
+	Mail       mailCmd       `cmd:"" help:"List and preview the emails that the service sends."`
+	Hooks      hooksCmd      `cmd:"" help:"Test webhooks."`
+	MCP        mcpCmd        `cmd:"" name:"mcp" help:"Run a Model Context Protocol server on standard input and output, which gives an assistant read access to a running service. --allow-writes also gives write access."`
+	PSP        pspCmd        `cmd:"" name:"psp" help:"Check and reconcile the payment provider."`
+	Sandbox    sandboxCmd    `cmd:"" help:"Run a sandbox for an external service on its own."`
+	Version    versionCmd    `cmd:"" help:"Show the version."`
 
 	Completion completionCmd `cmd:"" help:"Print a shell completion script. Its first line explains how to install it."`
 	Man        manCmd        `cmd:"" help:"Print the manual page: tenantry man > tenantry.1"`

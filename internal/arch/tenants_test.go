@@ -11,11 +11,8 @@ import (
 // allowedWithoutTenant are statements that change rows of tenants without a condition on the tenant, each with
 // the reason. The service finds the id itself; it never comes from a caller.
 var allowedWithoutTenant = map[string]string{
-	"NoteFailedPayment":     "by the provider's id of the invoice, from a notification",
 	"DeleteCountersOfMeter": "the meter is deleted for all tenants",
 	"TakeRejection":         "a rejected report, for the command line",
-	"ExpireCheckout":        "by the provider's id of the checkout, from a notification",
-	"CompleteCheckout":      "by the provider's id of the checkout, from a notification",
 	"DeleteOldEntries":      "of all tenants, at the end of their retention",
 	"DeleteOldLogs":         "of all tenants, at the end of their retention",
 	"DeleteOldRequests":     "of all tenants, at the end of their retention",

@@ -4,10 +4,6 @@ FROM credentials
 WHERE id = $1
 FOR UPDATE;
 
--- The lock keeps the target in the tenant until the transaction ends.
--- name: LockTenant :one
-SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
-
 -- A user is locked before their credentials (rules: account#lock-order). A locked target cannot
 -- become a platform admin.
 -- name: LockUser :one

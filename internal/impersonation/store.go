@@ -1,6 +1,7 @@
 package impersonation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 type store struct{ db *sqldb.DB }
@@ -50,10 +52,17 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	return c, nil
 }
 
-// lockTenant locks a tenant. It returns errNoTenant if it does not exist.
+// lockTenant locks a tenant, which keeps the target in it. It returns errNoTenant if it does not exist.
 func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
-	_, err := s.q(ctx).LockTenant(ctx, id)
-	return sqldb.WrapAbsent(err, "lock tenant", errNoTenant)
+	absent := errNoTenant
+	err := s.db.QueryAll(ctx, append(distribution.LockTenants(s.db, id), sqldb.Query{
+		Doing: "lock tenant", Text: `SELECT id FROM tenants WHERE id = $1` + distribution.RowLock(s.db, ` FOR UPDATE`), Args: []any{id},
+		Row: func(func(...any) error) error {
+			absent = nil
+			return nil
+		},
+	})...)
+	return cmp.Or(err, absent)
 }
 
 // user is a user, read under the lock.

@@ -20,7 +20,7 @@ func (s *Service) mailFailure(ctx context.Context, tenantID uuid.UUID, in psp.In
 		if isIncomplete, err := s.store.isIncomplete(ctx, tenantID, in.SubscriptionID); err != nil || isIncomplete {
 			return err
 		}
-		isNew, err := s.store.noteFailure(ctx, in.ID, event)
+		isNew, err := s.store.noteFailure(ctx, tenantID, in.ID, event)
 		if err != nil || !isNew {
 			return err
 		}

@@ -46,7 +46,7 @@ SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1 AND id = $2;
 
 -- name: NoteFailedPayment :execrows
 UPDATE psp_invoices SET failed_event = sqlc.arg(event)
-WHERE psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> sqlc.arg(event));
+WHERE tenant_id = $2 AND psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> sqlc.arg(event));
 
 -- name: ListLastAttempts :many
 -- The open invoices of running subscriptions that will be collected for the last time between two
@@ -153,12 +153,16 @@ SELECT tax_rate, vat_number, is_reverse_charge, locale FROM invoices WHERE tenan
 
 -- name: InvoicedTenants :many
 -- Tenants that have a customer or an invoice at the provider.
-SELECT t.id FROM tenants t
-WHERE t.id > sqlc.arg(after) AND (
-    EXISTS (SELECT 1 FROM psp_customers c WHERE c.tenant_id = t.id)
-    OR EXISTS (SELECT 1 FROM psp_invoices p WHERE p.tenant_id = t.id)
-)
-ORDER BY t.id LIMIT sqlc.arg(most);
+SELECT c.tenant_id FROM (
+    SELECT psp_customers.tenant_id FROM psp_customers
+    WHERE psp_customers.tenant_id > sqlc.arg(after) ORDER BY psp_customers.tenant_id LIMIT sqlc.arg(most)
+) c
+UNION
+SELECT p.tenant_id FROM (
+    SELECT DISTINCT psp_invoices.tenant_id FROM psp_invoices
+    WHERE psp_invoices.tenant_id > sqlc.arg(after) ORDER BY psp_invoices.tenant_id LIMIT sqlc.arg(most)
+) p
+ORDER BY tenant_id LIMIT sqlc.arg(most);
 
 -- name: KeptInvoices :many
 -- The stored provider invoices of a tenant: all of them, or a single one. The status is null if

@@ -51,8 +51,8 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 
 // noteFailure records that the event reported a failed payment. It returns true if the event is
 // new.
-func (s store) noteFailure(ctx context.Context, pspID, event string) (bool, error) {
-	noted, err := s.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{PSPInvoiceID: pspID, Event: &event})
+func (s store) noteFailure(ctx context.Context, tenantID uuid.UUID, pspID, event string) (bool, error) {
+	noted, err := s.q(ctx).NoteFailedPayment(ctx, invoicesql.NoteFailedPaymentParams{TenantID: tenantID, PSPInvoiceID: pspID, Event: &event})
 	return noted > 0, sqldb.Wrap(err, "store failed payment")
 }
 

@@ -150,7 +150,7 @@ func (s *Service) begin(ctx context.Context, bought purchase, wanted sale.Params
 		if err := s.store.insert(ctx, bought, now); err != nil {
 			return bought, err
 		}
-		stored, err := s.store.load(ctx, bought.id)
+		stored, err := s.store.load(ctx, bought.tenantID, bought.id)
 		if err != nil {
 			return bought, err
 		}

@@ -5,10 +5,12 @@ INSERT INTO pack_purchases (
 ON CONFLICT DO NOTHING;
 
 -- name: Purchase :one
-SELECT * FROM pack_purchases WHERE id = $1;
+SELECT * FROM pack_purchases WHERE tenant_id = $1 AND id = $2;
 
+-- The tenant is null if it is unknown.
 -- name: PurchaseOfSession :one
-SELECT * FROM pack_purchases WHERE psp_session_id = $1;
+SELECT * FROM pack_purchases
+WHERE psp_session_id = $1 AND (sqlc.narg(tenant_id)::uuid IS NULL OR tenant_id = sqlc.narg(tenant_id)::uuid);
 
 -- name: LastAnsweredPurchase :one
 -- The newest purchase of a pack whose session the provider has returned.

@@ -82,7 +82,7 @@ func (s *Service) settle(ctx context.Context, bought purchase, sold sale.Sale) e
 		if err != nil {
 			return err
 		}
-		now, err := s.store.load(ctx, bought.id)
+		now, err := s.store.load(ctx, bought.tenantID, bought.id)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,8 @@ func (s *Service) RefundEvent(ctx context.Context, e psp.Event) error {
 	if err != nil || !whole {
 		return nil //nolint:nilerr // the charge paid something else
 	}
-	bought, err := s.store.load(ctx, id)
+	tenantID, _ := uuid.Parse(metadata[metaTenant]) // Nil for an invalid ID; no purchase has it
+	bought, err := s.store.load(ctx, tenantID, id)
 	if errors.Is(err, errNoPurchase) {
 		return nil
 	}
@@ -162,7 +163,7 @@ func (s *Service) RefundEvent(ctx context.Context, e psp.Event) error {
 		if _, err := s.deps.Tenants.Lock(ctx, bought.tenantID); err != nil {
 			return err
 		}
-		now, err := s.store.load(ctx, bought.id)
+		now, err := s.store.load(ctx, bought.tenantID, bought.id)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/purchase/purchasesql"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // errNoPurchase means that the purchase does not exist.
@@ -28,14 +29,18 @@ func (s store) insert(ctx context.Context, p purchase, now time.Time) error {
 }
 
 // load returns a purchase, or errNoPurchase.
-func (s store) load(ctx context.Context, id uuid.UUID) (purchase, error) {
-	row, err := s.q(ctx).Purchase(ctx, id)
+func (s store) load(ctx context.Context, tenantID, id uuid.UUID) (purchase, error) {
+	row, err := s.q(ctx).Purchase(ctx, purchasesql.PurchaseParams{TenantID: tenantID, ID: id})
 	return purchaseOf(row), sqldb.WrapAbsent(err, "read purchase", errNoPurchase)
 }
 
 // ofSession returns the purchase of a session, or errNoPurchase.
 func (s store) ofSession(ctx context.Context, session string) (purchase, error) {
-	row, err := s.q(ctx).PurchaseOfSession(ctx, &session)
+	tenantID, err := distribution.TenantOf(ctx, s.db, session)
+	if err != nil {
+		return purchase{}, err
+	}
+	row, err := s.q(ctx).PurchaseOfSession(ctx, purchasesql.PurchaseOfSessionParams{PSPSessionID: &session, TenantID: tenantID})
 	return purchaseOf(row), sqldb.WrapAbsent(err, "read purchase of a session", errNoPurchase)
 }
 
@@ -61,6 +66,9 @@ func (s store) lastAnswered(ctx context.Context, tenantID, packID uuid.UUID) (uu
 // before.
 func (s store) setSession(ctx context.Context, p purchase, session string, now time.Time) (bool, error) {
 	n, err := s.q(ctx).SetSession(ctx, purchasesql.SetSessionParams{TenantID: p.tenantID, ID: p.id, PSPSessionID: &session, UpdatedAt: now})
+	if err == nil {
+		err = distribution.RememberTenant(ctx, s.db, session, p.tenantID)
+	}
 	return n == 1, sqldb.Wrap(err, "set session of a purchase")
 }
 

@@ -55,6 +55,24 @@ func Values(db *DB, first int, values []any, types ...string) (query string, arg
 	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS given (" + strings.Join(names, ", ") + ")", args
 }
 
+// InsertRows returns the rows of an INSERT, like Values, with placeholders that start at 1. If Citus
+// distributes the tables, the rows are VALUES, each once, which Citus sends to their shard.
+func InsertRows(db *DB, values []any, types ...string) (query string, args []any) {
+	if !db.distributed {
+		return Values(db, 1, values, types...)
+	}
+	return "VALUES " + writeTuples(1, len(values)/len(types), types), values
+}
+
+// InsertDistinct is InsertRows for rows that must not repeat on SQLite.
+func InsertDistinct(db *DB, values []any, types ...string) (query string, args []any) {
+	query, args = InsertRows(db, values, types...)
+	if db.dialect == SQLite {
+		query = "SELECT DISTINCT * FROM (" + query + ") AS given WHERE true"
+	}
+	return query, args
+}
+
 // element converts a value for use in an array, for types that the driver does not support there.
 func element(value any) any {
 	switch v := value.(type) {

@@ -68,8 +68,9 @@ type DB struct {
 	// full is set while the disk of the SQLite file is full (see IsDiskFull).
 	full atomic.Bool
 	// watch monitors PostgreSQL until unwatch is called; both are nil on SQLite.
-	watch   *watch
-	unwatch func()
+	watch       *watch
+	unwatch     func()
+	distributed bool // by Citus
 	// tracer creates spans of statements, unless nil.
 	tracer *tracing.Tracer
 	// migrating holds a token while a caller reads or changes the schema.
@@ -99,10 +100,29 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err := db.Ping(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := db.findCitus(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if db.watch != nil {
 		db.unwatch = db.watch.start()
 	}
 	return db, nil
+}
+
+// IsDistributed reports whether Citus distributed the tables when the database was opened (see
+// package distribution).
+func (db *DB) IsDistributed() bool { return db.distributed }
+
+func (db *DB) findCitus(ctx context.Context) error {
+	if db.dialect == SQLite {
+		return nil
+	}
+	const exists = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+	if err := db.read.QueryRowContext(ctx, exists).Scan(&db.distributed); err != nil || !db.distributed {
+		return Wrap(err, "look for Citus")
+	}
+	err := db.read.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE partmethod = 'h')").Scan(&db.distributed)
+	return Wrap(err, "look for distributed tables")
 }
 
 // File returns the path of a SQLite database, and "" for PostgreSQL.

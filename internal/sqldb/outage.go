@@ -46,6 +46,8 @@ func isOutage(refusal *pgconn.PgError) bool {
 		"25006", // read-only: a standby
 		"40001": // serialization failure: a transaction was canceled in favor of another one
 		return true
+	case "XX000": // Citus reports a lost worker as an internal error
+		return strings.Contains(refusal.Message, "server closed the connection unexpectedly")
 	default:
 		return strings.HasPrefix(refusal.Code, "08") // connection exceptions
 	}

@@ -58,7 +58,6 @@ func withoutTenants(schema map[string]table) map[string]table {
 		if distribution.Tables[name] != distribution.Distributed {
 			continue
 		}
-		tab.Indexes = slices.DeleteFunc(tab.Indexes, func(i index) bool { return distribution.ServerKeys[i.Name] != "" })
 		for n, i := range tab.Indexes {
 			if distribution.TenantKeys[i.Name] != "" {
 				tab.Indexes[n].Columns = withoutTenant(i.Columns)

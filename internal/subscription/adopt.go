@@ -245,11 +245,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 // metadata. It returns errNoCheckout if the subscription was not started by a checkout.
 func (s *Service) findCheckout(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
 	parsed, _ := uuid.Parse(id) // Nil for an invalid id; no checkout has it
-	c, err := s.store.loadCheckout(ctx, parsed)
-	if err == nil && c.tenantID != tenantID {
-		return checkout{}, errNoCheckout
-	}
-	return c, err
+	return s.store.loadCheckout(ctx, tenantID, parsed)
 }
 
 // replace ends a replaced subscription here and enqueues its end at the provider.

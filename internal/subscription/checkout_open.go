@@ -31,7 +31,7 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 		return psp.MarkPermanent(err)
 	}
 	if session.Status == psp.CheckoutExpired {
-		return s.expireCheckout(ctx, session.ID)
+		return s.expireCheckout(ctx, tenantOfSession(session), session.ID)
 	}
 	if session.Status != psp.CheckoutComplete || session.SubscriptionID == "" {
 		return nil
@@ -42,7 +42,7 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	if err := s.refundRefused(ctx, session); err != nil {
 		return err
 	}
-	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
+	return s.store.completeCheckout(ctx, tenantOfSession(session), session.ID, s.deps.Clock.Now())
 }
 
 // refundRefused refunds a refused checkout that was paid after the refusal, as a bank debit can be.
@@ -51,7 +51,7 @@ func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error
 		return nil
 	}
 	id, _ := uuid.Parse(session.Metadata[metaCheckout]) // Nil for an invalid id; no checkout has it
-	opened, err := s.store.loadCheckout(ctx, id)
+	opened, err := s.store.loadCheckout(ctx, tenantOfSession(session), id)
 	if errors.Is(err, errNoCheckout) || err == nil && !opened.refused {
 		return nil
 	}
@@ -60,6 +60,12 @@ func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error
 	}
 	opened.session = session.ID
 	return s.refuse(ctx, opened, session.SubscriptionID, session.InvoiceID)
+}
+
+// tenantOfSession returns the tenant that opened a session, or Nil for a session of another program.
+func tenantOfSession(session psp.Checkout) uuid.UUID {
+	id, _ := uuid.Parse(session.Metadata[metaTenant])
+	return id
 }
 
 // ReadOpenCheckouts reads the tenant's open checkouts back from the provider, which detects a

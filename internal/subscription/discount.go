@@ -60,7 +60,7 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 		return err
 	}
 	for _, h := range holders {
-		c, err := s.store.loadCheckout(ctx, h.ID)
+		c, err := s.store.loadCheckout(ctx, h.TenantID, h.ID)
 		switch {
 		case err != nil && !errors.Is(err, errNoCheckout):
 			return err
@@ -85,7 +85,7 @@ func (s *Service) storeCheckout(ctx context.Context, id uuid.UUID, bought purcha
 				return err
 			}
 		}
-		_, err := s.store.loadCheckout(ctx, id)
+		_, err := s.store.loadCheckout(ctx, bought.tenant.ID, id)
 		isNew := errors.Is(err, errNoCheckout)
 		if err != nil && !isNew {
 			return err
@@ -93,7 +93,7 @@ func (s *Service) storeCheckout(ctx context.Context, id uuid.UUID, bought purcha
 		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
 			return err
 		}
-		if c, err = s.store.loadCheckout(ctx, id); err != nil || !isNew || bought.discount == nil {
+		if c, err = s.store.loadCheckout(ctx, bought.tenant.ID, id); err != nil || !isNew || bought.discount == nil {
 			return err
 		}
 		var until *time.Time
@@ -106,9 +106,9 @@ func (s *Service) storeCheckout(ctx context.Context, id uuid.UUID, bought purcha
 }
 
 // expireCheckout records that the provider has expired a session, and releases its discount.
-func (s *Service) expireCheckout(ctx context.Context, session string) error {
+func (s *Service) expireCheckout(ctx context.Context, tenantID uuid.UUID, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		ended, err := s.store.expireCheckout(ctx, session, s.deps.Clock.Now())
+		ended, err := s.store.expireCheckout(ctx, tenantID, session, s.deps.Clock.Now())
 		if err != nil {
 			return err
 		}

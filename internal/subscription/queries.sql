@@ -2,8 +2,10 @@
 SELECT * FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
 
+-- The tenant is null if it is unknown.
 -- name: SubscriptionByPSPID :one
-SELECT * FROM subscriptions WHERE psp_subscription_id = $1;
+SELECT * FROM subscriptions
+WHERE psp_subscription_id = $1 AND (sqlc.narg(tenant_id)::uuid IS NULL OR tenant_id = sqlc.narg(tenant_id)::uuid);
 
 -- name: InsertSubscription :exec
 INSERT INTO subscriptions (
@@ -68,14 +70,17 @@ LIMIT 5;
 UPDATE checkouts SET looked_at = sqlc.arg(now)
 WHERE tenant_id = $1 AND id = $2 AND (looked_at IS NULL OR looked_at <= sqlc.arg(not_since));
 
+-- name: DeleteProviderIDs :exec
+DELETE FROM psp_tenants WHERE tenant_id = $1;
+
 -- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1;
 
 -- name: ExpireCheckout :many
-UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL RETURNING tenant_id, id;
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND expired_at IS NULL RETURNING id;
 
 -- name: CompleteCheckout :exec
-UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL;
+UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND completed_at IS NULL;
 
 -- name: RefuseCheckout :exec
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
@@ -170,7 +175,7 @@ SELECT count(*) FROM subscriptions WHERE tenant_id = $1;
 UPDATE subscriptions SET cancellation_reason = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2;
 
 -- name: Checkout :one
-SELECT * FROM checkouts WHERE id = $1;
+SELECT * FROM checkouts WHERE tenant_id = $1 AND id = $2;
 
 -- name: PlansOfPSPPrice :many
 SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
@@ -208,10 +213,7 @@ LIMIT 500;
 SELECT count(*) FROM tenants t
 WHERE t.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM plans p WHERE p.id = sqlc.arg(plan_id) AND p.is_default AND p.deleted_at IS NULL)
-    AND NOT EXISTS (
-        SELECT 1 FROM subscriptions s
-        WHERE s.tenant_id = t.id AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')
-    );
+    AND t.id NOT IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'));
 
 -- name: CustomersOfPlan :many
 -- The number of tenants per price of a plan. price_id is null for a price that the plan no longer

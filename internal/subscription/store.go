@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
@@ -93,7 +94,14 @@ func (s store) loadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscriptio
 
 // byPSPID returns the subscription with the given ID at the provider, or ErrNotFound.
 func (s store) byPSPID(ctx context.Context, id string) (Subscription, error) {
-	row, err := s.q(ctx).SubscriptionByPSPID(ctx, id)
+	tenantID, err := distribution.TenantOf(ctx, s.db, id)
+	if err != nil {
+		return Subscription{}, err
+	}
+	row, err := s.q(ctx).SubscriptionByPSPID(ctx, subscriptionsql.SubscriptionByPSPIDParams{PSPSubscriptionID: id, TenantID: tenantID})
+	if err == nil && tenantID == nil {
+		err = distribution.RememberTenant(ctx, s.db, id, row.TenantID)
+	}
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription by the provider's id", ErrNotFound)
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
@@ -40,8 +41,8 @@ func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now
 }
 
 // loadCheckout returns a checkout, or errNoCheckout.
-func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error) {
-	row, err := s.q(ctx).Checkout(ctx, id)
+func (s store) loadCheckout(ctx context.Context, tenantID, id uuid.UUID) (checkout, error) {
+	row, err := s.q(ctx).Checkout(ctx, subscriptionsql.CheckoutParams{TenantID: tenantID, ID: id})
 	if err != nil {
 		return checkout{}, sqldb.WrapAbsent(err, "read checkout", errNoCheckout)
 	}
@@ -101,6 +102,9 @@ func (s store) setSession(ctx context.Context, tenantID, id uuid.UUID, session s
 	n, err := s.q(ctx).SetCheckoutSession(ctx, subscriptionsql.SetCheckoutSessionParams{
 		TenantID: tenantID, ID: id, PSPSessionID: &session, UpdatedAt: now,
 	})
+	if err == nil {
+		err = distribution.RememberTenant(ctx, s.db, session, tenantID)
+	}
 	return n == 1, sqldb.Wrap(err, "set session of checkout")
 }
 
@@ -111,18 +115,18 @@ func (s store) lastAnsweredCheckout(ctx context.Context, tenantID, planID uuid.U
 	return id, sqldb.WrapAbsent(err, "read last answered checkout", errNoCheckout)
 }
 
-func (s store) completeCheckout(ctx context.Context, session string, now time.Time) error {
-	err := s.q(ctx).CompleteCheckout(ctx, subscriptionsql.CompleteCheckoutParams{PSPSessionID: &session, CompletedAt: &now})
+func (s store) completeCheckout(ctx context.Context, tenantID uuid.UUID, session string, now time.Time) error {
+	err := s.q(ctx).CompleteCheckout(ctx, subscriptionsql.CompleteCheckoutParams{TenantID: tenantID, PSPSessionID: &session, CompletedAt: &now})
 	return sqldb.Wrap(err, "complete checkout")
 }
 
 // expireCheckout records that the provider has expired a session. It returns the checkouts that this
 // ends: at most one.
-func (s store) expireCheckout(ctx context.Context, session string, now time.Time) ([]checkout, error) {
-	rows, err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{PSPSessionID: &session, ExpiredAt: &now})
+func (s store) expireCheckout(ctx context.Context, tenantID uuid.UUID, session string, now time.Time) ([]checkout, error) {
+	rows, err := s.q(ctx).ExpireCheckout(ctx, subscriptionsql.ExpireCheckoutParams{TenantID: tenantID, PSPSessionID: &session, ExpiredAt: &now})
 	ended := make([]checkout, len(rows))
-	for i, row := range rows {
-		ended[i] = checkout{id: row.ID, tenantID: row.TenantID, session: session}
+	for i, id := range rows {
+		ended[i] = checkout{id: id, tenantID: tenantID, session: session}
 	}
 	return ended, sqldb.Wrap(err, "expire checkout")
 }
@@ -134,6 +138,9 @@ func (s store) refuseCheckout(ctx context.Context, tenantID, id uuid.UUID, now t
 }
 
 func (s store) deleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
+	if err := s.q(ctx).DeleteProviderIDs(ctx, tenantID); err != nil {
+		return sqldb.Wrap(err, "delete the provider's IDs")
+	}
 	return sqldb.Wrap(s.q(ctx).DeleteCheckouts(ctx, tenantID), "delete checkouts")
 }
 

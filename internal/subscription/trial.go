@@ -64,7 +64,7 @@ func (s *Service) completeTrial(ctx context.Context, id uuid.UUID, sub Subscript
 		if err != nil || !first {
 			return err
 		}
-		if err := s.store.completeCheckout(ctx, sub.PSPSubscriptionID, now); err != nil {
+		if err := s.store.completeCheckout(ctx, sub.TenantID, sub.PSPSubscriptionID, now); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
 )
 
@@ -99,8 +100,14 @@ func (s store) makeOwner(ctx context.Context, tenantID uuid.UUID, userID int64) 
 	return n > 0, sqldb.Wrap(err, "make a member the owner")
 }
 
-// lock is get with a row lock.
+// lock is get with a lock.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
+	if s.db.IsDistributed() {
+		if err := s.db.QueryAll(ctx, distribution.LockTenants(s.db, id)...); err != nil {
+			return Tenant{}, err
+		}
+		return s.get(ctx, id)
+	}
 	row, err := s.q(ctx).LockTenant(ctx, id)
 	return toTenant(row), sqldb.WrapAbsent(err, "lock tenant", ErrNotFound)
 }

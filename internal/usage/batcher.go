@@ -36,6 +36,8 @@ type batcherConfig[S, V any] struct {
 	// Decide stores submissions in one transaction and returns their verdicts. If it returns an
 	// error, none is stored.
 	Decide func(ctx context.Context, submissions []S) ([]V, error)
+	// Split, if not nil, groups the submissions that one transaction can store, by position.
+	Split func(ctx context.Context, submissions []S) ([][]int, error)
 	// Failed returns the verdict of a submission for which Decide failed.
 	Failed func(err error) V
 	// Observe, if not nil, is called with the verdicts of each batch.
@@ -241,10 +243,7 @@ func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 			submissions = append(submissions, one.submissions...)
 		}
 	}
-	verdicts, err := w.tryStore(ctx, submissions)
-	if err != nil {
-		verdicts = w.oneByOne(ctx, submissions, err)
-	}
+	verdicts := w.storeGroups(ctx, submissions)
 	if w.Observe != nil {
 		w.Observe(verdicts)
 	}
@@ -253,6 +252,44 @@ func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 		one.done <- verdicts[:n:n]
 		verdicts = verdicts[n:]
 	}
+}
+
+// storeGroups stores the groups of submissions concurrently, each in a transaction.
+func (w *batcher[S, V]) storeGroups(ctx context.Context, submissions []S) []V {
+	if w.Split == nil {
+		return w.store(ctx, submissions)
+	}
+	verdicts := make([]V, len(submissions))
+	groups, err := w.Split(ctx, submissions)
+	if err != nil {
+		for i := range verdicts {
+			verdicts[i] = w.Failed(err)
+		}
+		return verdicts
+	}
+	var running sync.WaitGroup
+	for _, group := range groups {
+		running.Go(func() {
+			some := make([]S, len(group))
+			for n, i := range group {
+				some[n] = submissions[i]
+			}
+			for n, v := range w.store(ctx, some) {
+				verdicts[group[n]] = v
+			}
+		})
+	}
+	running.Wait()
+	return verdicts
+}
+
+// store stores submissions together, or one by one if that fails.
+func (w *batcher[S, V]) store(ctx context.Context, submissions []S) []V {
+	verdicts, err := w.tryStore(ctx, submissions)
+	if err != nil {
+		verdicts = w.oneByOne(ctx, submissions, err)
+	}
+	return verdicts
 }
 
 // oneByOne stores each submission in its own transaction after storing them together failed with

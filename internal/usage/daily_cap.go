@@ -112,17 +112,15 @@ func (s store) eventsOfDay(ctx context.Context, tenantIDs []uuid.UUID, day int64
 	})
 }
 
-// addEventsOfDay adds to the daily counts of at least one tenant. The DISTINCT removes the rows
-// that Values may repeat.
+// addEventsOfDay adds to the daily counts of at least one tenant.
 func (s store) addEventsOfDay(ctx context.Context, day int64, events map[uuid.UUID]int64) error {
 	rows := make([]any, 0, 3*len(events))
 	for _, id := range slices.SortedFunc(maps.Keys(events), func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }) {
 		rows = append(rows, id, day, events[id])
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "bigint")
+	values, args := sqldb.InsertDistinct(s.db, rows, "uuid", "bigint", "bigint")
 	err := s.exec(ctx, `INSERT INTO usage_days (tenant_id, day, events)
-SELECT DISTINCT * FROM (`+values+`) AS added
-WHERE true
+`+values+`
 ON CONFLICT (tenant_id) DO UPDATE
 SET events = CASE WHEN usage_days.day = excluded.day THEN usage_days.events ELSE 0 END + excluded.events, day = excluded.day`, args)
 	return sqldb.Wrap(err, "count events of the day")

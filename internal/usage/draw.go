@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Grants and reservations are read and changed in the transaction that records usage
@@ -165,7 +166,7 @@ func (s store) grantsToDraw(streams []*stream, now time.Time) []sqldb.Query {
 // grantsQuery reads the grants with a rest of one or more streams. The code
 // of the feature is not set.
 func (s store) grantsQuery(keys []StreamKey, add func(grant)) sqldb.Query {
-	among, args := s.streamCondition(1, keys)
+	among, args := s.streamCondition(keys)
 	return sqldb.Query{
 		Doing: "read grants",
 		Text: `SELECT tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths, starts_at, expires_at, priority, source,
@@ -192,9 +193,10 @@ func (s store) putRests(ctx context.Context, grants []*grant) error {
 		rows = append(rows, g.stream.TenantID, g.id, g.rest.Units, g.rest.Millionths)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint")
+	and, args := distribution.AndTenants(s.db, "usage_grants.tenant_id", args, grants, func(g *grant) uuid.UUID { return g.stream.TenantID })
 	err := s.exec(ctx, `UPDATE usage_grants SET units = v.column3, millionths = v.column4
 FROM (`+values+`) v
-WHERE usage_grants.tenant_id = v.column1 AND usage_grants.id = v.column2`, args)
+WHERE usage_grants.tenant_id = v.column1 AND usage_grants.id = v.column2`+and, args)
 	return sqldb.Wrap(err, "draw from grants")
 }
 
@@ -208,8 +210,9 @@ func (s store) putStreamStates(ctx context.Context, streams []*stream) error {
 		rows = append(rows, one.key.TenantID, one.key.MeterID, one.grantedUntil, one.reservedUntil)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz")
+	and, args := distribution.AndTenants(s.db, "usage_streams.tenant_id", args, streams, func(of *stream) uuid.UUID { return of.key.TenantID })
 	err := s.exec(ctx, `UPDATE usage_streams SET granted_until = v.column3, reserved_until = v.column4
 FROM (`+values+`) v
-WHERE usage_streams.tenant_id = v.column1 AND usage_streams.meter_id = v.column2`, args)
+WHERE usage_streams.tenant_id = v.column1 AND usage_streams.meter_id = v.column2`+and, args)
 	return sqldb.Wrap(err, "store the state of streams")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // StreamKey identifies a stream: the events that one tenant records on one meter.
@@ -20,6 +21,8 @@ type StreamKey struct{ TenantID, MeterID uuid.UUID }
 func (k StreamKey) Compare(o StreamKey) int {
 	return cmp.Or(bytes.Compare(k.TenantID[:], o.TenantID[:]), bytes.Compare(k.MeterID[:], o.MeterID[:]))
 }
+
+func (k StreamKey) tenant() uuid.UUID { return k.TenantID }
 
 // storedEvent is a row of usage_events.
 type storedEvent struct {
@@ -68,11 +71,12 @@ func (s eventStore) usedKeys(ctx context.Context, table string, keys []eventKey)
 		rows = append(rows, k.TenantID, k.MeterID, k.Key)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text")
+	and, args := distribution.AndTenants(s.db, "e.tenant_id", args, keys, func(k eventKey) uuid.UUID { return k.TenantID })
 	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "look up idempotency keys",
 		Text: `SELECT e.tenant_id, e.meter_id, e.idempotency_key FROM (` + values + `) v
 CROSS JOIN ` + table + ` e
-WHERE e.idempotency_key IS NOT NULL AND e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.idempotency_key = v.column3`,
+WHERE e.idempotency_key IS NOT NULL AND e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.idempotency_key = v.column3` + and,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k eventKey
@@ -120,7 +124,7 @@ func (s eventStore) insert(ctx context.Context, events []storedEvent) (int64, er
 		}
 	}
 	// Values may repeat the last row. The repetition conflicts with the primary key of the first.
-	values, args := sqldb.Values(s.db, 1, rows, types...)
+	values, args := sqldb.InsertRows(s.db, rows, types...)
 	result, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_events (`+columns+`) `+values+` ON CONFLICT DO NOTHING`, args...)
 	if err != nil {
 		return 0, err
@@ -144,11 +148,12 @@ func (s eventStore) findInserted(ctx context.Context, events []storedEvent, stor
 		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid")
+	and, args := distribution.AndTenants(s.db, "e.tenant_id", args, events, func(e storedEvent) uuid.UUID { return e.Stream.TenantID })
 	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "find inserted events",
 		Text: `SELECT e.id FROM (` + values + `) v
 CROSS JOIN usage_events e
-WHERE e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.recorded_at = v.column3 AND e.id = v.column4`,
+WHERE e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.recorded_at = v.column3 AND e.id = v.column4` + and,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID

@@ -46,7 +46,13 @@ func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Decided, 
 	for i, w := range wanted {
 		submissions[i] = &submission{Recording: w.Recording, tenantID: w.TenantID, at: w.At, hold: w.Hold, settles: w.Settles}
 	}
-	verdicts, err := s.writer.Decide(ctx, submissions)
+	var verdicts []verdict
+	var err error
+	if s.writer.Split != nil { // into several transactions
+		verdicts = s.writer.storeGroups(ctx, submissions)
+	} else {
+		verdicts, err = s.writer.Decide(ctx, submissions)
+	}
 	outcomes := make([]Decided, len(verdicts))
 	for i, v := range verdicts {
 		outcomes[i] = Decided{Outcome{v.event, v.err}, v.reservation}

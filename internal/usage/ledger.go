@@ -87,7 +87,7 @@ func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts [
 	}
 	meters := map[string]*meterRules{}
 	terms, readAllowances := l.plans.Allowances(ctx, slices.Collect(maps.Keys(tenants)))
-	queries := slices.Concat(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), l.store.tenantsToReserve(holders), terms)
+	queries := slices.Concat(l.store.metersForRecording(slices.Sorted(maps.Keys(codes)), meters), l.store.tenantsToReserve(holders), terms)
 	if err := l.store.db.QueryAll(ctx, queries...); err != nil {
 		return nil, err
 	}

@@ -77,10 +77,6 @@ SELECT tenant_id FROM usage_alerts WHERE id = $1;
 -- name: MarkAlertSent :exec
 UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE tenant_id = $1 AND id = $2;
 
--- A meter that events refer to, even a deleted one.
--- name: AnyMeter :one
-SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
-
 -- The latest deleted event of a stream.
 -- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;

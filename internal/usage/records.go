@@ -20,8 +20,16 @@ func NewRecords(db *sqldb.DB) Records { return Records{store{db: db}} }
 // LockStreams prevents recording on the streams until the transaction ends. keys must be sorted by
 // Compare, because every transaction locks in that order.
 func (r Records) LockStreams(ctx context.Context, keys []StreamKey) error {
-	_, err := r.store.lockStreams(ctx, keys)
-	return err
+	if !r.store.db.IsDistributed() {
+		_, err := r.store.lockStreams(ctx, keys)
+		return err
+	}
+	for i := range keys { // Citus locks rows of one shard per statement
+		if _, err := r.store.lockStreams(ctx, keys[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MeterOf returns a meter, even a deleted one, and locks its rules until the transaction ends. Call

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Deps holds the dependencies of a Service.
@@ -66,10 +67,16 @@ func NewService(d Deps) *Service {
 	if d.DB.Dialect() == sqldb.Postgres {
 		batches = 4
 	}
+	var split func(context.Context, []*submission) ([][]int, error)
+	if d.DB.IsDistributed() {
+		split = func(ctx context.Context, all []*submission) ([][]int, error) {
+			return distribution.ByShard(ctx, d.DB, all, func(s *submission) uuid.UUID { return s.tenantID })
+		}
+	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts, audit: d.Audit, events: d.Events, lockTenant: d.LockTenant,
 		writer: newBatcher(batcherConfig[*submission, verdict]{
-			Decide: l.decide, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
+			Decide: l.decide, Split: split, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
 			Busy: ErrBusy, Log: d.Log, Calls: maxWaiting, Batches: batches,
 		}),
 	}

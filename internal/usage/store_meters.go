@@ -1,11 +1,13 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
@@ -54,6 +56,15 @@ func (s store) meter(ctx context.Context, code string) (Meter, error) {
 // lockMeter returns a meter that events refer to, even a deleted one, and locks its rules until the
 // transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
-	row, err := s.q(ctx).AnyMeter(ctx, id)
-	return MeterOf(row), sqldb.WrapAbsent(err, "read meter of a stream", errNoSuchMeter)
+	var found *Meter
+	err := s.db.QueryAll(ctx, append(distribution.LockMeters(s.db, false), sqldb.Query{
+		Doing: "read meter of a stream",
+		Text:  `SELECT ` + meterColumns + ` FROM meters WHERE id = $1` + distribution.RowLock(s.db, ` FOR KEY SHARE`),
+		Args:  []any{id},
+		Row:   meterInto(func(m meterRules) { found = &m.Meter }),
+	})...)
+	if err != nil || found == nil {
+		return Meter{}, cmp.Or[error](err, errNoSuchMeter)
+	}
+	return *found, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
@@ -24,15 +25,15 @@ type meterRules struct {
 // found. Each query locks the rules of a meter, including whether it is billable, until the
 // decisions based on them are stored. Only columns of the locked row itself are guaranteed to be
 // current when the lock is granted.
-func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
-	queries := make([]sqldb.Query, len(codes))
-	for i, code := range codes {
-		queries[i] = sqldb.Query{
+func (s store) metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
+	queries := distribution.LockMeters(s.db, false)
+	for _, code := range codes {
+		queries = append(queries, sqldb.Query{
 			Doing: "read meter for recording",
-			Text:  `SELECT ` + meterColumns + ` FROM meters WHERE code = $1::text AND deleted_at IS NULL FOR KEY SHARE`,
+			Text:  `SELECT ` + meterColumns + ` FROM meters WHERE code = $1::text AND deleted_at IS NULL` + distribution.RowLock(s.db, ` FOR KEY SHARE`),
 			Args:  []any{code},
 			Row:   meterInto(func(m meterRules) { found[m.Code] = &m }),
-		}
+		})
 	}
 	return queries
 }
@@ -70,7 +71,7 @@ func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
 	for _, k := range keys {
 		rows = append(rows, k.TenantID, k.MeterID)
 	}
-	streams, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid")
+	streams, args := sqldb.InsertRows(s.db, rows, "uuid", "uuid")
 	err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) `+streams+` ON CONFLICT DO NOTHING`, args)
 	return sqldb.Wrap(err, "insert streams")
 }
@@ -78,7 +79,7 @@ func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
 // lock locks the streams that exist and returns their states.
 func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	found := make(map[StreamKey]streamState, len(keys))
-	among, args := s.streamCondition(1, keys)
+	among, args := s.streamCondition(keys)
 	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "lock streams",
 		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before, cap, granted_until, reserved_until FROM usage_streams WHERE (tenant_id, meter_id) ` +
@@ -102,15 +103,14 @@ func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[S
 
 // countersQuery is counters as a query that adds to found.
 func (s store) countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
-	among, args := s.streamCondition(3, keys)
+	among, args := s.streamCondition(keys, in.Start, in.End)
 	return sqldb.Query{
 		Doing: "read counters",
-		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at,
-    c.granted_units, c.granted_millionths, c.rejected
-FROM usage_counters c
-WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-    AND (c.tenant_id, c.meter_id) ` + among,
-		Args: append([]any{in.Start, in.End}, args...),
+		Text: `SELECT tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, granted_units, granted_millionths, rejected
+FROM usage_counters
+WHERE period_end > $1::timestamptz AND period_start <= $2::timestamptz
+    AND (tenant_id, meter_id) ` + among,
+		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter
@@ -194,12 +194,11 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 		rows = append(rows, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now,
 			c.Granted.Units, c.Granted.Millionths, c.Rejected)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz",
+	values, args := sqldb.InsertRows(s.db, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz",
 		"bigint", "bigint", "bigint")
 	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at,
     granted_units, granted_millionths, rejected)
-SELECT * FROM (`+values+`) AS changed
-WHERE true
+`+values+`
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at,
     granted_units = excluded.granted_units, granted_millionths = excluded.granted_millionths, rejected = excluded.rejected`, args)
@@ -215,14 +214,15 @@ func (s store) exec(ctx context.Context, query string, args []any) error {
 }
 
 // streamCondition returns the condition that (tenant_id, meter_id) is one of the streams, and its
-// arguments. Placeholders start at first. There must be at least one stream.
-func (s store) streamCondition(first int, keys []StreamKey) (condition string, args []any) {
+// arguments after the given ones. There must be at least one stream.
+func (s store) streamCondition(keys []StreamKey, before ...any) (condition string, args []any) {
 	rows := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
 		rows = append(rows, k.TenantID, k.MeterID)
 	}
-	values, args := sqldb.Values(s.db, first, rows, "uuid", "uuid")
-	return "IN (" + values + ")", args
+	values, args := sqldb.Values(s.db, len(before)+1, rows, "uuid", "uuid")
+	and, args := distribution.AndTenants(s.db, "tenant_id", append(before, args...), keys, StreamKey.tenant)
+	return "IN (" + values + ")" + and, args
 }
 
 // hoursAtOnce is the number of hours per statement.
@@ -241,17 +241,15 @@ func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 	return nil
 }
 
-// addHours implements AddHours for at least one hour. The DISTINCT removes the rows that Values may
-// repeat.
+// addHours implements AddHours for at least one hour.
 func (s store) addHours(ctx context.Context, hours []Hour) error {
 	rows := make([]any, 0, 9*len(hours))
 	for _, h := range hours {
 		rows = append(rows, h.Stream.TenantID, h.Stream.MeterID, h.Hour, h.Events, h.Units, h.Millionths, int64(h.Highest), int64(h.Last), h.LastAt)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "timestamptz")
+	values, args := sqldb.InsertDistinct(s.db, rows, "uuid", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "timestamptz")
 	err := s.exec(ctx, `INSERT INTO usage_hours (tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at)
-SELECT DISTINCT * FROM (`+values+`) AS added
-WHERE true
+`+values+`
 ON CONFLICT (tenant_id, meter_id, hour) DO UPDATE
 SET events = usage_hours.events + excluded.events, units = usage_hours.units + excluded.units,
     millionths = usage_hours.millionths + excluded.millionths,
@@ -262,16 +260,15 @@ SET events = usage_hours.events + excluded.events, units = usage_hours.units + e
 }
 
 // addRefused adds to the rejected events of an hour. There must be at least one stream, and the
-// streams must be distinct. The DISTINCT removes the rows that Values may repeat.
+// streams must be distinct.
 func (s store) addRefused(ctx context.Context, hour int64, of []refusedCount) error {
 	rows := make([]any, 0, 4*len(of))
 	for _, r := range of {
 		rows = append(rows, r.stream.TenantID, hour, r.stream.MeterID, r.events)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "uuid", "bigint")
+	values, args := sqldb.InsertDistinct(s.db, rows, "uuid", "bigint", "uuid", "bigint")
 	err := s.exec(ctx, `INSERT INTO quota_refusals (tenant_id, hour, meter_id, refused)
-SELECT DISTINCT * FROM (`+values+`) AS added
-WHERE true
+`+values+`
 ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.refused + excluded.refused`, args)
 	return sqldb.Wrap(err, "count rejected events")
 }

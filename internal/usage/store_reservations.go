@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
@@ -20,7 +21,11 @@ func (s store) tenantsToReserve(tenants map[uuid.UUID]bool) []sqldb.Query {
 	if len(tenants) == 0 {
 		return nil
 	}
-	among, args := sqldb.InCondition(s.db, 1, "uuid", slices.Collect(maps.Keys(tenants)))
+	ids := slices.Collect(maps.Keys(tenants))
+	if s.db.IsDistributed() {
+		return distribution.LockTenants(s.db, ids...)
+	}
+	among, args := sqldb.InCondition(s.db, 1, "uuid", ids)
 	return []sqldb.Query{{
 		Doing: "lock tenants to reserve",
 		Text:  `SELECT id FROM tenants WHERE id ` + among + ` ORDER BY id FOR NO KEY UPDATE`,
@@ -100,25 +105,27 @@ ORDER BY expires_at LIMIT 1`,
 func (s store) reservationsByKey(streams []*stream) []sqldb.Query {
 	of := map[StreamKey]*stream{}
 	var rows []any
+	var keys []eventKey
 	for _, one := range streams {
 		if one.reservedUntil == nil {
 			continue
 		}
 		of[one.key] = one
 		for _, k := range one.keys() {
-			rows = append(rows, k.TenantID, k.MeterID, k.Key)
+			rows, keys = append(rows, k.TenantID, k.MeterID, k.Key), append(keys, k)
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text")
+	and, args := distribution.AndTenants(s.db, "r.tenant_id", args, keys, func(k eventKey) uuid.UUID { return k.TenantID })
 	return []sqldb.Query{{
 		Doing: "read reservations by key",
 		Text: `SELECT r.tenant_id, r.meter_id, r.id, r.idempotency_key, r.quantity, r.expires_at, r.released_at, r.event_id
 FROM (` + values + `) v
 CROSS JOIN usage_reservations r
-WHERE r.tenant_id = v.column1 AND r.meter_id = v.column2 AND r.idempotency_key = v.column3`,
+WHERE r.tenant_id = v.column1 AND r.meter_id = v.column2 AND r.idempotency_key = v.column3` + and,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var r reservation
@@ -162,10 +169,9 @@ func (s store) putReservations(ctx context.Context, reservations []*reservation)
 	for _, r := range reservations {
 		rows = append(rows, r.stream.TenantID, r.ID, r.stream.MeterID, r.key, int64(r.Quantity), r.ExpiresAt, r.released, r.eventID)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "uuid", "text", "bigint", "timestamptz", "timestamptz", "uuid")
+	values, args := sqldb.InsertRows(s.db, rows, "uuid", "uuid", "uuid", "text", "bigint", "timestamptz", "timestamptz", "uuid")
 	err := s.exec(ctx, `INSERT INTO usage_reservations (tenant_id, id, meter_id, idempotency_key, quantity, expires_at, released_at, event_id)
-SELECT * FROM (`+values+`) AS changed
-WHERE true
+`+values+`
 ON CONFLICT (tenant_id, id) DO UPDATE
 SET expires_at = excluded.expires_at, released_at = excluded.released_at, event_id = excluded.event_id`, args)
 	return sqldb.Wrap(err, "store reservations")

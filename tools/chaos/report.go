@@ -89,7 +89,7 @@ func runScenario(ctx context.Context, o options, s scenario, database, dir strin
 	}
 	w, err := newWorld(ctx, o, s, database, dir)
 	defer func() { err = errors.Join(err, w.close()) }()
-	if errors.Is(err, errNoPostgres) || errors.Is(err, errNoRedis) {
+	if errors.Is(err, errNoPostgres) || errors.Is(err, errNoRedis) || errors.Is(err, errNoCitus) {
 		r.LeftOut = err.Error()
 		return r, nil
 	}

@@ -30,6 +30,7 @@ type scenario struct {
 	may       []int // statuses that the fault can cause in addition to 503 and no response
 	unnoticed bool  // whether all requests must succeed
 	standby   bool  // whether PostgreSQL has a standby
+	workers   int   // number of workers if PostgreSQL is the coordinator of a Citus cluster
 	redis     bool  // whether Redis counts the rate limits
 	disk      bool  // whether SQLite is on a small disk
 	sandbox   bool  // whether the service runs with its sandbox, whose clock can be moved, and without payments
@@ -46,6 +47,7 @@ func scenarios() []scenario {
 		{name: "three instances with redis, one killed at a time", databases: []string{postgres}, instances: 3, redis: true, faults: killInstances},
 		{name: "database restarted", databases: []string{postgres}, faults: restartDatabase("fast")},
 		{name: "database crashed", databases: []string{postgres}, faults: restartDatabase("immediate")},
+		{name: "worker crashed", databases: []string{postgres}, workers: 2, faults: crashWorkers},
 		{name: "database frozen", databases: []string{postgres}, faults: freezeDatabase},
 		{name: "fail-over, primary gone", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(false)},
 		{name: "fail-over, primary silent", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(true)},
@@ -103,6 +105,26 @@ func restartDatabase(mode string) func(ctx context.Context, w *world) error {
 		}
 		return nil
 	}
+}
+
+// crashWorkers crashes and restarts a worker of a Citus cluster. Requests for tenants on the other
+// worker can succeed meanwhile.
+func crashWorkers(ctx context.Context, w *world) error {
+	for range w.repeatCount(4) {
+		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
+		worker := w.workers[w.chance.IntN(len(w.workers))]
+		if err := worker.stop(ctx, "immediate"); err != nil {
+			return err
+		}
+		w.pause(ctx, 0, 2*time.Second)
+		if err := worker.start(ctx); err != nil {
+			return err
+		}
+		if err := w.back(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // freezeDatabase suspends and resumes the processes of PostgreSQL.

@@ -47,6 +47,7 @@ type world struct {
 	instances []*instance
 	primary   *server // nil on SQLite
 	standby   *server // nil if there is no standby
+	workers   []*server
 	redis     *instance
 	provider  *provider // nil if the service runs its own sandbox
 	mail      *mailServer
@@ -118,7 +119,7 @@ func (w *world) close() error {
 	if w.front != nil {
 		w.front.stop()
 	}
-	for _, s := range []*server{w.primary, w.standby} {
+	for _, s := range append([]*server{w.primary, w.standby}, w.workers...) {
 		if s != nil {
 			_ = s.signal(syscall.SIGCONT)
 			_ = s.stop(context.Background(), "immediate") // it may already be stopped
@@ -144,8 +145,18 @@ func (w *world) startDatabase(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if w.scenario.workers > 0 {
+		if err := errors.Join(requireCitus(w.primary), w.primary.configure(citusSettings)); err != nil {
+			return err
+		}
+	}
 	if err := w.primary.start(ctx); err != nil {
 		return err
+	}
+	if w.scenario.workers > 0 {
+		if err := w.startWorkers(ctx); err != nil {
+			return err
+		}
 	}
 	if w.scenario.standby {
 		if err := w.startStandby(ctx); err != nil {
@@ -233,7 +244,10 @@ func (w *world) fill(ctx context.Context) error {
 	if err := w.tenantry(ctx, "migrate"); err != nil {
 		return err
 	}
-	return w.tenantry(ctx, "catalog", "import", file, "--yes")
+	if err := w.tenantry(ctx, "catalog", "import", file, "--yes"); err != nil || w.scenario.workers == 0 {
+		return err
+	}
+	return w.tenantry(ctx, "distribute", "--shards", "8")
 }
 
 // tenantry runs a command of the program.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
@@ -17,6 +18,7 @@ import (
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Less free disk space than this, in bytes, is a warning or an error.
@@ -102,6 +104,7 @@ func (d *doctor) database(ctx context.Context) {
 	defer func() { _ = db.Close() }()
 	if d.schema(ctx, db) {
 		d.secretsKey(ctx, db)
+		d.citus(ctx, db)
 	}
 	if file == "" {
 		d.clock(ctx, db)
@@ -142,6 +145,22 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) bool {
 	}
 	d.ok("database", "reachable, and the schema is up to date")
 	return true
+}
+
+// citus checks a distributed database.
+func (d *doctor) citus(ctx context.Context, db *sqldb.DB) {
+	if !db.IsDistributed() {
+		return
+	}
+	problems, err := distribution.Check(ctx, db)
+	switch {
+	case err != nil:
+		d.fail("citus", err.Error(), "")
+	case len(problems) > 0:
+		d.fail("citus", strings.Join(problems, "; "), "Stop all instances before you change the distribution.")
+	default:
+		d.ok("citus", "all tables are in place")
+	}
 }
 
 // secretsKey checks that the key file belongs to the secrets in the database.

@@ -279,18 +279,6 @@ func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredent
 	return i, err
 }
 
-const lockTenant = `-- name: LockTenant :one
-SELECT id FROM tenants WHERE id = $1 FOR UPDATE
-`
-
-// The lock keeps the target in the tenant until the transaction ends.
-func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
-	row := q.db.QueryRowContext(ctx, lockTenant, id)
-	var id_2 uuid.UUID
-	err := row.Scan(&id_2)
-	return id_2, err
-}
-
 const lockUser = `-- name: LockUser :one
 SELECT id, is_platform_admin, platform_permissions, mfa_enabled FROM users WHERE id = $1 FOR UPDATE
 `

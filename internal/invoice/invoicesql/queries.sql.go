@@ -420,33 +420,37 @@ func (q *Queries) InvoiceByPSPID(ctx context.Context, arg InvoiceByPSPIDParams) 
 }
 
 const invoicedTenants = `-- name: InvoicedTenants :many
-SELECT t.id FROM tenants t
-WHERE t.id > $1 AND (
-    EXISTS (SELECT 1 FROM psp_customers c WHERE c.tenant_id = t.id)
-    OR EXISTS (SELECT 1 FROM psp_invoices p WHERE p.tenant_id = t.id)
-)
-ORDER BY t.id LIMIT $2
+SELECT c.tenant_id FROM (
+    SELECT psp_customers.tenant_id FROM psp_customers
+    WHERE psp_customers.tenant_id > $2 ORDER BY psp_customers.tenant_id LIMIT $1
+) c
+UNION
+SELECT p.tenant_id FROM (
+    SELECT DISTINCT psp_invoices.tenant_id FROM psp_invoices
+    WHERE psp_invoices.tenant_id > $2 ORDER BY psp_invoices.tenant_id LIMIT $1
+) p
+ORDER BY tenant_id LIMIT $1
 `
 
 type InvoicedTenantsParams struct {
-	After uuid.UUID
 	Most  int32
+	After uuid.UUID
 }
 
 // Tenants that have a customer or an invoice at the provider.
 func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams) ([]uuid.UUID, error) {
-	rows, err := q.db.QueryContext(ctx, invoicedTenants, arg.After, arg.Most)
+	rows, err := q.db.QueryContext(ctx, invoicedTenants, arg.Most, arg.After)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	items := []uuid.UUID{}
 	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
+		var tenant_id uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
 			return nil, err
 		}
-		items = append(items, id)
+		items = append(items, tenant_id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -841,17 +845,18 @@ func (q *Queries) NextNumber(ctx context.Context, year int32) (int64, error) {
 }
 
 const noteFailedPayment = `-- name: NoteFailedPayment :execrows
-UPDATE psp_invoices SET failed_event = $2
-WHERE psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> $2)
+UPDATE psp_invoices SET failed_event = $3
+WHERE tenant_id = $2 AND psp_invoice_id = $1 AND (failed_event IS NULL OR failed_event <> $3)
 `
 
 type NoteFailedPaymentParams struct {
 	PSPInvoiceID string
+	TenantID     uuid.UUID
 	Event        *string
 }
 
 func (q *Queries) NoteFailedPayment(ctx context.Context, arg NoteFailedPaymentParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, noteFailedPayment, arg.PSPInvoiceID, arg.Event)
+	result, err := q.db.ExecContext(ctx, noteFailedPayment, arg.PSPInvoiceID, arg.TenantID, arg.Event)
 	if err != nil {
 		return 0, err
 	}

@@ -243,11 +243,16 @@ func (q *Queries) OpenPurchasesOfTenant(ctx context.Context, arg OpenPurchasesOf
 }
 
 const purchase = `-- name: Purchase :one
-SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases WHERE id = $1
+SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) Purchase(ctx context.Context, id uuid.UUID) (PackPurchase, error) {
-	row := q.db.QueryRowContext(ctx, purchase, id)
+type PurchaseParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) Purchase(ctx context.Context, arg PurchaseParams) (PackPurchase, error) {
+	row := q.db.QueryRowContext(ctx, purchase, arg.TenantID, arg.ID)
 	var i PackPurchase
 	err := row.Scan(
 		&i.ID,
@@ -272,11 +277,18 @@ func (q *Queries) Purchase(ctx context.Context, id uuid.UUID) (PackPurchase, err
 }
 
 const purchaseOfSession = `-- name: PurchaseOfSession :one
-SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases WHERE psp_session_id = $1
+SELECT id, tenant_id, pack_id, pack, feature_code, amount, expires_after_days, currency, price_cents, quantity, psp_session_id, looked_at, completed_at, ended_at, refunded_at, created_at, updated_at FROM pack_purchases
+WHERE psp_session_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2::uuid)
 `
 
-func (q *Queries) PurchaseOfSession(ctx context.Context, pspSessionID *string) (PackPurchase, error) {
-	row := q.db.QueryRowContext(ctx, purchaseOfSession, pspSessionID)
+type PurchaseOfSessionParams struct {
+	PSPSessionID *string
+	TenantID     *uuid.UUID
+}
+
+// The tenant is null if it is unknown.
+func (q *Queries) PurchaseOfSession(ctx context.Context, arg PurchaseOfSessionParams) (PackPurchase, error) {
+	row := q.db.QueryRowContext(ctx, purchaseOfSession, arg.PSPSessionID, arg.TenantID)
 	var i PackPurchase
 	err := row.Scan(
 		&i.ID,

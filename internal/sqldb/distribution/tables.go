@@ -41,6 +41,15 @@ var Tables = map[string]Class{
 	"products":     Reference,
 	"tenants":      Reference,
 
+	// Joined with the catalog.
+	"psp_price_states": Reference,
+
+	// They lead from the provider's notifications to tenants.
+	"former_psp_customers": Reference,
+	"psp_customers":        Reference,
+
+	"usage_peaks": Reference,
+
 	// Purchases, usage and payments. They grow with tenants and usage.
 	"change_previews":       Distributed,
 	"checkouts":             Distributed,
@@ -49,13 +58,11 @@ var Tables = map[string]Class{
 	"credit_note_lines":     Distributed,
 	"credit_notes":          Distributed,
 	"discount_redemptions":  Distributed,
-	"former_psp_customers":  Distributed,
 	"invoice_documents":     Distributed,
 	"invoice_lines":         Distributed,
 	"invoices":              Distributed,
 	"pack_purchases":        Distributed,
 	"payment_entries":       Distributed,
-	"psp_customers":         Distributed,
 	"psp_invoice_lines":     Distributed,
 	"psp_invoices":          Distributed,
 	"psp_operations":        Distributed,
@@ -111,6 +118,7 @@ var Tables = map[string]Class{
 	// Queues, which are processed across tenants.
 	"jobs":               Local,
 	"psp_events":         Local,
+	"psp_tenants":        Local,
 	"usage_reports":      Local,
 	"usage_told":         Local,
 	"webhook_deliveries": Local,
@@ -143,10 +151,8 @@ var Tables = map[string]Class{
 	"platform_keys":          Local,
 	"psp_catalog_operations": Local,
 	"psp_cursor":             Local,
-	"psp_price_states":       Local,
 	"signing_keys":           Local,
 	"usage_archives":         Local,
-	"usage_peaks":            Local,
 	"usage_recounts":         Local,
 	"webhook_platform":       Local,
 }
@@ -158,7 +164,6 @@ var Tables = map[string]Class{
 var TenantKeys = map[string]string{
 	"checkouts_pkey":                        "the id is a hash of the purchase, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
-	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
 	"credit_notes_number_key":               "the row of the year in credit_note_numbers is locked while a number is taken",
 	"invoice_documents_pkey":                "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"discount_redemptions_pkey":             "the id is the id of a checkout or an operation",
@@ -171,7 +176,6 @@ var TenantKeys = map[string]string{
 	"pack_purchases_pkey":                   "the id is a hash of the purchase, the tenant included",
 	"pack_purchases_psp_session_id_key":     "the provider gives the id, to the checkout that asked",
 	"payment_entries_pkey":                  "the coordinator gives the numbers",
-	"psp_customers_psp_customer_id_key":     "a customer of the provider is made for one tenant, whose id it carries",
 	"psp_invoices_pkey":                     "an invoice of the provider belongs to the tenant of its customer",
 	"psp_operations_pending_key":            "a subscription has one tenant",
 	"psp_operations_pkey":                   "the id is random (UUIDv7)",
@@ -179,10 +183,4 @@ var TenantKeys = map[string]string{
 	"subscriptions_psp_subscription_id_key": "a subscription of the provider belongs to the tenant of its customer",
 	"usage_alerts_pkey":                     "the id is random (UUIDv7)",
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
-}
-
-// ServerKeys are additional keys without the tenant that exist on a single server, by index name,
-// each with its reason. deploy/citus/distribute.sql drops them.
-var ServerKeys = map[string]string{
-	"psp_customers_one_tenant_key": "imports at the same moment could give two tenants one customer",
 }

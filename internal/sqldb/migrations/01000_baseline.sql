@@ -929,8 +929,7 @@ CREATE TABLE psp_customers (
     created_at timestamp with time zone NOT NULL
 );
 -- PostgreSQL only: a customer belongs to one tenant. Citus cannot enforce it.
-/* postgres: */ CREATE UNIQUE INDEX psp_customers_one_tenant_key ON psp_customers (psp_customer_id) /* sqlite: SELECT 1 */;
-CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id);
 CREATE INDEX psp_customers_card_checked_at_idx ON psp_customers (card_checked_at);
 CREATE INDEX psp_customers_psp_tax_id_idx ON psp_customers (psp_tax_id) WHERE psp_tax_id IS NOT NULL;
 CREATE INDEX psp_customers_tax_id_answered_at_idx ON psp_customers (tax_id_answered_at, tenant_id) WHERE tax_id_answered_at IS NOT NULL;
@@ -938,12 +937,19 @@ CREATE INDEX psp_customers_tax_id_answered_at_idx ON psp_customers (tax_id_answe
 -- Customers that were deleted at the provider. Their invoices still belong to the tenant. The
 -- number of these rows is part of the idempotency key of the next customer.
 CREATE TABLE former_psp_customers (
-    psp_customer_id text NOT NULL,
+    psp_customer_id text PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants (id),
-    deleted_at timestamp with time zone NOT NULL,
-    PRIMARY KEY (psp_customer_id /* postgres: */ , tenant_id /* sqlite:  */)
+    deleted_at timestamp with time zone NOT NULL
 );
 CREATE INDEX former_psp_customers_tenant_id_idx ON former_psp_customers (tenant_id);
+
+-- The tenants of subscriptions and checkout sessions at the provider, by their IDs. Only a database
+-- that Citus distributes has rows: others find these objects by their IDs alone.
+CREATE TABLE psp_tenants (
+    psp_id text PRIMARY KEY,
+    tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE
+);
+CREATE INDEX psp_tenants_tenant_id_idx ON psp_tenants (tenant_id);
 
 -- The subscription of a tenant to a plan, as last read from the provider.
 CREATE TABLE subscriptions (

@@ -47,10 +47,7 @@ UPDATE psp_customers SET tax_id_answered_at = $3 WHERE tenant_id = $1 AND tax_id
 -- name: StaleRegistrations :many
 -- The subscribed tenants whose number was last checked at or before the given time.
 SELECT c.tenant_id FROM psp_customers c JOIN tenants t ON t.id = c.tenant_id
+JOIN subscriptions s ON s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
 WHERE c.tax_id_answered_at <= sqlc.arg(before)::timestamptz AND t.vat_status IN ('valid', 'unknown') AND t.deleted_at IS NULL
-AND EXISTS (
-    SELECT 1 FROM subscriptions s
-    WHERE s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
-)
 ORDER BY c.tax_id_answered_at, c.tenant_id
 LIMIT sqlc.arg(most);

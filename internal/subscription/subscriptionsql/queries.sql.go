@@ -54,11 +54,16 @@ func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTerms
 }
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
-	row := q.db.QueryRowContext(ctx, checkout, id)
+type CheckoutParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) Checkout(ctx context.Context, arg CheckoutParams) (Checkout, error) {
+	row := q.db.QueryRowContext(ctx, checkout, arg.TenantID, arg.ID)
 	var i Checkout
 	err := row.Scan(
 		&i.ID,
@@ -107,16 +112,17 @@ func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) 
 }
 
 const completeCheckout = `-- name: CompleteCheckout :exec
-UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL
+UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND completed_at IS NULL
 `
 
 type CompleteCheckoutParams struct {
 	PSPSessionID *string
 	CompletedAt  *time.Time
+	TenantID     uuid.UUID
 }
 
 func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutParams) error {
-	_, err := q.db.ExecContext(ctx, completeCheckout, arg.PSPSessionID, arg.CompletedAt)
+	_, err := q.db.ExecContext(ctx, completeCheckout, arg.PSPSessionID, arg.CompletedAt, arg.TenantID)
 	return err
 }
 
@@ -145,10 +151,7 @@ const countDefaultTenants = `-- name: CountDefaultTenants :one
 SELECT count(*) FROM tenants t
 WHERE t.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM plans p WHERE p.id = $1 AND p.is_default AND p.deleted_at IS NULL)
-    AND NOT EXISTS (
-        SELECT 1 FROM subscriptions s
-        WHERE s.tenant_id = t.id AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')
-    )
+    AND t.id NOT IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))
 `
 
 // The tenants to which a plan applies as the default plan: none of their subscriptions sets limits.
@@ -335,6 +338,15 @@ func (q *Queries) DeletePreviews(ctx context.Context, arg DeletePreviewsParams) 
 	return err
 }
 
+const deleteProviderIDs = `-- name: DeleteProviderIDs :exec
+DELETE FROM psp_tenants WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteProviderIDs(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteProviderIDs, tenantID)
+	return err
+}
+
 const dropContract = `-- name: DropContract :exec
 UPDATE checkouts SET expired_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL
 `
@@ -351,32 +363,28 @@ func (q *Queries) DropContract(ctx context.Context, arg DropContractParams) erro
 }
 
 const expireCheckout = `-- name: ExpireCheckout :many
-UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL RETURNING tenant_id, id
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND expired_at IS NULL RETURNING id
 `
 
 type ExpireCheckoutParams struct {
 	PSPSessionID *string
 	ExpiredAt    *time.Time
+	TenantID     uuid.UUID
 }
 
-type ExpireCheckoutRow struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-}
-
-func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) ([]ExpireCheckoutRow, error) {
-	rows, err := q.db.QueryContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
+func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt, arg.TenantID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ExpireCheckoutRow{}
+	items := []uuid.UUID{}
 	for rows.Next() {
-		var i ExpireCheckoutRow
-		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -1722,11 +1730,18 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+WHERE psp_subscription_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2::uuid)
 `
 
-func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
-	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, pspSubscriptionID)
+type SubscriptionByPSPIDParams struct {
+	PSPSubscriptionID string
+	TenantID          *uuid.UUID
+}
+
+// The tenant is null if it is unknown.
+func (q *Queries) SubscriptionByPSPID(ctx context.Context, arg SubscriptionByPSPIDParams) (Subscription, error) {
+	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, arg.PSPSubscriptionID, arg.TenantID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,

@@ -1,6 +1,6 @@
 -- name: InsertDomain :exec
 INSERT INTO tenant_domains (id, tenant_id, domain, status, token, auto_join, role_id, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, false, (SELECT r.id FROM roles r WHERE r.tenant_id IS NULL AND r.name = sqlc.arg(role)), $6, $6);
+SELECT $1, $2, $3, $4, $5, false, r.id, $6, $6 FROM roles r WHERE r.tenant_id IS NULL AND r.name = sqlc.arg(role);
 
 -- name: Domains :many
 SELECT sqlc.embed(d), r.name AS role_name FROM tenant_domains d
@@ -29,8 +29,9 @@ WHERE d.domain = $1 AND d.status = 'verified' AND d.tenant_id <> $2 AND t.delete
 -- A deleted tenant does not keep other tenants from verifying its domains.
 -- name: ReleaseDomain :exec
 UPDATE tenant_domains SET status = 'lost', updated_at = $2
-WHERE domain = $1 AND status = 'verified' AND EXISTS (
-    SELECT 1 FROM tenants t WHERE t.id = tenant_domains.tenant_id AND t.deleted_at IS NOT NULL
+WHERE tenant_domains.domain = $1 AND tenant_domains.status = 'verified' AND tenant_domains.tenant_id IN (
+    SELECT d.tenant_id FROM tenant_domains d JOIN tenants t ON t.id = d.tenant_id
+    WHERE d.domain = $1 AND d.status = 'verified' AND t.deleted_at IS NOT NULL
 );
 
 -- name: DueDomains :many

@@ -8,7 +8,7 @@ import (
 )
 
 // CopyURL copies the database at a URL and returns the URL of the copy. The database must not be
-// open. The copy is removed when t ends.
+// open, now or later. The copy is removed when t ends.
 func CopyURL(t testing.TB, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -22,5 +22,9 @@ func CopyURL(t testing.TB, database string) string {
 		}
 		return sqliteFile(t, text)
 	}
-	return server(t).copyOf(t, strings.TrimPrefix(u.Path, "/"))
+	c, name := server(t), strings.TrimPrefix(u.Path, "/")
+	if err := c.freeze(name); err != nil {
+		t.Fatalf("dbtest: %v", err)
+	}
+	return c.copyOf(t, name)
 }

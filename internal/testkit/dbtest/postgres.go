@@ -22,6 +22,14 @@ type cluster struct {
 	url   *url.URL
 	// leash keeps the server running if the package has started it; otherwise nil.
 	leash *os.File
+	// nodes are the other servers of a Citus cluster. Each database exists on all of them, and Citus
+	// connects the databases of one name.
+	nodes []*sqldb.DB
+	at    []node // with the coordinator
+
+	freezing sync.Mutex
+	frozen   map[string]bool // by name; see freeze
+
 	// template returns the name of a migrated database. It is created once per process.
 	template func() (string, error)
 }
@@ -49,7 +57,20 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{admin: admin, url: u, leash: leash}
+	c := &cluster{admin: admin, url: u, leash: leash, frozen: map[string]bool{}}
+	if c.at, err = c.findNodes(ctx); err != nil {
+		return nil, err
+	}
+	for i, n := range c.at {
+		if i == 0 {
+			continue
+		}
+		db, err := sqldb.Open(ctx, sqldb.Config{URL: n.in(u), Patience: ConnTimeout})
+		if err != nil {
+			return nil, err
+		}
+		c.nodes = append(c.nodes, db)
+	}
 	c.template = sync.OnceValues(c.makeTemplate)
 	return c, nil
 })
@@ -71,16 +92,25 @@ func (c *cluster) databaseURL(t testing.TB, migrated bool) string {
 func (c *cluster) copyOf(t testing.TB, template string) string {
 	t.Helper()
 	name := newName()
-	if err := c.exec("CREATE DATABASE " + name + " TEMPLATE " + template); err != nil {
+	if err := c.create(name, template); err != nil {
 		t.Fatalf("dbtest: %v", err)
 	}
 	t.Cleanup(func() {
 		// FORCE: a killed service can leave connections open.
-		if err := c.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+		if err := c.execAll("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
 			t.Errorf("dbtest: %v", err)
 		}
 	})
 	return c.urlOf(name)
+}
+
+// create copies a database on every server. A copy does not inherit the settings of its template.
+func (c *cluster) create(name, template string) error {
+	err := c.execAll("CREATE DATABASE " + name + " TEMPLATE " + template)
+	if err == nil && len(c.nodes) > 0 {
+		err = c.exec("ALTER DATABASE " + name + " SET citus.multi_shard_modify_mode TO sequential")
+	}
+	return err
 }
 
 // urlOf returns the URL of a database on the server.
@@ -100,7 +130,7 @@ func (c *cluster) makeTemplate() (name string, err error) {
 	}
 	name = "tenantry_template_" + sum
 	if isSpread() {
-		name += "_spread"
+		name += "_" + os.Getenv(spreadVariable)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
@@ -123,26 +153,64 @@ func (c *cluster) makeTemplate() (name string, err error) {
 // always complete.
 func (c *cluster) fillTemplate(name string) error {
 	draft := newName()
-	if err := c.exec("CREATE DATABASE " + draft + " TEMPLATE template0"); err != nil {
+	if err := c.create(draft, "template0"); err != nil {
 		return err
 	}
-	err := migrate(c.urlOf(draft))
-	if err == nil && isSpread() {
-		err = widenKeys(c.urlOf(draft))
+	var err error
+	if len(c.nodes) > 0 {
+		u, _ := url.Parse(c.urlOf(draft))
+		err = createCluster(u, c.at)
 	}
 	if err == nil {
-		err = c.exec("ALTER DATABASE " + draft + " RENAME TO " + name)
+		err = migrate(c.urlOf(draft))
+	}
+	if err == nil && isSpread() {
+		err = c.distribute(draft)
+	}
+	if err == nil {
+		err = c.freeze(draft)
+	}
+	if err == nil {
+		err = c.execAll("ALTER DATABASE " + draft + " RENAME TO " + name)
 	}
 	if err != nil {
-		return errors.Join(err, c.exec("DROP DATABASE IF EXISTS "+draft+" WITH (FORCE)"))
+		return errors.Join(err, c.execAll("DROP DATABASE IF EXISTS "+draft+" WITH (FORCE)"))
 	}
 	return nil
 }
 
-func (c *cluster) exec(statement string) error {
+// freeze ends the background processes of Citus in a database, which prevent copies. Connections to
+// the database would start them again.
+func (c *cluster) freeze(name string) error {
+	c.freezing.Lock()
+	defer c.freezing.Unlock()
+	if len(c.nodes) == 0 || c.frozen[name] {
+		return nil
+	}
+	err := c.execAll("ALTER DATABASE "+name+" ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '"+name+"'")
+	c.frozen[name] = err == nil
+	return err
+}
+
+// execAll runs statements on every server.
+func (c *cluster) execAll(statements ...string) error {
+	for _, statement := range statements {
+		for _, db := range append([]*sqldb.DB{c.admin}, c.nodes...) {
+			if err := execIn(db, statement); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *cluster) exec(statement string) error { return execIn(c.admin, statement) }
+
+func execIn(db *sqldb.DB, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	if _, err := c.admin.Conn(ctx).ExecContext(ctx, statement); err != nil {
+	if _, err := db.Conn(ctx).ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil

@@ -21,8 +21,8 @@ import (
 //go:embed server.sh
 var serverScript string
 
-// startServer starts a PostgreSQL server for this process in a new folder and returns its URL. The
-// server only listens on a socket in that folder, so there are no port conflicts. Durability is
+// startServer starts a PostgreSQL server for this process in a new folder and returns its URL, or
+// the URL of the coordinator of a Citus cluster. The server only listens on a socket in that folder, so there are no port conflicts. Durability is
 // off. Creating a server takes about a second; it is not reused between runs.
 //
 // The server runs until leash is closed, so the caller must keep leash open. Nothing is ever
@@ -37,7 +37,7 @@ func startServer() (address string, leash *os.File, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir, strconv.Itoa(servers()))
 	// A separate session protects the script from the terminal's signals, because it must outlive
 	// this process to clean up.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -64,6 +64,11 @@ func startServer() (address string, leash *os.File, err error) {
 	}
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres"}
 	u.RawQuery = url.Values{"host": {dir}, "sslmode": {"disable"}}.Encode()
+	if isCitus() {
+		if err := joinServers(u.String(), dir); err != nil {
+			return "", nil, errors.Join(err, leash.Close())
+		}
+	}
 	return u.String(), leash, nil
 }
 

@@ -1,18 +1,24 @@
-# Arguments: the folder of PostgreSQL's programs and an empty working folder.
-# Prints "ready" once the server answers, then waits for the end of its input.
+# Arguments: the folder of PostgreSQL's programs, an empty working folder, and the number of servers.
+# Prints "ready" once the servers answer, then waits for the end of its input. With several servers,
+# they load Citus, and their ports count from 5432.
 bin=$1
 dir=$2
+last=$((5431 + $3))
 export LC_ALL=C
 
 cleanup() {
-    "$bin/pg_ctl" stop -D "$dir/data" -m immediate >/dev/null 2>&1
+    for port in $(seq 5432 $last); do
+        "$bin/pg_ctl" stop -D "$dir/data$port" -m immediate >/dev/null 2>&1
+    done
     cd /
     rm -rf "$dir"
 }
 
-"$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions >"$dir/log" 2>&1 || exit 1
-cat >>"$dir/data/postgresql.conf" <<END
+for port in $(seq 5432 $last); do
+    "$bin/initdb" -D "$dir/data$port" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions >"$dir/log" 2>&1 || exit 1
+    cat >>"$dir/data$port/postgresql.conf" <<END
 listen_addresses = ''
+port = $port
 unix_socket_directories = '$dir'
 max_connections = 400
 shared_buffers = 64MB
@@ -27,7 +33,19 @@ max_wal_senders = 0
 autovacuum = off
 deadlock_timeout = 100ms
 END
-"$bin/pg_ctl" start -D "$dir/data" -w -t 60 -l "$dir/log" >/dev/null 2>&1 || exit 1
+    if [ "$3" -gt 1 ]; then
+        cat >>"$dir/data$port/postgresql.conf" <<END
+shared_preload_libraries = 'citus'
+citus.node_conninfo = 'sslmode=disable'
+citus.shard_count = 4
+citus.enable_statistics_collection = off
+citus.multi_task_query_log_level = 'log'
+max_prepared_transactions = 400
+max_worker_processes = 200
+END
+    fi
+    "$bin/pg_ctl" start -D "$dir/data$port" -w -t 60 -l "$dir/log$port" >/dev/null 2>&1 || exit 1
+done
 
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM

@@ -1,11 +1,10 @@
+// Package spreadtest distributes test databases as "tenantry distribute" does, with a stand-in for
+// Citus: PostgreSQL with the keys and references that Citus requires.
 package spreadtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,78 +12,45 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
-const head = `-- Spreads a database of Tenantry over the machines of a Citus cluster (docs/scaling.md). Written by
--- make generate from internal/sqldb/distribution: change that. It was never run on Citus.
---
--- Run it once with psql on the coordinator, after "tenantry migrate" and with all instances
--- stopped. It needs Citus 12, and the coordinator known to the cluster (citus_set_coordinator_host).
--- It is one transaction, which changes all or nothing and locks every table that it names. Tables
--- that it does not name stay on the coordinator.
-\set ON_ERROR_STOP on
-BEGIN;
-SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
-`
-
-// Script returns the text of deploy/citus/distribute.sql.
-func (s Schema) Script() string {
-	var out strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	out.WriteString(head)
-	line("\n-- References are taken off while tables move, and added again below.")
-	for _, r := range s.References {
-		if distributed(r.Table) {
-			line("ALTER TABLE %s DROP CONSTRAINT %s;", r.Table, r.Name)
-		}
-	}
-	line("\n-- Keys without the tenant, which only a single server can enforce.")
-	for _, k := range s.KeysWithoutTenant() {
-		line("DROP INDEX %s;", k.Name)
-	}
-	line("\n-- Reference tables are whole on every machine.")
-	for _, table := range s.sortTables(distribution.Reference) {
-		line("SELECT create_reference_table('%s');", table)
-	}
-	line("\n-- Distributed tables are cut by tenant, all at the same places.")
-	for _, table := range s.sortTables(distribution.Distributed) {
-		line("SELECT create_distributed_table('%s', '%s');", table, distribution.Column)
-	}
-	line("\n-- The references as they were.")
-	for _, r := range s.References {
-		if !distributed(r.Table) {
-			continue
-		}
-		line("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s;",
-			r.Table, r.Name, strings.Join(r.Columns, ", "), r.Target, strings.Join(r.Targets, ", "), r.Action)
-	}
-	line("COMMIT;")
-	return out.String()
+// isColocated reports whether both sides contain the tenant.
+func isColocated(r distribution.ForeignKey) bool {
+	i := slices.Index(r.Columns, distribution.Column)
+	return i >= 0 && r.Targets[i] == distribution.Column
 }
 
-// sortTables returns the tables of a class, each after the tables that it references.
-func (s Schema) sortTables(class distribution.Class) []string {
-	waits := map[string]map[string]bool{}
-	for table, of := range distribution.Tables {
-		if of == class {
-			waits[table] = map[string]bool{}
+// Faults returns what Citus would reject in the schema when its tables are distributed by class.
+func Faults(s distribution.Schema) []string {
+	var found []string
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	for _, k := range s.Keys {
+		if distribution.Tables[k.Table] == distribution.Distributed && !slices.Contains(k.Columns, distribution.Column) {
+			add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
+		}
+	}
+	for _, name := range s.Triggers {
+		add("%s is a trigger", name)
+	}
+	for _, table := range s.Tables {
+		if distribution.Tables[table] == distribution.Distributed && !s.Required[table+"."+distribution.Column] {
+			add("%s of %s may be null", distribution.Column, table)
 		}
 	}
 	for _, r := range s.References {
-		if waits[r.Table] != nil && waits[r.Target] != nil && r.Table != r.Target {
-			waits[r.Table][r.Target] = true
+		from, to := distribution.Tables[r.Table], distribution.Tables[r.Target]
+		switch {
+		case from != distribution.Distributed && to == distribution.Distributed:
+			add("%s of %s refers to a distributed table", r.Name, r.Table)
+		case from == distribution.Distributed && to == distribution.Local:
+			add("%s of %s refers to a local table", r.Name, r.Table)
+		case from == distribution.Reference && to == distribution.Local && r.Action != "":
+			add("%s of %s, a reference table, changes with a local table", r.Name, r.Table)
+		case from == distribution.Distributed && to == distribution.Distributed && !isColocated(r):
+			add("%s of %s does not say that both rows have one tenant", r.Name, r.Table)
+		case from == distribution.Distributed && strings.HasPrefix(r.Action, " ON DELETE SET") && slices.Contains(r.Columns, distribution.Column):
+			add("%s of %s would change %s", r.Name, r.Table, distribution.Column)
 		}
 	}
-	var list []string
-	for len(waits) > 0 {
-		next := slices.MinFunc(slices.Collect(maps.Keys(waits)), func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(waits[a]), len(waits[b])), cmp.Compare(a, b))
-		})
-		list = append(list, next)
-		delete(waits, next)
-		for _, rest := range waits {
-			delete(rest, next)
-		}
-	}
-	return list
+	return found
 }
 
 // standIn replaces Citus. Its functions record their calls and reject a table as Citus would.
@@ -92,7 +58,7 @@ const standIn = `
 CREATE TABLE goose_calls (call text NOT NULL);
 CREATE FUNCTION create_reference_table(name text) RETURNS void LANGUAGE sql AS
 	$$ INSERT INTO goose_calls (call) VALUES ('reference ' || name) $$;
-CREATE FUNCTION create_distributed_table(name text, col text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION create_distributed_table(name text, col text, colocate_with text, shard_count int DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	IF EXISTS (SELECT 1 FROM pg_index x WHERE x.indrelid = name::regclass AND x.indisunique AND NOT EXISTS (
 			SELECT 1 FROM pg_attribute a WHERE a.attrelid = x.indrelid AND a.attname = col AND a.attnum = ANY (x.indkey::int2[]))) THEN
@@ -102,36 +68,37 @@ BEGIN
 		RAISE EXCEPTION '% still has references', name;
 	END IF;
 	INSERT INTO goose_calls (call) VALUES ('distributed ' || name);
-END $$;`
+END $$;
+CREATE FUNCTION truncate_local_data_after_distributing_table(name text) RETURNS void LANGUAGE sql AS '';`
 
 const standInGone = `
 DROP TABLE goose_calls;
 DROP FUNCTION create_reference_table;
-DROP FUNCTION create_distributed_table;`
-
-// commands matches psql's commands, and the statements of the transaction, which Spread starts
-// itself.
-var commands = regexp.MustCompile(`(?m)^(\\.*|BEGIN;|COMMIT;)$`)
+DROP FUNCTION create_distributed_table;
+DROP FUNCTION truncate_local_data_after_distributing_table;`
 
 // Spread runs the script on a database and returns the calls to Citus, such as "distributed
 // invoices".
 func Spread(ctx context.Context, db *sqldb.DB) (told []string, err error) {
-	s, err := Read(ctx, db)
+	s, err := distribution.Read(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	err = db.Tx(ctx, func(ctx context.Context) error {
-		for _, text := range []string{standIn, commands.ReplaceAllString(s.Script(), "")} {
+		for _, text := range slices.Concat([]string{standIn}, s.Statements(distribution.DefaultShards)) {
 			if _, err := db.Conn(ctx).ExecContext(ctx, text); err != nil {
-				return err
+				return fmt.Errorf("%w in %s", err, text)
 			}
 		}
-		calls, err := rows(ctx, db, `SELECT call FROM goose_calls`)
+		err := db.QueryAll(ctx, sqldb.Query{
+			Doing: "read calls", Text: `SELECT call FROM goose_calls`,
+			Row: func(scan func(...any) error) error {
+				told = append(told, "")
+				return scan(&told[len(told)-1])
+			},
+		})
 		if err != nil {
 			return err
-		}
-		for _, call := range calls {
-			told = append(told, call[0])
 		}
 		_, err = db.Conn(ctx).ExecContext(ctx, standInGone)
 		return err

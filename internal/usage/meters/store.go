@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/search"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters/metersql"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
@@ -107,6 +108,9 @@ func (s store) meterEntry(ctx context.Context, id uuid.UUID) (Entry, error) {
 // lockMeter is like meterEntry, and blocks recording on the meter and changes to it until the
 // transaction ends.
 func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Entry, error) {
+	if err := s.db.QueryAll(ctx, distribution.LockMeters(s.db, true)...); err != nil {
+		return Entry{}, err
+	}
 	row, err := s.q(ctx).MeterForChange(ctx, id)
 	return s.entry(ctx, row, err)
 }

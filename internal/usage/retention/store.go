@@ -81,7 +81,7 @@ func (s store) insertKeys(ctx context.Context, keys []retiredKey) error {
 	for _, k := range keys {
 		rows = append(rows, k.stream.TenantID, k.stream.MeterID, k.key, k.expires)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "timestamptz")
+	values, args := sqldb.InsertRows(s.db, rows, "uuid", "uuid", "text", "timestamptz")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_keys (tenant_id, meter_id, idempotency_key, expires_at) `+
 		values+` ON CONFLICT DO NOTHING`, args...)
 	return sqldb.Wrap(err, "store keys of deleted events")

@@ -29,31 +29,6 @@ func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams
 	return err
 }
 
-const anyMeter = `-- name: AnyMeter :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 FOR KEY SHARE
-`
-
-// A meter that events refer to, even a deleted one.
-func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, anyMeter, id)
-	var i Meter
-	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.IsBillable,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
-	)
-	return i, err
-}
-
 const deleteGrant = `-- name: DeleteGrant :execrows
 UPDATE usage_grants SET units = 0, millionths = 0, deleted_at = $3::timestamptz
 WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL

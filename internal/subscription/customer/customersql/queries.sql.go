@@ -200,11 +200,8 @@ func (q *Queries) SetTaxID(ctx context.Context, arg SetTaxIDParams) (int64, erro
 
 const staleRegistrations = `-- name: StaleRegistrations :many
 SELECT c.tenant_id FROM psp_customers c JOIN tenants t ON t.id = c.tenant_id
+JOIN subscriptions s ON s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
 WHERE c.tax_id_answered_at <= $1::timestamptz AND t.vat_status IN ('valid', 'unknown') AND t.deleted_at IS NULL
-AND EXISTS (
-    SELECT 1 FROM subscriptions s
-    WHERE s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
-)
 ORDER BY c.tax_id_answered_at, c.tenant_id
 LIMIT $2
 `

@@ -1,16 +1,11 @@
-// Package spreadtest distributes test databases as deploy/citus/distribute.sql does, with a
-// stand-in for Citus: PostgreSQL with the keys and references that Citus requires. It also
-// generates that file from PostgreSQL's catalog and from package distribution.
-package spreadtest
+package distribution
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
 
 // Key is a unique key.
@@ -23,18 +18,12 @@ type Key struct {
 	Columns []string
 }
 
-// Reference is a foreign key.
-type Reference struct {
+// ForeignKey is a reference of a table to another one.
+type ForeignKey struct {
 	Table, Name, Target string
 	// Action is an action such as " ON DELETE CASCADE", or empty.
 	Action           string
 	Columns, Targets []string
-}
-
-// isColocated reports whether both sides contain the tenant.
-func (r Reference) isColocated() bool {
-	i := slices.Index(r.Columns, distribution.Column)
-	return i >= 0 && r.Targets[i] == distribution.Column
 }
 
 // Schema is the part of a schema that matters for distribution.
@@ -42,13 +31,16 @@ type Schema struct {
 	Tables     []string
 	Required   map[string]bool // "table.column" of columns that are not null
 	Keys       []Key
-	References []Reference
+	References []ForeignKey
 	Triggers   []string // "table.trigger", of distributed tables
+	// Placed holds the class of each table that Citus already distributes or replicates.
+	Placed map[string]Class
+	anchor string // a distributed table, with which others share their shards
 }
 
 // Read reads the schema from PostgreSQL.
 func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
-	s := Schema{Required: map[string]bool{}}
+	s := Schema{Required: map[string]bool{}, Placed: map[string]Class{}}
 	for _, part := range []struct {
 		query string
 		add   func(row []string)
@@ -59,7 +51,7 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 			WHERE t.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND a.attnotnull`, func(r []string) { s.Required[r[0]] = true }},
 		{`SELECT t.relname, t.relname || '.' || g.tgname FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
 			WHERE t.relnamespace = 'public'::regnamespace AND NOT g.tgisinternal ORDER BY 2`, func(r []string) {
-			if distributed(r[0]) {
+			if isDistributed(r[0]) {
 				s.Triggers = append(s.Triggers, r[1])
 			}
 		}},
@@ -84,7 +76,7 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 			FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_class f ON f.oid = c.confrelid
 			WHERE c.contype = 'f' AND t.relnamespace = 'public'::regnamespace AND c.conparentid = 0
 			ORDER BY 1, 2`, func(r []string) {
-			s.References = append(s.References, Reference{
+			s.References = append(s.References, ForeignKey{
 				Table: r[0], Name: r[1], Target: r[2], Action: r[3], Columns: strings.Split(r[4], ","), Targets: strings.Split(r[5], ","),
 			})
 		}},
@@ -97,7 +89,22 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 			part.add(row)
 		}
 	}
+	if db.IsDistributed() {
+		return s, s.readPlaced(ctx, db)
+	}
 	return s, nil
+}
+
+func (s *Schema) readPlaced(ctx context.Context, db *sqldb.DB) error {
+	list, err := rows(ctx, db, `SELECT c.relname, CASE WHEN p.partmethod = 'h' THEN 'distributed' WHEN p.repmodel = 't' THEN 'reference' ELSE 'local' END
+		FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid WHERE c.relnamespace = 'public'::regnamespace ORDER BY 1`)
+	for _, row := range list {
+		s.Placed[row[0]] = Class(row[1])
+		if s.anchor == "" && Class(row[1]) == Distributed {
+			s.anchor = row[0]
+		}
+	}
+	return err
 }
 
 // rows returns all rows of a query as text.
@@ -125,48 +132,4 @@ func rows(ctx context.Context, db *sqldb.DB, query string) ([][]string, error) {
 	return list, found.Err()
 }
 
-// Faults returns what Citus would reject in the schema when its tables are distributed by class.
-func (s Schema) Faults() []string {
-	var found []string
-	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	for _, k := range s.KeysWithoutTenant() {
-		add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
-	}
-	for _, name := range s.Triggers {
-		add("%s is a trigger", name)
-	}
-	for _, table := range s.Tables {
-		if distributed(table) && !s.Required[table+"."+distribution.Column] {
-			add("%s of %s may be null", distribution.Column, table)
-		}
-	}
-	for _, r := range s.References {
-		from, to := distribution.Tables[r.Table], distribution.Tables[r.Target]
-		switch {
-		case from != distribution.Distributed && to == distribution.Distributed:
-			add("%s of %s refers to a distributed table", r.Name, r.Table)
-		case from == distribution.Distributed && to == distribution.Local:
-			add("%s of %s refers to a local table", r.Name, r.Table)
-		case from == distribution.Reference && to == distribution.Local && r.Action != "":
-			add("%s of %s, a reference table, changes with a local table", r.Name, r.Table)
-		case from == distribution.Distributed && to == distribution.Distributed && !r.isColocated():
-			add("%s of %s does not say that both rows have one tenant", r.Name, r.Table)
-		case from == distribution.Distributed && strings.HasPrefix(r.Action, " ON DELETE SET") && slices.Contains(r.Columns, distribution.Column):
-			add("%s of %s would change %s", r.Name, r.Table, distribution.Column)
-		}
-	}
-	return found
-}
-
-// KeysWithoutTenant returns the keys of distributed tables that do not contain the tenant.
-func (s Schema) KeysWithoutTenant() []Key {
-	var list []Key
-	for _, k := range s.Keys {
-		if distributed(k.Table) && !slices.Contains(k.Columns, distribution.Column) {
-			list = append(list, k)
-		}
-	}
-	return list
-}
-
-func distributed(table string) bool { return distribution.Tables[table] == distribution.Distributed }
+func isDistributed(table string) bool { return Tables[table] == Distributed }
