@@ -25,7 +25,8 @@ const (
 	ErrFeatureNotInPlan                     Code = "FEATURE_NOT_IN_PLAN"             // 403: The plan of the organization does not include the feature.
 	ErrIdempotencyKeyReused                 Code = "idempotency_key_reused"          // 409: The idempotency key was used for a request with another body.
 	ErrIdentityManaged                      Code = "IDENTITY_MANAGED"                // 409: The organization manages this identity.
-	ErrImpersonationExpired                 Code = "IMPERSONATION_EXPIRED"           // 403: The caller's permission to impersonate this member was revoked. Stop the impersonation first.
+	ErrImpersonationExpired                 Code = "IMPERSONATION_EXPIRED"           // 403: The impersonation has ended. Stop it first.
+	ErrImpersonationReadOnly                Code = "IMPERSONATION_READ_ONLY"         // 403: The impersonation only reads.
 	ErrInsufficientPermissions              Code = "INSUFFICIENT_PERMISSIONS"        // 403: The caller does not have permission to invite.
 	ErrInsufficientScope                    Code = "insufficient_scope"              // 403: The API key does not have a scope for this route.
 	ErrInvalidCredentials                   Code = "INVALID_CREDENTIALS"             // 401: The email or password is wrong, or the account has no password.
@@ -35,6 +36,7 @@ const (
 	ErrInvitationExpired                    Code = "INVITATION_EXPIRED"              // 410: The invitation has expired.
 	ErrInvitationNotFound                   Code = "INVITATION_NOT_FOUND"            // 404: The invitation does not exist.
 	ErrInvitationRevoked                    Code = "INVITATION_REVOKED"              // 410: The invitation was revoked.
+	ErrInvoiceHasCreditNotes                Code = "invoice_has_credit_notes"        // 409: A credit note of the invoice is not void.
 	ErrInvoiceNotPayable                    Code = "invoice_not_payable"             // 409: The invoice is not open.
 	ErrInvoiceNotVoidable                   Code = "invoice_not_voidable"            // 422: The invoice is final.
 	ErrLastLoginMethod                      Code = "LAST_LOGIN_METHOD"               // 409: It is the account's last login method.

@@ -62,6 +62,19 @@ func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, e
 	return c, nil
 }
 
+// impersonator returns the admin who impersonates with the credential at the time now.
+func (c credential) impersonator(now time.Time) *authz.Impersonator {
+	i := &authz.Impersonator{
+		UserID: *c.impersonatorID, Name: *c.impersonatorName, Reason: c.impersonation.reason, ReadOnly: c.impersonation.isReadOnly,
+		Ended: c.impersonation.isEnded, EndLogged: c.impersonation.isEnded,
+	}
+	if end := c.impersonation.expiresAt; end != nil {
+		i.EndsAt = *end
+		i.Ended = i.Ended || !now.Before(*end)
+	}
+	return i
+}
+
 // callerOf returns the caller for a request with the credential at the time now.
 func callerOf(c credential, now time.Time) (*authz.Caller, error) {
 	caller := &authz.Caller{
@@ -72,7 +85,7 @@ func callerOf(c credential, now time.Time) (*authz.Caller, error) {
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without permissions of a platform admin.
-		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded, EndsAt: c.expiresAt}
+		caller.Impersonator = c.impersonator(now)
 		caller.IsPlatformAdmin = false
 	}
 	if caller.IsPlatformAdmin {

@@ -49,6 +49,10 @@ type ProfileImpersonation struct {
 	IsImpersonating  bool    `json:"is_impersonating"`
 	ImpersonatorID   int64   `json:"impersonator_id"`
 	ImpersonatorName *string `json:"impersonator_name"`
+
+	Reason    *string    `json:"reason" doc:"Reason of the impersonation. Null if none was given."`
+	ReadOnly  bool       `json:"read_only" doc:"Whether the impersonation only reads: requests with other methods than GET and HEAD are rejected."`
+	ExpiresAt shape.Time `json:"expires_at" doc:"Time at which the impersonation ends, in UTC."`
 }
 
 // ImpersonationOf returns the impersonation of the caller, or nil if the caller is not
@@ -59,6 +63,7 @@ func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 	}
 	return &ProfileImpersonation{
 		IsImpersonating: true, ImpersonatorID: caller.Impersonator.UserID, ImpersonatorName: &caller.Impersonator.Name,
+		Reason: caller.Impersonator.Reason, ReadOnly: caller.Impersonator.ReadOnly, ExpiresAt: shape.T(caller.Impersonator.EndsAt),
 	}
 }
 

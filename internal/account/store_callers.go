@@ -33,7 +33,7 @@ type credential struct {
 	impersonatorID      *int64
 	impersonatorName    *string
 	impersonatorIsAdmin *bool
-	impersonationEnded  bool
+	impersonation       impersonation
 
 	tenantID    *uuid.UUID
 	tenantName  *string
@@ -43,6 +43,13 @@ type credential struct {
 	ssoRequired bool   // see authz.Caller
 	// factorFrom is the time from which the tenant requires a second factor, or nil.
 	factorFrom *time.Time
+}
+
+// impersonation is the state of an impersonation. Only isEnded and isReadOnly are set without one.
+type impersonation struct {
+	isEnded, isReadOnly bool
+	expiresAt           *time.Time
+	reason              *string
 }
 
 // credentialTables returns the tables that credentialsByHash reads.
@@ -61,7 +68,7 @@ func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[stri
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
     u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
     u.mfa_enabled, t.methods, t.mfa_passed,
-    i.id, i.name, i.is_platform_admin, t.impersonation_ended_at IS NOT NULL,
+    i.id, i.name, i.is_platform_admin, t.impersonation_ended_at IS NOT NULL, t.impersonation_expires_at, t.impersonation_reason, t.impersonation_read_only,
     m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, tn.require_mfa_from, r.name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text,
     CASE WHEN k.id IS NULL OR t.impersonated_user_id IS NOT NULL OR (r.tenant_id IS NULL AND r.name = 'owner') OR t.connection_id = k.id THEN false
@@ -84,7 +91,8 @@ WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 				&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
 				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.isVerified,
 				&c.hasFactor, &c.methods, &c.factorPassed,
-				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin, &c.impersonationEnded,
+				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
+				&c.impersonation.isEnded, &c.impersonation.expiresAt, &c.impersonation.reason, &c.impersonation.isReadOnly,
 				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.factorFrom, &c.roleName, &c.permissions, &c.ssoRequired,
 			)
 			found[hash] = c

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -93,11 +94,28 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 
 // List handles GET /api-keys.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[APIKey]], error) {
+	return h.list(ctx, h.owner(ctx), h.address(ctx))
+}
+
+type adminTenantInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// AdminList handles GET /admin/tenants/{tenant}/api-keys.
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Body[page.Page[APIKey]], error) {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, &id, strings.TrimSuffix(h.address(ctx), "api-keys")+"tenants/"+id.String()+"/api-keys")
+}
+
+func (h *HTTP) list(ctx context.Context, owner *uuid.UUID, address string) (*rest.Body[page.Page[APIKey]], error) {
 	q, err := KeyList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
-	all, total, err := h.svc.List(ctx, h.owner(ctx), q)
+	all, total, err := h.svc.List(ctx, owner, q)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +123,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[APIK
 	for i, k := range all {
 		views[i] = view(k)
 	}
-	return rest.NewBody(page.New(q, h.address(ctx), views, total)), nil
+	return rest.NewBody(page.New(q, address, views, total)), nil
 }
 
 type createInput struct {

@@ -41,6 +41,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Authenticate:        svc.accounts.Authenticate,
 		AuthenticateSession: svc.accounts.AuthenticateSession,
 		AuthenticateKey:     svc.apiKeys.Authenticate,
+		LogImpersonationEnd: svc.impersonation.LogEnd,
 		Limiter:             limit.New(limit.Config{Groups: s.RateLimits, Counter: svc.counter, Log: svc.log}),
 		ClientIP: func(r *http.Request) string {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))

@@ -143,6 +143,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	}
 	d.impersonation = impersonation.NewService(impersonation.Deps{
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Audit: d.audit,
+		Lifetime: time.Duration(p.settings.ImpersonationMinutes) * time.Minute, RequiresReason: p.settings.ImpersonationReason,
 	})
 	d.addSubscriptions(p, link, events)
 	d.signingKeys = token.NewKeys(token.KeysDeps{DB: p.db, Clock: p.clock, Secrets: out.secrets, Audit: d.audit})

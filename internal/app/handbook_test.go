@@ -86,12 +86,12 @@ func TestRefusalsInTheReference(t *testing.T) {
 		"GET /api/v1/tenant": "200, 400 TENANT_CONTEXT_REQUIRED, 401, 403 IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 422 ValidationError, " +
 			"429, 500 InternalError, 503 storage_full",
 		"GET /api/v1/catalog/plans": "200, 304, 400, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"POST /api/v1/tenant/{tenantId}/usage": "201, 400, 401, 403 IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 404, 408, 409, 413, 415, 419, " +
+		"POST /api/v1/tenant/{tenantId}/usage": "201, 400, 401, 403 IMPERSONATION_EXPIRED IMPERSONATION_READ_ONLY MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 404, 408, 409, 413, 415, 419, " +
 			"422 ValidationError, 429 QuotaExceededError, 500 InternalError, 503 storage_full",
-		"POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay": "200, 400, 401, 403 IMPERSONATION_EXPIRED MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 404, " +
+		"POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay": "200, 400, 401, 403 IMPERSONATION_EXPIRED IMPERSONATION_READ_ONLY MFA_ENROLLMENT_REQUIRED ONBOARDING_INCOMPLETE SSO_REQUIRED insufficient_scope, 404, " +
 			"409 invoice_not_payable, 419, 422 PaymentFailedError ValidationError, 429, 500 InternalError, 502 psp_error, 503 storage_full",
 		"GET /api/v1/avatars/{hash}": "200, 304, 400, 404, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"POST /api/v1/user/avatar": "200, 400, 401, 403 IMPERSONATION_EXPIRED insufficient_scope, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, " +
+		"POST /api/v1/user/avatar": "200, 400, 401, 403 IMPERSONATION_EXPIRED IMPERSONATION_READ_ONLY insufficient_scope, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, " +
 			"503 storage_full",
 		"GET /readyz": "200, 503",
 	} {

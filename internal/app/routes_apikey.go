@@ -6,10 +6,11 @@ import (
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/team"
 )
 
 // apiKeyRoutes returns the routes of API keys. API keys cannot call them.
-func (svc *service) apiKeyRoutes() []rest.Route {
+func (svc *service) apiKeyRoutes(members *team.HTTP) []rest.Route {
 	var (
 		keys     = apikey.NewHTTP(svc.apiKeys, svc.publicURL)
 		platform = apikey.NewPlatformHTTP(svc.apiKeys, svc.publicURL)
@@ -25,6 +26,7 @@ func (svc *service) apiKeyRoutes() []rest.Route {
 		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "api_keys", "Rotate an API key", rest.Handle(keys.Rotate, created, known)))),
 		requireVerifiedEmail(refuseImpersonation(route(del, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Revoke an API key", rest.Handle(keys.Revoke)))),
 
+		route(get, adminTenantPath+"/api-keys", rest.Admin, authz.TenantsView+"&"+authz.APIKeysManage, "default", "List the API keys of a tenant", rest.Handle(platform.AdminList, rest.Exists(members.AdminTenantExists), list)),
 		route(get, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "List the platform's API keys", rest.Handle(platform.List, list)),
 		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "api_keys", "Create a platform API key", rest.Handle(platform.Create, created, rest.Checks(platform.CheckCreate))),
 		route(patch, "/api/v1/admin/api-keys/{key}", rest.Admin, authz.APIKeysManage, "default", "Rename a platform API key", rest.Handle(platform.Rename, knownOf)),

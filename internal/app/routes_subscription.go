@@ -24,6 +24,10 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		running       = rest.Exists(subscriptions.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
 		created       = rest.Status(http.StatusCreated)
+
+		oneSubscription = adminTenantPath + "/subscriptions/{subscription}"
+		known           = rest.Exists(subscriptions.AdminSubscriptionExists)
+		isRunning       = rest.Exists(subscriptions.AdminRunningExists)
 	)
 	return []rest.Route{
 		allowAPIKeys(authz.LimitsWrite, route(get, adminTenantPath+"/limits", rest.Admin, authz.LimitsManage, "default", "List a tenant's limits", rest.Handle(entitlements.AdminLimits, inTenant))),
@@ -53,9 +57,14 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 
 		allowAPIKeys(authz.TenantsRead, route(get, adminTenantPath+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant))),
 		idempotent(allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions", rest.Admin, authz.SubscriptionsManage, "default", "Create a subscription for a tenant", rest.Handle(subscriptions.CreateContract, created, inTenant, rest.Checks(subscriptions.CheckContract))))),
-		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists)))),
-		allowAPIKeys(authz.SubscriptionsWrite, route(patch, adminTenantPath+"/subscriptions/{subscription}", rest.Admin, authz.SubscriptionsManage+"|"+authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, rest.Exists(subscriptions.AdminSubscriptionExists), rest.Checks(subscriptions.CheckAdminUpdate)))),
-		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/{subscription}/promotion-code", rest.Admin, authz.SubscriptionsManage, "default", "Apply a promotion code to a tenant's subscription", rest.Handle(subscriptions.AdminApplyCode, rest.Exists(subscriptions.AdminRunningExists)))),
-		allowAPIKeys(authz.SubscriptionsWrite, route(del, adminTenantPath+"/subscriptions/{subscription}/promotion-code", rest.Admin, authz.SubscriptionsManage, "default", "Remove the promotion code of a tenant's subscription", rest.Handle(subscriptions.AdminDropCode, rest.Exists(subscriptions.AdminRunningExists)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, oneSubscription+"/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, known))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(patch, oneSubscription, rest.Admin, authz.SubscriptionsManage+"|"+authz.TenantsManage, "default", "Update a tenant's subscription", rest.Handle(subscriptions.AdminUpdate, known, rest.Checks(subscriptions.CheckAdminUpdate)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/subscriptions/preview", rest.Admin, authz.SubscriptionsManage, "default", "Preview a subscription for a tenant", rest.Handle(subscriptions.PreviewContract, inTenant, rest.Checks(subscriptions.CheckContract)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(get, oneSubscription+"/preview-change", rest.Admin, authz.SubscriptionsManage, "default", "Preview a plan change of a tenant", rest.Handle(subscriptions.AdminPreviewChange, isRunning))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, oneSubscription+"/change-plan", rest.Admin, authz.SubscriptionsManage, "default", "Change the plan of a tenant", rest.Handle(subscriptions.AdminChangePlan, known, rest.Checks(subscriptions.CheckAdminChange)))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, oneSubscription+"/resume", rest.Admin, authz.SubscriptionsManage, "default", "Resume a tenant's subscription", rest.Handle(subscriptions.AdminResume, isRunning))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(del, oneSubscription+"/pending-change", rest.Admin, authz.SubscriptionsManage, "default", "Discard a pending plan change of a tenant", rest.Handle(subscriptions.AdminDropChange, known))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, oneSubscription+"/promotion-code", rest.Admin, authz.SubscriptionsManage, "default", "Apply a promotion code to a tenant's subscription", rest.Handle(subscriptions.AdminApplyCode, isRunning))),
+		allowAPIKeys(authz.SubscriptionsWrite, route(del, oneSubscription+"/promotion-code", rest.Admin, authz.SubscriptionsManage, "default", "Remove the promotion code of a tenant's subscription", rest.Handle(subscriptions.AdminDropCode, isRunning))),
 	}
 }

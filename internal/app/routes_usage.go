@@ -49,6 +49,7 @@ func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 		idempotent(allowAPIKeys(authz.LimitsWrite, route(post, adminTenantPath+"/grants", rest.Admin, authz.LimitsManage, "default", "Grant units to a tenant", rest.Handle(ofTenants.CreateGrant, created, exists, rest.Checks(ofTenants.CheckGrant))))),
 		allowAPIKeys(authz.LimitsWrite, route(del, adminTenantPath+"/grants/{grant}", rest.Admin, authz.LimitsManage, "default", "Delete a grant", rest.Handle(ofTenants.DeleteGrant, exists))),
 		route(get, adminTenantPath+"/usage/quotas", rest.Admin, authz.TenantsView, "default", "List a tenant's quotas", rest.Handle(ofTenants.AdminQuotas, inTenant)),
+		allowAPIKeys(authz.LimitsWrite, route(put, adminTenantPath+"/usage/{meterCode}/cap", rest.Admin, authz.LimitsManage, "default", "Cap the usage of a tenant's meter", rest.Handle(ofTenants.AdminPutCap, existsBoth(members.AdminTenantExists, ofTenants.MeterIsActive)))),
 		route(get, adminTenantPath+"/usage/series", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's usage over time", rest.Handle(past.AdminSeries, inTenant)),
 
 		allowAPIKeys(authz.CatalogRead, route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List())))),
@@ -57,6 +58,16 @@ func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Update a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter", rest.Handle(adminMeters.Delete)),
 	}
+}
+
+// existsBoth is rest.Exists for two checks.
+func existsBoth(first, second func(context.Context, func(string) string) error) rest.Option {
+	return rest.Exists(func(ctx context.Context, param func(string) string) error {
+		if err := first(ctx, param); err != nil {
+			return err
+		}
+		return second(ctx, param)
+	})
 }
 
 // readingPurchases makes a handler read the tenant's open checkouts of packs back first, so that a
@@ -90,6 +101,7 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's billing status", rest.Handle(paid.AdminBilling)),
 		route(get, adminTenantPath+"/invoices/{invoice}", rest.Admin, authz.TenantsView, "default", "Retrieve a tenant's invoice", rest.Handle(invoices.AdminShow)),
 		route(get, adminTenantPath+"/invoices/{invoice}/pdf", rest.Admin, authz.TenantsView, "default", "Download a tenant's invoice", rest.File(invoices.AdminPDF, "application/pdf")),
+		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/invoices/{invoice}/pay", rest.Admin, authz.SubscriptionsManage, "default", "Pay a tenant's invoice", rest.Handle(invoices.AdminPay, rest.Exists(invoices.InvoiceExists)))),
 		allowAPIKeys(authz.SubscriptionsWrite, route(post, adminTenantPath+"/invoices/{invoice}/mark-paid", rest.Admin, authz.SubscriptionsManage, "default", "Mark an invoice as paid", rest.Handle(invoices.AdminMarkPaid, rest.Exists(invoices.InvoiceExists), rest.Checks(invoices.CheckMarkPaid)))),
 		allowAPIKeys(authz.CreditWrite, route(post, creditNotes+"/preview", rest.Admin, authz.BillingCredit, "default", "Preview a credit note", rest.Handle(notes.Preview, rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit)))),
 		idempotent(allowAPIKeys(authz.CreditWrite, route(post, creditNotes, rest.Admin, authz.BillingCredit, "default", "Create a credit note", rest.Handle(notes.Create, rest.Status(http.StatusCreated), rest.Exists(invoices.InvoiceExists), rest.Checks(notes.CheckCredit))))),

@@ -6,12 +6,13 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/webhook"
 )
 
 // webhookRoutes returns the routes of webhook endpoints of tenants and of the platform. They differ
 // only in the owner.
-func (svc *service) webhookRoutes() []rest.Route {
+func (svc *service) webhookRoutes(members *team.HTTP) []rest.Route {
 	ofTenant := webhookTable(tenantPath+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
 	for i, r := range ofTenant {
 		ofTenant[i] = refuseImpersonation(r)
@@ -21,6 +22,7 @@ func (svc *service) webhookRoutes() []rest.Route {
 	return slices.Concat(ofTenant, webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, permission, "the platform", platform), []rest.Route{
 		route(get, "/api/v1/admin/webhook-deliveries/{delivery}", rest.Admin, permission, "default", "Retrieve a webhook delivery to any endpoint", rest.Handle(platform.DeliveryOfAny)),
 		route(post, "/api/v1/admin/webhook-deliveries/{delivery}/resend", rest.Admin, permission, "default", "Resend a webhook delivery to any endpoint", rest.Handle(platform.ResendAny, rest.Status(http.StatusAccepted))),
+		route(get, adminTenantPath+"/webhook-endpoints", rest.Admin, permission, "default", "List the webhook endpoints of a tenant", rest.Handle(platform.AdminList, rest.Exists(members.AdminTenantExists))),
 	})
 }
 

@@ -64,7 +64,7 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 			r.actorID = &caller.UserID
 		}
 		if caller.Impersonator != nil {
-			r.actorID, r.subjectID = &caller.Impersonator.UserID, &caller.UserID
+			r.actorID, r.subjectID, r.reason = &caller.Impersonator.UserID, &caller.UserID, caller.Impersonator.Reason
 		}
 	}
 	return l.store.insert(ctx, r)

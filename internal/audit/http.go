@@ -13,19 +13,20 @@ import (
 
 // AuditEntry is an audit log entry in the API.
 type AuditEntry struct {
-	ID         int64        `json:"id"`
-	ActorID    *int64       `json:"actor_id" doc:"ID of the user who made the change. Null for changes by API keys, the command line or the service itself."`
-	SubjectID  *int64       `json:"subject_id" doc:"ID of the impersonated user. Null if the actor was not impersonating."`
-	APIKeyID   *uuid.UUID   `json:"api_key_id" doc:"ID of the API key that made the change. Null if it was not made with an API key."`
-	TenantID   *uuid.UUID   `json:"tenant_id"`
-	Action     string       `json:"action"`
-	Resource   string       `json:"resource"`
-	ResourceID string       `json:"resource_id"`
-	Before     shape.Object `json:"before" nullable:"true"`
-	After      shape.Object `json:"after" nullable:"true"`
-	IP         string       `json:"ip"`
-	UserAgent  string       `json:"user_agent"`
-	CreatedAt  shape.Time   `json:"created_at"`
+	ID         int64           `json:"id"`
+	ActorID    *int64          `json:"actor_id" doc:"ID of the user who made the change. Null for changes by API keys, the command line or the service itself."`
+	SubjectID  *int64          `json:"subject_id" doc:"ID of the impersonated user. Null if the actor was not impersonating."`
+	ActingAs   *authz.ActingAs `json:"acting_as" doc:"User impersonated by the actor. Null if the actor was not impersonating or the user was deleted."`
+	APIKeyID   *uuid.UUID      `json:"api_key_id" doc:"ID of the API key that made the change. Null if it was not made with an API key."`
+	TenantID   *uuid.UUID      `json:"tenant_id"`
+	Action     string          `json:"action"`
+	Resource   string          `json:"resource"`
+	ResourceID string          `json:"resource_id"`
+	Before     shape.Object    `json:"before" nullable:"true"`
+	After      shape.Object    `json:"after" nullable:"true"`
+	IP         string          `json:"ip"`
+	UserAgent  string          `json:"user_agent"`
+	CreatedAt  shape.Time      `json:"created_at"`
 }
 
 // HTTP implements the handlers for the audit log.

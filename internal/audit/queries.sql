@@ -1,8 +1,8 @@
 -- The audit log is append-only: no statement updates an entry, and only expired entries are
 -- deleted.
 -- name: InsertEntry :exec
-INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+INSERT INTO audit_logs (actor_id, subject_id, subject_reason, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
 
 -- name: DeleteOldEntries :many
 DELETE FROM audit_logs WHERE id IN (

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,7 @@ type record struct {
 	Entry
 	actorID   *int64     // nil for the CLI, background jobs and API keys
 	subjectID *int64     // the impersonated user
+	reason    *string    // of the impersonation
 	keyID     *uuid.UUID // the API key that made the change; nil for users
 	before    sqldb.JSON
 	after     sqldb.JSON
@@ -29,7 +31,7 @@ type record struct {
 
 func (s store) insert(ctx context.Context, r record) error {
 	err := auditsql.New(s.db.Conn(ctx)).InsertEntry(ctx, auditsql.InsertEntryParams{
-		ActorID: r.actorID, SubjectID: r.subjectID, ApiKeyID: r.keyID, TenantID: r.TenantID,
+		ActorID: r.actorID, SubjectID: r.subjectID, SubjectReason: r.reason, ApiKeyID: r.keyID, TenantID: r.TenantID,
 		Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID,
 		Before: r.before, After: r.after, Ip: r.source.IP, UserAgent: r.source.UserAgent, CreatedAt: r.at,
 	})
@@ -85,18 +87,59 @@ func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, err
 }
 
 func (s store) fetch(ctx context.Context, q page.Query, sel page.Select) ([]AuditEntry, int64, error) {
-	sel.Columns = "id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at"
+	var reasons []*string
+	sel.Columns = "id, actor_id, subject_id, subject_reason, api_key_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at"
 	sel.From = "audit_logs"
 	entries, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (AuditEntry, error) {
 		var (
 			e             AuditEntry
 			before, after sqldb.JSON
 			at            time.Time
+			reason        *string
 		)
-		err := row.Scan(&e.ID, &e.ActorID, &e.SubjectID, &e.APIKeyID, &e.TenantID, &e.Action, &e.Resource, &e.ResourceID,
+		err := row.Scan(&e.ID, &e.ActorID, &e.SubjectID, &reason, &e.APIKeyID, &e.TenantID, &e.Action, &e.Resource, &e.ResourceID,
 			&before, &after, &e.IP, &e.UserAgent, &at)
 		e.Before, e.After, e.CreatedAt = shape.Object(before), shape.Object(after), shape.T(at)
+		reasons = append(reasons, reason)
 		return e, err
 	})
+	if err == nil {
+		err = s.addSubjects(ctx, entries, reasons)
+	}
 	return entries, total, sqldb.Wrap(err, "list audit entries")
+}
+
+// addSubjects sets ActingAs of the entries, with the present names of the users. reasons are the
+// reasons of the impersonations.
+func (s store) addSubjects(ctx context.Context, entries []AuditEntry, reasons []*string) error {
+	var ids []int64
+	for _, e := range entries {
+		if e.SubjectID != nil && !slices.Contains(ids, *e.SubjectID) {
+			ids = append(ids, *e.SubjectID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	names := map[int64]string{}
+	among, args := sqldb.InCondition(s.db, 1, "bigint", ids)
+	err := s.db.QueryAll(ctx, sqldb.Query{
+		Doing: "read names of impersonated users", Text: "SELECT id, name FROM users WHERE deleted_at IS NULL AND id " + among, Args: args,
+		Row: func(scan func(...any) error) error {
+			var id int64
+			var name string
+			err := scan(&id, &name)
+			names[id] = name
+			return err
+		},
+	})
+	for i, e := range entries {
+		if e.SubjectID == nil {
+			continue
+		}
+		if name, ok := names[*e.SubjectID]; ok {
+			entries[i].ActingAs = &authz.ActingAs{ID: *e.SubjectID, Name: name, Reason: reasons[i]}
+		}
+	}
+	return err
 }

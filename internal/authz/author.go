@@ -14,6 +14,13 @@ type Author struct {
 	Name string   `json:"name" doc:"The name when the change was made."`
 }
 
+// ActingAs is the user that a platform admin impersonated during a change, and the reason.
+type ActingAs struct {
+	ID     int64   `json:"id"`
+	Name   string  `json:"name"`
+	Reason *string `json:"reason" doc:"Reason of the impersonation. Null if none was given."`
+}
+
 // AuthorID is the integer ID of a user, or the UUID of an API key.
 type AuthorID string
 

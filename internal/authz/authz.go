@@ -114,11 +114,14 @@ type Caller struct {
 type Impersonator struct {
 	UserID int64
 	Name   string
-	// Reason is the reason that the admin gave, or nil.
-	Reason *string
-	// Ended means that the impersonation has ended but was not stopped yet.
-	Ended bool
-	// EndsAt is when the impersonation ends unless it is stopped earlier or its session is used.
+	// Reason is the reason that the admin gave, or nil. ReadOnly limits the impersonation to
+	// requests that read.
+	Reason   *string
+	ReadOnly bool
+	// Ended means that the impersonation has ended but was not stopped yet. EndLogged means that its
+	// end is in the log.
+	Ended, EndLogged bool
+	// EndsAt is when the impersonation ends unless it is stopped earlier.
 	EndsAt time.Time
 }
 
@@ -162,6 +165,12 @@ func (c *Caller) Can(permission string) bool {
 // CanOnPlatform reports whether the caller is a platform admin with a permission.
 func (c *Caller) CanOnPlatform(permission string) bool {
 	return c.IsPlatformAdmin && slices.Contains(c.PlatformPermissions, permission)
+}
+
+// ActsForPlatform reports whether the caller is a platform admin, who may impersonate a member, or a
+// platform key.
+func (c *Caller) ActsForPlatform() bool {
+	return c.IsPlatformAdmin || c.Impersonator != nil || c.Key != nil && c.Key.Platform
 }
 
 type key struct{}

@@ -73,6 +73,9 @@ const (
 	// The impersonation has ended. Only stop, status, logout and refresh work until it is stopped.
 	// Do: Stop the impersonation.
 	ImpersonationExpired Code = "IMPERSONATION_EXPIRED"
+	// The impersonation only reads. Only GET and HEAD requests, stop, logout and refresh work.
+	// Do: Stop the impersonation, or start one that can change data.
+	ImpersonationReadOnly Code = "IMPERSONATION_READ_ONLY"
 	// A user can be a member of only one tenant, and this user is a member of another one.
 	// Do: Leave that tenant first.
 	UserInAnotherTenant Code = "USER_BELONGS_TO_ANOTHER_TENANT"
@@ -213,6 +216,9 @@ const (
 	// The invoice is final.
 	// Do: Read it again.
 	InvoiceNotVoidable Code = "invoice_not_voidable"
+	// The invoice has a credit note that is not void.
+	// Do: Credit the rest of the invoice instead.
+	InvoiceHasCreditNotes Code = "invoice_has_credit_notes"
 	// The invoice is not open.
 	// Do: Read it again.
 	InvoiceNotPayable Code = "invoice_not_payable"
@@ -245,7 +251,7 @@ const (
 // Codes returns all codes, sorted.
 func Codes() []Code {
 	codes := []Code{
-		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, LoginMethodDisabled, ImpersonationExpired, UserInAnotherTenant,
+		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, LoginMethodDisabled, ImpersonationExpired, ImpersonationReadOnly, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,
@@ -253,7 +259,7 @@ func Codes() []Code {
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
 		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
-		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceNotPayable, InvoiceNotCreditable, AmountTooLarge, RefundNotFailed, PaymentFailed,
+		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceHasCreditNotes, InvoiceNotPayable, InvoiceNotCreditable, AmountTooLarge, RefundNotFailed, PaymentFailed,
 		SSORequired, SSONotAvailable, DomainTaken, DomainNotVerified, FeatureNotInPlan,
 		APIKeyRevoked, EmailNotVerified, InsufficientScope, StorageFull,
 		MFARequired, InvalidMFACode, MFAChallengeExpired, MFAEnrollmentRequired, MFANotEnabled, TOTPAlreadyEnabled, IdentityManaged,

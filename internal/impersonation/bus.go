@@ -17,6 +17,9 @@ type Facts struct {
 	ImpersonatorID int64
 	ImpersonatedID int64
 	TenantID       uuid.UUID
+
+	Limits
+
 	// IPAddress and UserAgent describe the request that made the change. They are "" if the change
 	// was not made by a request, for example when a login expires.
 	IPAddress string

@@ -35,6 +35,7 @@ type rig struct {
 	t     *testing.T
 	db    *sqldb.DB
 	svc   *impersonation.Service
+	clock *clock.Fixed
 	token uuid.UUID
 	to    impersonation.Target
 }
@@ -42,7 +43,7 @@ type rig struct {
 func newRig(t *testing.T, db *sqldb.DB) rig {
 	t.Helper()
 	now := clock.NewFixed(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	r := rig{t: t, db: db, token: sqldb.NewID(), to: impersonation.Target{UserID: 2, TenantID: sqldb.NewID()}}
+	r := rig{t: t, db: db, clock: now, token: sqldb.NewID(), to: impersonation.Target{UserID: 2, TenantID: sqldb.NewID()}}
 	r.svc = impersonation.NewService(impersonation.Deps{
 		DB: db, Clock: now, Accounts: accounts{}, Audit: audit.New(audit.Deps{DB: db, Clock: now}),
 	})
@@ -104,7 +105,7 @@ func TestEvents(t *testing.T) {
 			told = append(told, e, seen(ctx))
 			return nil
 		})
-		if _, err := r.svc.Start(r.as(false), r.to); err != nil {
+		if _, err := r.svc.Start(r.as(false), r.to, impersonation.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := r.svc.Stop(r.as(true)); err != nil {
@@ -128,7 +129,7 @@ func TestAFailingListener(t *testing.T) {
 		r := newRig(t, db)
 		failure := errors.New("no")
 		r.svc.Bus().Started.Listen(func(context.Context, impersonation.StartEvent) error { return failure })
-		if _, err := r.svc.Start(r.as(false), r.to); !errors.Is(err, failure) {
+		if _, err := r.svc.Start(r.as(false), r.to, impersonation.Limits{}); !errors.Is(err, failure) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{
@@ -147,7 +148,7 @@ func TestSweepOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := newRig(t, db)
-		if _, err := r.svc.Start(r.as(false), r.to); err != nil {
+		if _, err := r.svc.Start(r.as(false), r.to, impersonation.Limits{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.svc.Sweep(t.Context()); err != nil || r.count("SELECT count(*) FROM impersonation_logs") != 1 {
@@ -170,6 +171,34 @@ func TestSweepOnce(t *testing.T) {
 		}
 		if n := r.count("SELECT count(*) FROM audit_logs WHERE action = 'impersonation.ended' AND actor_id IS NULL"); n != 1 {
 			t.Errorf("%d entries of the trail", n)
+		}
+	})
+}
+
+// Sweep records the end of an impersonation that has passed it, once. The credential keeps its target
+// until it expires, too.
+func TestSweepRecordsTheEnd(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		r := newRig(t, db)
+		if _, err := r.svc.Start(r.as(false), r.to, impersonation.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			after             time.Duration
+			ended, credential int
+		}{{59 * time.Minute, 0, 1}, {time.Minute, 1, 1}, {9 * time.Minute, 1, 1}, {time.Minute, 1, 0}} {
+			r.clock.Set(r.clock.Now().Add(step.after))
+			for range 2 {
+				if err := r.svc.Sweep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ended := r.count("SELECT count(*) FROM impersonation_logs WHERE action = 'ended'")
+			impersonating := r.count("SELECT count(*) FROM credentials WHERE impersonated_user_id = 2")
+			if ended != step.ended || impersonating != step.credential {
+				t.Errorf("after %s more: %d records, %d credentials", step.after, ended, impersonating)
+			}
 		}
 	})
 }

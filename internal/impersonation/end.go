@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
 // EndOrphaned ends the impersonations that depend on revoked or expired credentials of a user, in
@@ -71,13 +73,7 @@ func (s *Service) Expire(ctx context.Context, adminID int64) error {
 			if err != nil {
 				return err
 			}
-			if c.target == nil || c.ended {
-				continue
-			}
-			if err := s.store.setEnded(ctx, id, s.deps.Clock.Now()); err != nil {
-				return err
-			}
-			if err := s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target)}); err != nil {
+			if err := s.logEnd(ctx, c); err != nil {
 				return err
 			}
 		}
@@ -85,10 +81,40 @@ func (s *Service) Expire(ctx context.Context, adminID int64) error {
 	})
 }
 
-// Sweep ends the impersonations that depend on expired or revoked credentials. Each ends once, even
-// if several instances sweep concurrently.
+// logEnd records that the impersonation of a locked credential has ended. The credential keeps its
+// target, so that a request intended for the target never acts as the admin.
+func (s *Service) logEnd(ctx context.Context, c credential) error {
+	if c.target == nil || c.ended {
+		return nil
+	}
+	if err := s.store.setEnded(ctx, c.id, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target, c.limits)})
+}
+
+// LogEnd records the end of the impersonation by the caller of ctx, once it has passed its end.
+func (s *Service) LogEnd(ctx context.Context) error {
+	caller := authz.FromContext(ctx)
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.store.lockUser(ctx, caller.Impersonator.UserID); err != nil {
+			return err
+		}
+		c, err := s.store.lockCredential(ctx, caller.TokenID)
+		if errors.Is(err, errNoCredential) || err == nil && !c.isOverdue(s.deps.Clock.Now()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.logEnd(ctx, c)
+	})
+}
+
+// Sweep ends the impersonations that depend on expired or revoked credentials, and records the end of
+// others that have passed it. Each ends once, even if several instances sweep concurrently.
 func (s *Service) Sweep(ctx context.Context) error {
-	ids, err := s.store.listOrphaned(ctx, s.deps.Clock.Now())
+	ids, err := s.store.listOverdue(ctx, s.deps.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -112,8 +138,17 @@ func (s *Service) sweep(ctx context.Context, id uuid.UUID) error {
 		if _, err := s.store.lockUser(ctx, owner); err != nil {
 			return err
 		}
-		_, err = s.end(ctx, id, true)
-		return err
+		if ended, err := s.end(ctx, id, true); err != nil || ended {
+			return err
+		}
+		c, err := s.store.lockCredential(ctx, id)
+		if errors.Is(err, errNoCredential) || err == nil && !c.isOverdue(s.deps.Clock.Now()) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.logEnd(ctx, c)
 	})
 }
 
@@ -139,14 +174,14 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended b
 		if err != nil || c.target == nil || onlyDead && !c.isDead(s.deps.Clock.Now()) {
 			return err
 		}
-		if err := s.store.setTarget(ctx, id, nil); err != nil {
+		if err := s.store.stop(ctx, c, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		ended = true
 		if c.ended { // already logged
 			return nil
 		}
-		return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target)})
+		return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target, c.limits)})
 	})
 	return ended, err
 }

@@ -17,6 +17,7 @@ var (
 )
 
 var (
+	errNoReason = fault.OnField("reason", "validation.required")
 	// errFactorNeeded means that the admin has a second factor that the login has not passed.
 	errFactorNeeded     = fault.NewCoded(fault.Forbidden, fault.MFARequired)
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")

@@ -2,11 +2,13 @@ package impersonation
 
 import (
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -25,12 +27,29 @@ type startInput struct {
 	Body struct {
 		UserID   int64     `json:"user_id"`
 		TenantID uuid.UUID `json:"tenant_id"`
+		Reason   *string   `json:"reason,omitempty" nullable:"true" format:"multiline" maxLength:"500" doc:"Reason of the impersonation, which members with audit.view can see. The settings can require it."`
+		ReadOnly bool      `json:"read_only,omitempty" doc:"Whether to reject requests that change data. Default: false."`
 	}
+}
+
+func (in *startInput) target() Target {
+	return Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID}
+}
+
+func (in *startInput) limits() Limits {
+	l := Limits{ReadOnly: in.Body.ReadOnly}
+	if r := in.Body.Reason; r != nil && strings.TrimSpace(*r) != "" {
+		l.Reason = r
+	}
+	return l
 }
 
 // Start handles POST /admin/impersonation/start.
 func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note], error) {
-	renewed, err := h.svc.Start(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
+	if err := h.CheckStart(ctx, in); err != nil {
+		return nil, err
+	}
+	renewed, err := h.svc.Start(ctx, in.target(), in.limits())
 	if err != nil {
 		return nil, err
 	}
@@ -38,9 +57,9 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note]
 	return rest.Message("impersonation.started"), nil
 }
 
-// CheckStart validates the target before Start runs. See rest.Checks.
+// CheckStart validates the target and the reason before Start runs. See rest.Checks.
 func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
-	return h.svc.checkTarget(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
+	return fault.Join(h.svc.checkTarget(ctx, in.target()), h.svc.checkReason(in.limits()))
 }
 
 // Stop handles POST /admin/impersonation/stop. It returns the admin, who now acts as themself

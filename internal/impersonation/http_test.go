@@ -94,7 +94,7 @@ func TestLogPages(t *testing.T) {
 			got := list[i].(object)
 			want := object{
 				"id": got["id"], "impersonator_id": adminID, "impersonated_id": e.target, "tenant_id": e.tenant, "action": e.action,
-				"ip_address": "127.0.0.1", "user_agent": e.program, "created_at": got["created_at"],
+				"reason": nil, "read_only": false, "ip_address": "127.0.0.1", "user_agent": e.program, "created_at": got["created_at"],
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("record %d: %s", i, diff)
@@ -277,8 +277,12 @@ func TestNestedAndStopRestores(t *testing.T) {
 				a.WantAt("message", message)
 			}
 		}
-		want := object{"data": object{"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin"}}
-		if diff := cmp.Diff(want, s.Call("GET", statusPath, acting, nil).Want(200).Body); diff != "" {
+		status := s.Call("GET", statusPath, acting, nil).Want(200)
+		want := object{"data": object{
+			"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin",
+			"reason": nil, "read_only": false, "expires_at": status.At("data.expires_at"),
+		}}
+		if diff := cmp.Diff(want, status.Body); diff != "" {
 			t.Errorf("status: %s", diff)
 		}
 		// Requests have Bob's permissions, only in Bob's tenant.

@@ -61,7 +61,10 @@ func TestImpersonation(t *testing.T) {
 			me.At("user.tenants.0.id") != ada.Tenant || me.At("currentTenant.id") != ada.Tenant || len(me.At("user.permissions").([]any)) != 9 {
 			t.Errorf("me is not the target: %s", me.Text)
 		}
-		want := map[string]any{"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin"}
+		want := map[string]any{
+			"is_impersonating": true, "impersonator_id": adminID, "impersonator_name": "Sandbox Admin",
+			"reason": nil, "read_only": false, "expires_at": me.At("impersonation.expires_at"),
+		}
 		if diff := cmp.Diff(any(want), me.At("impersonation")); diff != "" {
 			t.Errorf("me: %s", diff)
 		}
@@ -100,7 +103,7 @@ func TestImpersonation(t *testing.T) {
 				t.Errorf("log: %s is %v, want %v", key, record[key], value)
 			}
 		}
-		if len(record) != 8 || logs.At("meta.total") != 2.0 || logs.At("links.next") == nil {
+		if len(record) != 10 || logs.At("meta.total") != 2.0 || logs.At("links.next") == nil {
 			t.Errorf("log: %s", logs.Text)
 		}
 		wantImpersonationLog(s, "ended", "started")
@@ -284,8 +287,9 @@ func TestWhatEndsAnImpersonation(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/impersonation/status", admin.Str("accessToken"), nil).Want(200)
 		wantImpersonationLog(s, "started", "ended", "started", "ended", "started")
 
-		// The access token expires before a request or the job has noticed it.
-		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "16m"}).Want(200)
+		// The access token expires before a request or the job has noticed it: ten minutes after the
+		// impersonation.
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "71m"}).Want(200)
 		s.Call("GET", "/api/v1/auth/me", admin.Str("accessToken"), nil).Want(401)
 		apptest.Eventually(t, "the end of an expired impersonation", func() bool { return len(impersonationLog(s)) == 6 })
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "16m"}).Want(200)

@@ -27,7 +27,7 @@ func (s *Service) log(ctx context.Context, action string, f Facts) error {
 	return s.deps.Audit.Record(ctx, audit.Entry{
 		Action: "impersonation." + action, TenantID: &f.TenantID,
 		Resource: "user", ResourceID: strconv.FormatInt(f.ImpersonatedID, 10),
-		After: map[string]any{"impersonator_id": f.ImpersonatorID},
+		After: map[string]any{"impersonator_id": f.ImpersonatorID, "reason": f.Reason, "read_only": f.ReadOnly},
 	})
 }
 
@@ -38,6 +38,8 @@ type ImpersonationRecord struct {
 	ImpersonatedID int64      `json:"impersonated_id"`
 	TenantID       uuid.UUID  `json:"tenant_id"`
 	Action         string     `json:"action" enum:"started,ended"`
+	Reason         *string    `json:"reason" doc:"Reason of the impersonation. Null if none was given."`
+	ReadOnly       bool       `json:"read_only" doc:"Whether the impersonation only reads."`
 	IPAddress      string     `json:"ip_address" doc:"IP address of the client. Empty if the impersonation was not ended by a request."`
 	UserAgent      *string    `json:"user_agent"`
 	CreatedAt      shape.Time `json:"created_at"`

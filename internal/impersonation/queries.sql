@@ -1,5 +1,6 @@
 -- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at, mfa_passed
+SELECT user_id, kind, revoked_at, expires_at, own_expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at,
+    impersonation_expires_at, impersonation_reason, impersonation_read_only, mfa_passed
 FROM credentials
 WHERE id = $1
 FOR UPDATE;
@@ -13,7 +14,9 @@ SELECT id, is_platform_admin, platform_permissions, mfa_enabled FROM users WHERE
 SELECT count(*) FROM memberships WHERE user_id = $1 AND tenant_id = $2;
 
 -- name: SetImpersonated :exec
-UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_ended_at = NULL WHERE id = $1;
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_reason = $4, impersonation_read_only = $5,
+    impersonation_expires_at = $6, expires_at = $7, own_expires_at = $8, impersonation_ended_at = NULL
+WHERE id = $1;
 
 -- name: SetImpersonationEnded :exec
 UPDATE credentials SET impersonation_ended_at = $2 WHERE id = $1;
@@ -44,16 +47,19 @@ SELECT id FROM credentials
 WHERE impersonated_user_id = $1
 ORDER BY id;
 
--- name: DeadImpersonating :many
+-- name: OverdueImpersonating :many
 SELECT id FROM credentials
-WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= sqlc.arg(now))
+WHERE impersonated_user_id IS NOT NULL AND (
+    revoked_at IS NOT NULL OR expires_at <= sqlc.arg(now)::timestamptz
+    OR (impersonation_ended_at IS NULL AND impersonation_expires_at <= sqlc.arg(now)::timestamptz)
+)
 ORDER BY impersonated_user_id, id -- uses the index of impersonating credentials
 LIMIT 1000;
 
 -- The log is append-only: no statement updates a record, and only expired records are deleted.
 -- name: InsertLog :exec
-INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7);
+INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, reason, read_only, ip_address, user_agent, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9);
 
 -- name: DeleteOldLogs :many
 DELETE FROM impersonation_logs WHERE id IN (

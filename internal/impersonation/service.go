@@ -5,6 +5,7 @@
 package impersonation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -39,7 +40,21 @@ type Deps struct {
 	Clock    clock.Clock
 	Accounts Accounts
 	Audit    Audit
+	// Lifetime is how long an impersonation lasts; 0 means an hour.
+	Lifetime time.Duration
+	// RequiresReason means that an impersonation needs a reason.
+	RequiresReason bool
 }
+
+const (
+	// defaultLifetime is how long an impersonation lasts by default.
+	defaultLifetime = time.Hour
+	// stopPeriod is how long an access token lives after its impersonation has ended, so that the
+	// admin can stop it.
+	stopPeriod = 10 * time.Minute
+
+	kindAccess = "access" // of a credential that is an access token
+)
 
 // Service starts, ends and logs impersonations.
 type Service struct {
@@ -65,6 +80,12 @@ type Target struct {
 	TenantID uuid.UUID
 }
 
+// Limits are the reason of an impersonation, and whether it only reads.
+type Limits struct {
+	Reason   *string
+	ReadOnly bool
+}
+
 // RenewedSession is the new secret of the caller's session, which changes with its privileges.
 // Secret is "" for a token, which does not change.
 type RenewedSession struct {
@@ -80,7 +101,7 @@ type RenewedSession struct {
 // account#lock-order). Of two concurrent starts with one credential, the second sees the first.
 // Between the checks and the start, the target can neither leave the tenant nor become a platform
 // admin, and the caller cannot lose the permission.
-func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, error) {
+func (s *Service) Start(ctx context.Context, target Target, limits Limits) (RenewedSession, error) {
 	caller := authz.FromContext(ctx)
 	var renewed RenewedSession
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -121,13 +142,14 @@ func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, err
 		case !isMember:
 			return errNotMember
 		}
-		if err := s.store.setTarget(ctx, credential.id, &target); err != nil {
+		until := s.deps.Clock.Now().Add(cmp.Or(s.deps.Lifetime, defaultLifetime))
+		if err := s.store.start(ctx, credential, target, limits, until); err != nil {
 			return err
 		}
 		if renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, credential.id); err != nil {
 			return err
 		}
-		return s.bus.Started.publish(ctx, StartEvent{factsOf(ctx, credential.userID, target)})
+		return s.bus.Started.publish(ctx, StartEvent{factsOf(ctx, credential.userID, target, limits)})
 	})
 	return renewed, err
 }
@@ -195,10 +217,18 @@ func (s *Service) checkTarget(ctx context.Context, target Target) error {
 	})
 }
 
-func factsOf(ctx context.Context, impersonator int64, target Target) Facts {
+// checkReason rejects an impersonation without a reason if the settings require one.
+func (s *Service) checkReason(l Limits) error {
+	if s.deps.RequiresReason && l.Reason == nil {
+		return errNoReason
+	}
+	return nil
+}
+
+func factsOf(ctx context.Context, impersonator int64, target Target, limits Limits) Facts {
 	source := authz.SourceOf(ctx)
 	return Facts{
-		ImpersonatorID: impersonator, ImpersonatedID: target.UserID, TenantID: target.TenantID,
+		ImpersonatorID: impersonator, ImpersonatedID: target.UserID, TenantID: target.TenantID, Limits: limits,
 		IPAddress: source.IP, UserAgent: source.UserAgent,
 	}
 }

@@ -29,7 +29,13 @@ type credential struct {
 	userID    int64
 	revoked   bool
 	expiresAt time.Time
-	target    *Target // nil while not impersonating
+	isToken   bool // an access token
+	// ownExpiresAt is the expiry of an access token before it impersonated, or nil.
+	ownExpiresAt *time.Time
+	// target is nil while not impersonating. limits and impersonatesUntil belong to the impersonation.
+	target            *Target
+	limits            Limits
+	impersonatesUntil *time.Time
 	// factorPassed means that the login of the credential has passed its second factor.
 	factorPassed bool
 	ended        bool // the impersonation has ended and is logged, but was not stopped yet
@@ -38,6 +44,26 @@ type credential struct {
 // isDead reports whether the credential is revoked or expired.
 func (c *credential) isDead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
 
+// isOverdue reports whether the impersonation has passed its end without being logged.
+func (c *credential) isOverdue(now time.Time) bool {
+	return c.target != nil && !c.ended && c.impersonatesUntil != nil && !now.Before(*c.impersonatesUntil)
+}
+
+// expiryAfterwards returns the expiry of the credential once it stops to impersonate. An access token
+// that would have expired meanwhile remains valid for a moment, so that its admin can go on.
+func (c *credential) expiryAfterwards(now time.Time) time.Time {
+	if c.ownExpiresAt == nil {
+		return c.expiresAt
+	}
+	if c.ownExpiresAt.After(now) {
+		return *c.ownExpiresAt
+	}
+	if limit := now.Add(stopPeriod); limit.Before(c.expiresAt) {
+		return limit
+	}
+	return c.expiresAt
+}
+
 // lockCredential locks a credential and returns it. It returns errNoCredential if it does not
 // exist.
 func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, error) {
@@ -45,7 +71,11 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	if err != nil {
 		return credential{}, sqldb.WrapAbsent(err, "lock credential", errNoCredential)
 	}
-	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt, ended: row.ImpersonationEndedAt != nil, factorPassed: row.MfaPassed}
+	c := credential{
+		id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt, isToken: row.Kind == kindAccess,
+		ownExpiresAt: row.OwnExpiresAt, ended: row.ImpersonationEndedAt != nil, factorPassed: row.MfaPassed,
+		limits: Limits{Reason: row.ImpersonationReason, ReadOnly: row.ImpersonationReadOnly}, impersonatesUntil: row.ImpersonationExpiresAt,
+	}
 	if row.ImpersonatedUserID != nil && row.ImpersonatedTenantID != nil {
 		c.target = &Target{UserID: *row.ImpersonatedUserID, TenantID: *row.ImpersonatedTenantID}
 	}
@@ -105,13 +135,23 @@ func (s store) isMember(ctx context.Context, t Target) (bool, error) {
 	return n > 0, sqldb.Wrap(err, "read membership")
 }
 
-// setTarget sets the target that a credential impersonates. nil removes it.
-func (s store) setTarget(ctx context.Context, id uuid.UUID, t *Target) error {
-	row := impersonationsql.SetImpersonatedParams{ID: id}
-	if t != nil {
-		row.ImpersonatedUserID, row.ImpersonatedTenantID = &t.UserID, &t.TenantID
+// start makes a credential impersonate a target until a time. An access token lives as long, and
+// stopPeriod longer.
+func (s store) start(ctx context.Context, c credential, t Target, l Limits, until time.Time) error {
+	row := impersonationsql.SetImpersonatedParams{
+		ID: c.id, ImpersonatedUserID: &t.UserID, ImpersonatedTenantID: &t.TenantID,
+		ImpersonationReason: l.Reason, ImpersonationReadOnly: l.ReadOnly, ImpersonationExpiresAt: &until, ExpiresAt: c.expiresAt,
+	}
+	if c.isToken {
+		row.OwnExpiresAt, row.ExpiresAt = &c.expiresAt, until.Add(stopPeriod)
 	}
 	return sqldb.Wrap(s.q(ctx).SetImpersonated(ctx, row), "set target of credential")
+}
+
+// stop removes the target of a credential.
+func (s store) stop(ctx context.Context, c credential, now time.Time) error {
+	err := s.q(ctx).SetImpersonated(ctx, impersonationsql.SetImpersonatedParams{ID: c.id, ExpiresAt: c.expiryAfterwards(now)})
+	return sqldb.Wrap(err, "remove target of credential")
 }
 
 // setEnded records the end of an impersonation, and keeps its target until it is stopped.
@@ -143,17 +183,18 @@ func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.
 	return ids, sqldb.Wrap(err, "list credentials that impersonate user")
 }
 
-// listOrphaned returns up to 1,000 impersonating credentials that are revoked or expired.
-func (s store) listOrphaned(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
-	ids, err := s.q(ctx).DeadImpersonating(ctx, now)
-	return ids, sqldb.Wrap(err, "list expired impersonating credentials")
+// listOverdue returns up to 1,000 impersonating credentials that are revoked or expired, or whose
+// impersonation has passed its end without being logged.
+func (s store) listOverdue(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).OverdueImpersonating(ctx, now)
+	return ids, sqldb.Wrap(err, "list overdue impersonating credentials")
 }
 
 // insertLog adds a record to the impersonation log.
 func (s store) insertLog(ctx context.Context, action string, f Facts, now time.Time) error {
 	row := impersonationsql.InsertLogParams{
 		ImpersonatorID: f.ImpersonatorID, ImpersonatedID: f.ImpersonatedID, TenantID: f.TenantID,
-		Action: action, IpAddress: f.IPAddress, CreatedAt: now,
+		Action: action, Reason: f.Reason, ReadOnly: f.ReadOnly, IpAddress: f.IPAddress, CreatedAt: now,
 	}
 	if f.UserAgent != "" {
 		row.UserAgent = &f.UserAgent
@@ -164,7 +205,7 @@ func (s store) insertLog(ctx context.Context, action string, f Facts, now time.T
 // records returns a page of the impersonation log and the total number of records.
 func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord, int64, error) {
 	sel := page.Select{
-		Columns: "id, impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at",
+		Columns: "id, impersonator_id, impersonated_id, tenant_id, action, reason, read_only, ip_address, user_agent, created_at",
 		From:    "impersonation_logs",
 	}
 	list, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (ImpersonationRecord, error) {
@@ -172,7 +213,7 @@ func (s store) records(ctx context.Context, q page.Query) ([]ImpersonationRecord
 			r  ImpersonationRecord
 			at time.Time
 		)
-		err := row.Scan(&r.ID, &r.ImpersonatorID, &r.ImpersonatedID, &r.TenantID, &r.Action, &r.IPAddress, &r.UserAgent, &at)
+		err := row.Scan(&r.ID, &r.ImpersonatorID, &r.ImpersonatedID, &r.TenantID, &r.Action, &r.Reason, &r.ReadOnly, &r.IPAddress, &r.UserAgent, &at)
 		r.CreatedAt = shape.T(at)
 		return r, err
 	})

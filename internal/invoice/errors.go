@@ -9,6 +9,7 @@ import (
 var (
 	errNotFound    = fault.New(fault.NotFound, "error.not_found")
 	errNotVoidable = fault.NewCoded(fault.Invalid, fault.InvoiceNotVoidable)
+	errHasNotes    = fault.NewCoded(fault.Conflict, fault.InvoiceHasCreditNotes)
 	errNotPayable  = fault.NewCoded(fault.Conflict, fault.InvoiceNotPayable)
 	errNotPaid     = fault.NewCoded(fault.Invalid, fault.PaymentFailed)
 )

@@ -173,7 +173,7 @@ func (h *HTTP) AdminMarkPaid(ctx context.Context, in *markPaidInput) (*rest.Data
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(view(inv)), nil
+	return rest.OK(platformView(inv)), nil
 }
 
 // InvoiceExists is the check of routes that name an invoice of a tenant.
@@ -209,5 +209,5 @@ func (h *HTTP) AdminVoid(ctx context.Context, in *adminInvoiceInput) (*rest.Data
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(view(inv), "invoice.voided"), nil
+	return rest.OKMessage(platformView(inv), "invoice.voided"), nil
 }

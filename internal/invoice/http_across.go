@@ -126,7 +126,7 @@ func (h *HTTP) readAcross(ctx context.Context, q page.Query, totals []InvoiceSum
 	}
 	views := make([]AdminInvoice, len(entries))
 	for i, e := range entries {
-		views[i] = AdminInvoice{InvoiceView: adminView(e.Invoice), AmountDue: money.Money{AmountCents: e.due, Currency: e.Total.Currency}, Tenant: e.tenant}
+		views[i] = AdminInvoice{InvoiceView: platformView(e.Invoice), AmountDue: money.Money{AmountCents: e.due, Currency: e.Total.Currency}, Tenant: e.tenant}
 	}
 	return views, total, nil
 }

@@ -28,17 +28,30 @@ func (h *HTTP) AdminShow(ctx context.Context, in *adminInvoiceInput) (*rest.Data
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(adminView(inv)), nil
+	return rest.OK(platformView(inv)), nil
 }
 
-// adminView is view with the path of the PDF for platform admins.
-func adminView(inv Invoice) InvoiceView {
+// platformView is view for the platform: pdf_url is the path of its PDF route.
+func platformView(inv Invoice) InvoiceView {
 	v := view(inv)
 	if v.PDFURL != nil {
 		url := "/api/v1/admin/tenants/" + inv.TenantID.String() + "/invoices/" + inv.ID.String() + "/pdf"
 		v.PDFURL = &url
 	}
 	return v
+}
+
+// AdminPay handles POST /admin/tenants/{tenant}/invoices/{invoice}/pay.
+func (h *HTTP) AdminPay(ctx context.Context, in *adminInvoiceInput) (*rest.Data[InvoiceView], error) {
+	tenantID, id, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	inv, err := h.svc.Pay(ctx, tenantID, id)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(platformView(inv)), nil
 }
 
 // AdminPDF handles GET /admin/tenants/{tenant}/invoices/{invoice}/pdf.

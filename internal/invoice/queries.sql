@@ -128,6 +128,9 @@ SET status = sqlc.arg(status), balance_applied_cents = sqlc.arg(balance_applied_
     payment_action = sqlc.narg(payment_action), payment_url = sqlc.narg(payment_url), updated_at = sqlc.arg(updated_at)
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible');
 
+-- name: CountCreditNotes :one
+SELECT count(*) FROM credit_notes WHERE tenant_id = $1 AND invoice_id = $2 AND status <> 'void';
+
 -- name: InsertDocument :exec
 INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES (sqlc.arg(tenant_id)::uuid, $1, $2, $3)
 ON CONFLICT DO NOTHING;

@@ -20,6 +20,12 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
 
+// hasCreditNote reports whether an invoice has a credit note that is not void.
+func (s store) hasCreditNote(ctx context.Context, tenantID, id uuid.UUID) (bool, error) {
+	n, err := s.q(ctx).CountCreditNotes(ctx, invoicesql.CountCreditNotesParams{TenantID: tenantID, InvoiceID: id})
+	return n > 0, sqldb.Wrap(err, "count credit notes of invoice")
+}
+
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
 	i.subtotal_cents, i.tax_cents, i.total_cents, i.balance_applied_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
 	i.payment_action, i.payment_url, i.purchase_order,

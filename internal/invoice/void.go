@@ -1,6 +1,7 @@
 package invoice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -13,7 +14,8 @@ import (
 
 // Void voids a draft or open invoice of a tenant (rules: invoices#voiding). It voids the invoice at
 // the provider first, so that an invoice that is void here can no longer be paid. It returns
-// invoice_not_voidable if the status is final.
+// invoice_not_voidable if the status is final, and then invoice_has_credit_notes if a credit note
+// of the invoice is not void.
 //
 // Invariant: the provider's status decides and is read back, so if a payment arrives at the same
 // time, the operation that the provider accepted first wins. The idempotency key derives from the
@@ -25,6 +27,9 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 	}
 	if before.Status.Final() {
 		return Invoice{}, errNotVoidable
+	}
+	if noted, err := s.store.hasCreditNote(ctx, tenantID, id); err != nil || noted {
+		return Invoice{}, cmp.Or(err, error(errHasNotes))
 	}
 	err = s.deps.Provider.VoidInvoice(ctx, before.PSPInvoiceID, "void-"+before.PSPInvoiceID)
 	if errors.Is(err, psp.ErrRefused) {

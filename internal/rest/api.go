@@ -38,7 +38,10 @@ type Config struct {
 	// AuthenticateKey returns the caller of an API key. tenantID is the tenant in the path, or
 	// uuid.Nil. Nil accepts no keys.
 	AuthenticateKey func(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error)
-	Limiter         limiter
+	// LogImpersonationEnd records the end of the impersonation by the caller of ctx, once. Nil records
+	// nothing.
+	LogImpersonationEnd func(ctx context.Context) error
+	Limiter             limiter
 	// ClientIP returns the key for rate limits by client address.
 	ClientIP func(*http.Request) string
 	// Address returns the client address for the log and the audit trail. It defaults to ClientIP.

@@ -45,6 +45,7 @@ var (
 	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
 	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)
+	errReadOnly         = fault.NewCoded(fault.Forbidden, fault.ImpersonationReadOnly)
 )
 
 // errFactorMissing means that the tenant, or the platform for its admins, requires a second factor,

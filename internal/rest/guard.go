@@ -72,7 +72,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error
 		return err
 	}
 	if err := a.permit(authz.FromContext(r.Context()), r, op); err != nil {
-		return err
+		return a.logEnd(r.Context(), err)
 	}
 	if err := op.checkPath(r); err != nil {
 		return err
@@ -81,6 +81,18 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error
 		return op.exists(r.Context(), func(name string) string { return pathParam(r, name) })
 	}
 	return nil
+}
+
+// logEnd records the end of an impersonation that has expired, with the first request that it
+// rejects.
+func (a *API) logEnd(ctx context.Context, rejected error) error {
+	if !errors.Is(rejected, errExpired) || a.cfg.LogImpersonationEnd == nil || authz.FromContext(ctx).Impersonator.EndLogged {
+		return rejected
+	}
+	if err := a.cfg.LogImpersonationEnd(ctx); err != nil {
+		return err
+	}
+	return rejected
 }
 
 // callerOf returns the caller of a request, or nil on public routes. On a route with an optional
@@ -217,8 +229,8 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 	if caller != nil && caller.Key != nil && !caller.Key.HasScope(op.route.KeyScope) {
 		return errScope
 	}
-	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.AfterExpiry && op.route.Scope != Impersonating {
-		return errExpired
+	if err := op.route.checkImpersonation(caller, op.guards); err != nil {
+		return err
 	}
 	for _, guard := range op.guards {
 		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail || guard == AdminFactor && !a.cfg.AdminRequireMFA {
@@ -233,6 +245,27 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 	}
 	return nil
 }
+
+// checkImpersonation rejects an impersonation that has ended, and a change by one that only reads.
+// The routes that stop and show an impersonation, and the logout, stay open.
+func (r Route) checkImpersonation(caller *authz.Caller, guards []Guard) error {
+	if caller == nil || caller.Impersonator == nil || len(guards) == 0 || r.worksAfterExpiry() {
+		return nil
+	}
+	switch {
+	case caller.Impersonator.Ended:
+		return errExpired
+	case caller.Impersonator.ReadOnly && r.changes():
+		return errReadOnly
+	}
+	return nil
+}
+
+// worksAfterExpiry reports whether the route is open to impersonations that have ended.
+func (r Route) worksAfterExpiry() bool { return r.AfterExpiry || r.Scope == Impersonating }
+
+// changes reports whether the route has a method that can change data.
+func (r Route) changes() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
 
 // permits reports whether a caller holds the route's permission. "|" separates alternatives and "&"
 // requires all. For an API key, its scope replaces the permission.

@@ -51,7 +51,7 @@ func newOperation(r Route) *operation {
 	op := &operation{route: r, guards: r.Guards(), doc: &reference.Operation{
 		ID: r.ID(), Summary: r.Summary, Tags: []string{r.Entry.Tag}, Responses: map[string]*reference.Response{},
 		Scope: string(r.Scope), Permission: r.Permission, Rate: r.Rate, KeyScope: r.KeyScope,
-		Method: r.Method, Path: r.Path, Entry: r.Entry,
+		Method: r.Method, Path: r.Path, Entry: r.Entry, AfterExpiry: r.worksAfterExpiry(),
 	}}
 	for _, guard := range op.guards {
 		op.doc.Guards = append(op.doc.Guards, string(guard))

@@ -168,10 +168,11 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 	slices.Sort(names)
 	diff(t, []string{
-		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrInsufficientScopeError",
+		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrImpersonationExpiredOrImpersonationReadOnlyOrMfaEnrollmentRequiredOrInsufficientScopeError",
+		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrInsufficientScopeError",
 		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrOnboardingIncompleteOrSsoRequiredOrInsufficientScopeError",
 		"ForbiddenOrImpersonationExpiredOrMfaEnrollmentRequiredOrSsoRequiredOrInsufficientScopeError", "Found", "Gadget",
-		"ImpersonationExpiredOrInsufficientScopeError", "InternalError",
+		"ImpersonationExpiredOrImpersonationReadOnlyOrInsufficientScopeError", "ImpersonationExpiredOrInsufficientScopeError", "InternalError",
 		"InternalOrUnreadableRefusal", "InvalidOrUnreadableRefusal", "Maker",
 		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError", "Unencodable", "ValidationError",
 	}, names)

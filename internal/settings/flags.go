@@ -29,25 +29,27 @@ type StoreFlags struct {
 
 // HTTPFlags are the flags for the addresses of the service and its rate limits.
 type HTTPFlags struct {
-	Addr            string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
-	PublicURL       string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
-	FrontendURL     string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, for links in emails and redirects. Default: the public URL."`
-	FrontendPaths   string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Custom paths of frontend pages, such as billing=/settings/billing. Pages: invitation (the path must contain {token}), reset_password, forgot_password, verify_email, billing, webhooks, oauth_callback, onboarding_success, onboarding_plans."`
-	FirstPartyHosts string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Additional hosts whose pages can use cookies, with a port if it is not the default. They must use the scheme of the frontend."`
-	Console         string `env:"TENANTRY_CONSOLE" placeholder:"on|off" help:"Serve the web console at the public URL: on or off. Default: on."`
-	CookieDomain    string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain for session cookies, such as example.com: the domain of the public URL or a parent domain. Use it only if you trust all subdomains. Default: the host of the service."`
-	TokenAudience   string `env:"TENANTRY_TOKEN_AUDIENCE" placeholder:"AUDIENCE" help:"Audience (aud) of the tokens that your backend verifies. Default: the public URL."`
-	TrustedProxies  string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"IP addresses or networks of proxies whose X-Forwarded-For header is trusted. Default: none."`
-	RateLimits      string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute by group, such as login=5,default=1200. 0 disables the limit of a group. Default: on."`
-	VerifiedEmail   string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Require a verified email address for invitations, checkout and API keys: on or off. Default: off."`
-	AdminRequireMFA string `env:"TENANTRY_ADMIN_REQUIRE_MFA" name:"admin-require-mfa" placeholder:"on|off" help:"Require a second factor of platform admins: on or off. Default: off."`
-	LoginMethods    string `env:"TENANTRY_LOGIN_METHODS" name:"login-methods" placeholder:"METHOD,…" help:"Methods by which users can log in: password, oauth (identity providers), passkey, email_code (codes sent by email). Default: password,oauth,passkey."`
-	PasskeyRPID     string `env:"TENANTRY_PASSKEY_RP_ID" name:"passkey-rp-id" placeholder:"HOST" help:"Domain that passkeys belong to: the host of the frontend or a parent domain. Passkeys are lost if it changes. Default: the host of the frontend."`
-	RedisURL        string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
-	RedisURLFile    string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`
-	MetricsAddr     string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address for Prometheus metrics (GET /metrics). A loopback address also serves /debug/pprof/ for go tool pprof. Default: none. The sandbox also serves /metrics on the main address."`
-	StopDelay       string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"Delay between the shutdown signal and the end of new requests. During the delay, /readyz returns 503, so that load balancers stop sending requests. At most 30s. Default: 0s."`
-	ProfilesAddr    string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address for /debug/pprof/, for go tool pprof. Can be the metrics address. Profiles contain data from memory, so restrict access to this address. Default: the metrics address if it is a loopback address."`
+	Addr                 string `env:"TENANTRY_ADDR" placeholder:"HOST:PORT" help:"Address to listen on. Default: 127.0.0.1:8080."`
+	PublicURL            string `env:"TENANTRY_PUBLIC_URL" placeholder:"URL" help:"URL at which clients reach the service. Default: the listening address."`
+	FrontendURL          string `env:"TENANTRY_FRONTEND_URL" placeholder:"URL" help:"URL of the web frontend, for links in emails and redirects. Default: the public URL."`
+	FrontendPaths        string `env:"TENANTRY_FRONTEND_PATHS" placeholder:"PAGE=PATH,…" help:"Custom paths of frontend pages, such as billing=/settings/billing. Pages: invitation (the path must contain {token}), reset_password, forgot_password, verify_email, billing, webhooks, oauth_callback, onboarding_success, onboarding_plans."`
+	FirstPartyHosts      string `env:"TENANTRY_FIRST_PARTY_HOSTS" placeholder:"HOST,…" help:"Additional hosts whose pages can use cookies, with a port if it is not the default. They must use the scheme of the frontend."`
+	Console              string `env:"TENANTRY_CONSOLE" placeholder:"on|off" help:"Serve the web console at the public URL: on or off. Default: on."`
+	CookieDomain         string `env:"TENANTRY_COOKIE_DOMAIN" placeholder:"HOST" help:"Domain for session cookies, such as example.com: the domain of the public URL or a parent domain. Use it only if you trust all subdomains. Default: the host of the service."`
+	TokenAudience        string `env:"TENANTRY_TOKEN_AUDIENCE" placeholder:"AUDIENCE" help:"Audience (aud) of the tokens that your backend verifies. Default: the public URL."`
+	TrustedProxies       string `env:"TENANTRY_TRUSTED_PROXIES" placeholder:"CIDR,…" help:"IP addresses or networks of proxies whose X-Forwarded-For header is trusted. Default: none."`
+	RateLimits           string `env:"TENANTRY_RATE_LIMITS" placeholder:"LIMITS" help:"Rate limits: on, off, or requests per minute by group, such as login=5,default=1200. 0 disables the limit of a group. Default: on."`
+	VerifiedEmail        string `env:"TENANTRY_REQUIRE_VERIFIED_EMAIL" name:"require-verified-email" placeholder:"on|off" help:"Require a verified email address for invitations, checkout and API keys: on or off. Default: off."`
+	AdminRequireMFA      string `env:"TENANTRY_ADMIN_REQUIRE_MFA" name:"admin-require-mfa" placeholder:"on|off" help:"Require a second factor of platform admins: on or off. Default: off."`
+	ImpersonationReason  string `env:"TENANTRY_IMPERSONATION_REASON" placeholder:"optional|required" help:"Whether platform admins have to give a reason to impersonate a member: optional or required. Default: optional."`
+	ImpersonationMinutes string `env:"TENANTRY_IMPERSONATION_MINUTES" placeholder:"MINUTES" help:"Number of minutes, from 5 to 480, after which an impersonation ends. Default: 60."`
+	LoginMethods         string `env:"TENANTRY_LOGIN_METHODS" name:"login-methods" placeholder:"METHOD,…" help:"Methods by which users can log in: password, oauth (identity providers), passkey, email_code (codes sent by email). Default: password,oauth,passkey."`
+	PasskeyRPID          string `env:"TENANTRY_PASSKEY_RP_ID" name:"passkey-rp-id" placeholder:"HOST" help:"Domain that passkeys belong to: the host of the frontend or a parent domain. Passkeys are lost if it changes. Default: the host of the frontend."`
+	RedisURL             string `env:"TENANTRY_REDIS_URL" placeholder:"URL" help:"Redis URL for rate limits shared by all instances: redis://user:password@host:port/database or rediss://…. Default: each instance counts separately."`
+	RedisURLFile         string `env:"TENANTRY_REDIS_URL_FILE" placeholder:"FILE" help:"File that contains the Redis URL."`
+	MetricsAddr          string `env:"TENANTRY_METRICS_ADDR" placeholder:"HOST:PORT" help:"Address for Prometheus metrics (GET /metrics). A loopback address also serves /debug/pprof/ for go tool pprof. Default: none. The sandbox also serves /metrics on the main address."`
+	StopDelay            string `env:"TENANTRY_STOP_DELAY" placeholder:"DURATION" help:"Delay between the shutdown signal and the end of new requests. During the delay, /readyz returns 503, so that load balancers stop sending requests. At most 30s. Default: 0s."`
+	ProfilesAddr         string `env:"TENANTRY_PROFILES_ADDR" placeholder:"HOST:PORT" help:"Address for /debug/pprof/, for go tool pprof. Can be the metrics address. Profiles contain data from memory, so restrict access to this address. Default: the metrics address if it is a loopback address."`
 }
 
 // LifetimeFlags are the flags for the lifetimes of tokens, sessions and invitations.

@@ -52,6 +52,7 @@ func (p *parser) http(f HTTPFlags, s *Settings) {
 	}
 	s.RequireVerifiedEmail = p.onOff("TENANTRY_REQUIRE_VERIFIED_EMAIL", f.VerifiedEmail, false)
 	s.AdminRequireMFA = p.onOff("TENANTRY_ADMIN_REQUIRE_MFA", f.AdminRequireMFA, false)
+	p.impersonation(f, s)
 	s.LoginMethods = p.loginMethods("TENANTRY_LOGIN_METHODS", f.LoginMethods)
 	if s.PasskeyRPID = f.PasskeyRPID; s.PasskeyRPID != "" && (s.FrontendURL != nil || s.PublicURL != nil) {
 		known := *s

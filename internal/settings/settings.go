@@ -87,6 +87,11 @@ type Settings struct {
 	RequireVerifiedEmail bool
 	// AdminRequireMFA denies admin routes to platform admins without a second factor.
 	AdminRequireMFA bool
+	// ImpersonationReason means that platform admins have to give a reason to impersonate a member.
+	ImpersonationReason bool
+	// ImpersonationMinutes is the number of minutes after which an impersonation ends; 0 means the
+	// default.
+	ImpersonationMinutes int
 	// PasskeyRPID is the relying party ID of passkeys; "" means the host of the frontend. See
 	// RelyingParty.
 	PasskeyRPID string

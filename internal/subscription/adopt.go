@@ -89,7 +89,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 			"tenant_id", next.TenantID, "psp_subscription_id", next.PSPSubscriptionID)
 		return nil
 	case AdoptLater:
-		return nil
+		return s.mailReplacement(ctx, a, next)
 	case AdoptReplacing:
 		if err := s.replace(ctx, a.other); err != nil {
 			return err
@@ -124,10 +124,8 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err := s.enqueueCardRequest(ctx, next); err != nil {
 		return err
 	}
-	if a.isBought() {
-		if err := s.redeem(ctx, a.opened.id, next, nil); err != nil {
-			return err
-		}
+	if err := s.redeemBought(ctx, a, next); err != nil {
+		return err
 	}
 	if err := s.enqueueDiscount(ctx, next); err != nil {
 		return err
@@ -148,6 +146,17 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 		return err
 	}
 	return s.SeatsChanged(ctx, next.TenantID) // members joined after the checkout was opened
+}
+
+// redeemBought counts the redemption of the checkout or the contract of a new subscription.
+func (s *Service) redeemBought(ctx context.Context, a adoption, next Subscription) error {
+	switch {
+	case !a.isBought():
+		return nil
+	case a.opened.contract != nil:
+		return s.redeemContract(ctx, a.opened, next)
+	}
+	return s.redeem(ctx, a.opened.id, next, nil)
 }
 
 // refuse enqueues the cancellation and the refund of a subscription that a checkout has paid for, or

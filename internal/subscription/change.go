@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/discount"
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
 )
@@ -25,6 +26,9 @@ type changeParams struct {
 	atPeriodEnd bool
 	// isUnseen makes the change at the present price, whatever a preview has shown to the tenant.
 	isUnseen bool
+	// forCustomer means that the platform acts for the customer, who is absent: a change that needs a
+	// payment method mails the link to the owner.
+	forCustomer bool
 }
 
 // changeResult is the result of a change: the updated subscription, or a hosted checkout that makes
@@ -33,9 +37,12 @@ type changeResult struct {
 	sub       Subscription
 	checkout  *psp.Checkout
 	isPending bool // the payer must confirm the payment; until then the subscription is unchanged
+	// action is the action that a change waits for, if another subscription waits for it; otherwise
+	// nil.
+	action *money.PaymentAction
 }
 
-// changePlan moves the tenant's subscription to another plan, or changes the number of seats of its
+// changePlan moves the subscription that load returns to another plan, or changes the number of seats of its
 // plan (rules: subscription#change-of-plan). It charges the amounts of the last preview
 // immediately. The change is made in full or not at all. A change from a free plan to a paid one
 // opens a checkout, and the subscription is replaced once that is completed. If the payer has to
@@ -48,27 +55,7 @@ type changeResult struct {
 // allows less than the tenant uses (plan_change_error with violations), missing billing details
 // (billing_not_ready), amounts that differ from the preview (preview_outdated), and a declined
 // payment (plan_change_error).
-func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changeParams) (changeResult, error) {
-	return s.change(ctx, tenantID, p, func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) })
-}
-
-// changeSeats changes the number of seats of a subscription on behalf of the platform.
-func (s *Service) changeSeats(ctx context.Context, sub Subscription, quantity int64) (Subscription, error) {
-	p := changeParams{planID: sub.PlanID, quantity: quantity, isUnseen: true}
-	result, err := s.change(ctx, sub.TenantID, p, func(ctx context.Context) (Subscription, error) {
-		now, err := s.store.byID(ctx, sub.TenantID, sub.ID)
-		if err == nil && !now.Status.IsRunning() {
-			err = errNotUpgradable
-		}
-		return now, err
-	})
-	return result.sub, err
-}
-
-// change is changePlan for the subscription that load returns.
-func (s *Service) change(
-	ctx context.Context, tenantID uuid.UUID, p changeParams, load func(ctx context.Context) (Subscription, error),
-) (changeResult, error) {
+func (s *Service) changePlan(ctx context.Context, load loader, p changeParams) (changeResult, error) {
 	var bought *purchase // set if the change requires a checkout
 	op, claimed, err := s.claim(ctx, request{
 		load:    load,
@@ -85,8 +72,7 @@ func (s *Service) change(
 		return changeResult{}, err
 	}
 	if bought != nil {
-		session, err := s.openCheckout(ctx, *bought)
-		return changeResult{checkout: &session}, err
+		return s.buyChange(ctx, *bought, p)
 	}
 	sub := op.before
 	if claimed {
@@ -94,10 +80,27 @@ func (s *Service) change(
 		sub, err = s.settle(ctx, op, refuseChange(sent))
 	}
 	if errors.Is(err, errUsageChanged) {
-		return changeResult{}, s.newOutdatedError(ctx, tenantID, p)
+		return changeResult{}, s.newOutdatedError(ctx, load, p)
 	}
 	isPending := sub.Pending != nil && (sub.PlanID != p.planID || p.quantity != 0 && sub.Quantity != p.quantity)
 	return changeResult{sub: sub, isPending: err == nil && isPending}, err
+}
+
+// buyChange makes a change from a free plan to a paid one, which starts another subscription: in a
+// checkout, or with the saved payment method if the platform acts for the customer.
+func (s *Service) buyChange(ctx context.Context, bought purchase, p changeParams) (changeResult, error) {
+	if p.forCustomer {
+		return s.replaceFree(ctx, bought)
+	}
+	session, err := s.openCheckout(ctx, bought)
+	return changeResult{checkout: &session}, err
+}
+
+// changeSeats changes the number of seats of a subscription on behalf of the platform.
+func (s *Service) changeSeats(ctx context.Context, sub Subscription, quantity int64) (Subscription, error) {
+	p := changeParams{planID: sub.PlanID, quantity: quantity, isUnseen: true}
+	result, err := s.changePlan(ctx, s.upgradable(s.store.loaderByID(sub.TenantID, sub.ID)), p)
+	return result.sub, err
 }
 
 // matches reports whether an instruction changes to the same plan and, if a number of seats was
@@ -107,13 +110,21 @@ func (p changeParams) matches(in instruction) bool {
 		(p.promotionCode == "") == (in.DiscountID == uuid.Nil)
 }
 
-// loadUpgradable returns the tenant's subscription if its status allows a change of plan.
-func (s *Service) loadUpgradable(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	sub, err := s.LoadCurrent(ctx, tenantID)
-	if err == nil && !sub.Status.IsRunning() {
-		err = errNotUpgradable
+// upgradable returns a load step that rejects a subscription whose status does not allow a change of
+// plan.
+func (s *Service) upgradable(load loader) loader {
+	return func(ctx context.Context) (Subscription, error) {
+		sub, err := load(ctx)
+		if err == nil && !sub.Status.IsRunning() {
+			err = errNotUpgradable
+		}
+		return sub, err
 	}
-	return sub, err
+}
+
+// currentLoader returns a load step that loads the tenant's subscription that is not over.
+func (s *Service) currentLoader(tenantID uuid.UUID) loader {
+	return func(ctx context.Context) (Subscription, error) { return s.LoadCurrent(ctx, tenantID) }
 }
 
 // checkChange checks the rules of a change. It returns the instruction, or the purchase if the
@@ -123,7 +134,7 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 	if err != nil {
 		return instruction{}, nothingToDo, nil, err
 	}
-	if m.takesCheckout {
+	if m.takesCheckout && !p.forCustomer {
 		if err := p.requireURLs(); err != nil {
 			return instruction{}, nothingToDo, nil, err
 		}
@@ -154,7 +165,9 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 			selection: m.selection, tenant: t, successURL: p.successURL, cancelURL: p.cancelURL, replaces: sub.ID, discount: m.redeems,
 		}, nil
 	}
-	return change.instruction(m), mustSend, nil, nil
+	in := change.instruction(m)
+	in.ForCustomer = p.forCustomer
+	return in, mustSend, nil, nil
 }
 
 // confirmSeats reports whether the plan still has room for the team and the seats still suffice. Up
@@ -293,6 +306,8 @@ type move struct {
 	drops   bool
 	// atPeriodEnd means that the move is made at the end of the period.
 	atPeriodEnd bool
+	// forCustomer means that the platform makes the move: the plan's own trial does not apply.
+	forCustomer bool
 	pspCode     string // the provider's promotion code of redeems; readRemote sets it
 }
 
@@ -301,7 +316,7 @@ func (m move) isSeatsOnly() bool { return m.plan.ID == m.sub.PlanID }
 
 // selectMove checks whether a subscription can change to a plan at all, with the promotion code.
 func (s *Service) selectMove(ctx context.Context, sub Subscription, p changeParams) (m move, err error) {
-	m.sub = sub
+	m.sub, m.forCustomer = sub, p.forCustomer
 	planID, quantity := p.planID, p.quantity
 	if planID == sub.PlanID {
 		m.selection, err = s.selectSeats(ctx, sub, quantity)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -61,11 +59,11 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 	return err
 }
 
-// dropChange drops the pending or scheduled change of the tenant's plan, if there is one. It fails with
+// dropChange drops the pending or scheduled change of a running subscription, if there is one. It fails with
 // plan_change_error if the invoice was paid in the meantime, because the change was then made.
-func (s *Service) dropChange(ctx context.Context, tenantID uuid.UUID) error {
+func (s *Service) dropChange(ctx context.Context, load loader) error {
 	op, claimed, err := s.claim(ctx, request{
-		load:    s.runningLoader(tenantID),
+		load:    load,
 		repeats: func(in instruction) bool { return in.Kind == opDrop || in.Kind == opUnschedule },
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			switch {

@@ -98,8 +98,8 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 // priceAsShown returns the change to make. requested is the number of seats that the caller
 // requested, or 0 to keep the present number.
 //
-// Invariant: a change costs exactly what its last preview within previewLife showed to any user of
-// the tenant, or it fails with preview_outdated and a new preview, which is binding in turn. For
+// Invariant: a change costs exactly what its last preview within previewLife showed to the same user
+// or API key, or it fails with preview_outdated and a new preview, which is binding in turn. For
 // that, the cost is calculated from the time of the preview, and the provider computes it again for
 // the current subscription. After that, nothing here changes the subscription: the operation begins
 // only if no other state was stored since the subscription was loaded, and no other operation

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,7 +33,8 @@ func (p contractRequest) digest() string {
 	if p.CustomPrice != nil {
 		price = *p.CustomPrice
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d %d %#v", p.PlanID, p.Currency, p.Quantity, price, p.TrialDays, p.Terms))
+	code := strings.ToUpper(strings.TrimSpace(p.PromotionCode))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d %d %#v %q", p.PlanID, p.Currency, p.Quantity, price, p.TrialDays, p.Terms, code))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -41,6 +43,8 @@ type contract struct {
 	Digest    string       `json:"digest"`
 	RequestID string       `json:"request_id,omitempty"` // of a request with an idempotency key
 	By        authz.Origin `json:"by"`
+	// IsMailed means that the owner has got the link to pay a subscription that is not stored yet.
+	IsMailed bool `json:"is_mailed,omitzero"`
 }
 
 // isRetryOf reports whether a request is a retry of the request that made the earlier contract.
@@ -66,16 +70,23 @@ func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p cont
 	if err != nil {
 		return Subscription{}, err
 	}
-	k, err := s.contractParams(ctx, bought, p)
-	if err != nil {
-		return Subscription{}, err
-	}
-	c, err := s.claimContract(ctx, bought, k.CustomerID, asked)
+	sub, _, err := s.makeContract(ctx, bought, p, asked)
 	if errors.Is(err, errAlreadyExists) {
 		return s.loadRepeated(ctx, tenantID, asked, err)
 	}
+	return sub, err
+}
+
+// makeContract makes the subscription of a checked purchase and returns it, and the provider's state.
+// The subscription is zero if it replaces another one and is not paid yet.
+func (s *Service) makeContract(ctx context.Context, bought purchase, p contractRequest, asked contract) (Subscription, psp.Subscription, error) {
+	k, err := s.contractParams(ctx, bought, p)
 	if err != nil {
-		return Subscription{}, err
+		return Subscription{}, psp.Subscription{}, err
+	}
+	c, err := s.claimContract(ctx, bought, k.CustomerID, asked)
+	if err != nil {
+		return Subscription{}, psp.Subscription{}, err
 	}
 	k.Key = c.id.String()
 	k.Metadata = bought.metadata(c.id)
@@ -83,9 +94,29 @@ func (s *Service) createContract(ctx context.Context, tenantID uuid.UUID, p cont
 	remote, err := s.deps.Contracts.Create(ctx, k)
 	if err != nil {
 		err = errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, isRefusal(err)))
-		return Subscription{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
+		return Subscription{}, remote, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
 	}
-	return s.settleContract(ctx, c, remote)
+	sub, err := s.settleContract(ctx, c, remote)
+	return sub, remote, err
+}
+
+// replaceFree starts a paid subscription that replaces a free one, as createContract does: it charges
+// the saved payment method. Without one, or if the payment is declined, the owner gets the link to pay,
+// and the free subscription stays until then.
+func (s *Service) replaceFree(ctx context.Context, bought purchase) (changeResult, error) {
+	p := contractRequest{
+		CheckoutParams: CheckoutParams{PlanID: bought.plan.ID, Currency: bought.price.Currency, Quantity: bought.quantity},
+		Terms:          Terms{Collection: collectCard},
+	}
+	if bought.discount != nil {
+		p.PromotionCode = bought.discount.Code
+	}
+	sub, remote, err := s.makeContract(ctx, bought, p, contract{Digest: p.digest() + bought.replaces.String(), By: authz.OriginOf(ctx)})
+	if err != nil || sub.ID != uuid.Nil {
+		return changeResult{sub: sub}, err
+	}
+	sub, err = s.store.byID(ctx, bought.tenant.ID, bought.replaces)
+	return changeResult{sub: sub, isPending: true, action: remote.Action.OrNil()}, err
 }
 
 // settleContract sends the first invoice, stores the provider's subscription and returns it.
@@ -99,8 +130,11 @@ func (s *Service) settleContract(ctx context.Context, c checkout, remote psp.Sub
 		return Subscription{}, errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, false))
 	}
 	sub, err := s.store.byPSPID(ctx, remote.ID)
-	if errors.Is(err, ErrNotFound) { // refused: another subscription began first
-		err = errAlreadyExists
+	if errors.Is(err, ErrNotFound) {
+		if Status(remote.Status) == Incomplete && c.replaces != uuid.Nil {
+			return Subscription{}, s.releaseContract(ctx, c, false)
+		}
+		err = errAlreadyExists // refused: another subscription began first
 	}
 	return sub, err
 }
@@ -142,6 +176,11 @@ func (s *Service) contractParams(ctx context.Context, bought purchase, p contrac
 	}
 	if k.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return k, err
+	}
+	if bought.discount != nil {
+		if k.PromotionCodeID, err = s.deps.Discounts.EnsureCode(ctx, *bought.discount); err != nil {
+			return k, err
+		}
 	}
 	if k.IsSent {
 		return k, s.prepareSending(ctx, bought.tenant.ID)
@@ -187,14 +226,20 @@ func (s *Service) beginContract(ctx context.Context, bought purchase, asked cont
 		if _, err := s.deps.Tenants.LockLive(ctx, bought.tenant.ID); err != nil {
 			return err
 		}
-		if err := s.RequireNone(ctx, bought.tenant.ID); err != nil {
+		if err := s.requireOnly(ctx, bought.tenant.ID, bought.replaces); err != nil {
 			return err
 		}
 		var err error
 		c, err = s.store.openContract(ctx, bought.tenant.ID)
 		if errors.Is(err, errNoCheckout) {
-			c, isFree = checkout{id: sqldb.NewID(), tenantID: bought.tenant.ID, planID: bought.plan.ID, createdAt: now, contract: &asked}, true
-			return s.store.insertContract(ctx, c, bought, leasedAt.Add(operationLease), now)
+			c, isFree = checkout{
+				id: sqldb.NewID(), tenantID: bought.tenant.ID, planID: bought.plan.ID, replaces: bought.replaces, createdAt: now, contract: &asked,
+			}, true
+			if err := s.store.insertContract(ctx, c, bought, leasedAt.Add(operationLease), now); err != nil || bought.discount == nil {
+				return err
+			}
+			until := now.Add(contractHold)
+			return s.deps.Discounts.Hold(ctx, c.id, bought.discount.ID, bought.use(), &until)
 		}
 		if isFree = err == nil && !c.leasedUntil.After(leasedAt); isFree {
 			err = s.store.leaseContract(ctx, c, leasedAt.Add(operationLease))
@@ -204,8 +249,26 @@ func (s *Service) beginContract(ctx context.Context, bought purchase, asked cont
 	return c, isFree, err
 }
 
+// contractHold is how long a contract holds the redemption of its discount. Then the subscription is
+// paid or has expired (after 23 hours), and the hold is settled even if the notification was lost.
+const contractHold = 24 * time.Hour
+
+// requireOnly rejects a tenant with another subscription that has not ended than the given one, which
+// is Nil for none.
+func (s *Service) requireOnly(ctx context.Context, tenantID, id uuid.UUID) error {
+	sub, err := s.store.loadCurrent(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err == nil && sub.ID != id {
+		err = errAlreadyExists
+	}
+	return err
+}
+
 // lookUpContract ends a request whose outcome is unknown and that is leased to the caller: it stores
-// the subscription if the provider has it, and otherwise drops the request.
+// the subscription if the provider has it, and otherwise drops the request. It refuses a subscription
+// that waits for its first payment to replace another one.
 func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID string) error {
 	remote, err := s.deps.Provider.FindSubscription(ctx, customerID, map[string]string{metaCheckout: c.id.String()})
 	switch {
@@ -217,13 +280,26 @@ func (s *Service) lookUpContract(ctx context.Context, c checkout, customerID str
 	if err == nil && Status(remote.Status).IsOver() { // it was not stored
 		return s.releaseContract(ctx, c, true)
 	}
+	if err == nil && c.replaces != uuid.Nil && Status(remote.Status) == Incomplete {
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			if _, err := s.deps.Tenants.Lock(ctx, c.tenantID); err != nil {
+				return err
+			}
+			return s.refuse(ctx, c, remote.ID, remote.LatestInvoiceID)
+		})
+	}
 	return errors.Join(err, s.releaseContract(context.WithoutCancel(ctx), c, false))
 }
 
 // releaseContract gives up the lease of a request, and drops the request if it had no effect.
 func (s *Service) releaseContract(ctx context.Context, c checkout, isDropped bool) error {
 	if isDropped {
-		return s.store.dropContract(ctx, c, s.deps.Clock.Now())
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			if err := s.store.dropContract(ctx, c, s.deps.Clock.Now()); err != nil {
+				return err
+			}
+			return s.deps.Discounts.Release(ctx, c.tenantID, c.id)
+		})
 	}
 	return s.store.leaseContract(ctx, c, s.deps.Lease.Now())
 }
@@ -261,8 +337,46 @@ func (s *Service) completeContract(ctx context.Context, a adoption, next Subscri
 	err := s.deps.Audit.Record(a.opened.contract.By.NewContext(ctx), audit.Entry{
 		Action: "subscription.created", TenantID: &next.TenantID, Resource: "subscription", ResourceID: next.ID.String(), After: state,
 	})
-	if err != nil || next.Status != Incomplete || next.Action.URL == "" {
+	if err != nil || next.Status != Incomplete || next.Action.URL == "" || a.opened.contract.IsMailed {
 		return err
 	}
-	return s.mailFirstPayment(ctx, next)
+	return s.mailFirstPayment(ctx, a.opened, next)
+}
+
+// mailReplacement mails the link to pay a subscription that replaces another one to the owner, once.
+func (s *Service) mailReplacement(ctx context.Context, a adoption, next Subscription) error {
+	k := a.opened.contract
+	if k == nil || k.IsMailed || next.Status != Incomplete || next.Action.URL == "" {
+		return nil
+	}
+	k.IsMailed = true
+	if err := s.store.updateContract(ctx, a.opened); err != nil {
+		return err
+	}
+	return s.mailFirstPayment(ctx, a.opened, next)
+}
+
+// redeemContract counts or releases the redemption that a subscription of the platform holds. It stays
+// held while the subscription waits for its first payment.
+func (s *Service) redeemContract(ctx context.Context, c checkout, next Subscription) error {
+	switch {
+	case next.Status == Incomplete:
+		return nil
+	case next.Status.IsOver(): // without a payment
+		return s.deps.Discounts.Release(ctx, c.tenantID, c.id)
+	}
+	return s.redeem(c.contract.By.NewContext(ctx), c.id, next, nil)
+}
+
+// previewContract returns the cost of a subscription that the platform makes. It rejects the same
+// requests as createContract, and creates nothing.
+func (s *Service) previewContract(ctx context.Context, tenantID uuid.UUID, p contractRequest) (purchasePreview, error) {
+	bought, err := s.checkPreview(ctx, tenantID, p.CheckoutParams)
+	if err == nil && p.Terms.IsSent() {
+		err = s.requireBillingEmail(ctx, bought.tenant)
+	}
+	if err != nil {
+		return purchasePreview{}, err
+	}
+	return s.costOf(ctx, bought, p.TrialDays)
 }

@@ -64,6 +64,8 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 		switch {
 		case err != nil && !errors.Is(err, errNoCheckout):
 			return err
+		case err == nil && c.contract != nil:
+			err = s.settleContractHold(ctx, c)
 		case err != nil || c.session == "":
 			err = s.deps.Discounts.Release(ctx, h.TenantID, h.ID)
 		default:
@@ -74,6 +76,27 @@ func (s *Service) settleHolds(ctx context.Context, code string) error {
 		}
 	}
 	return nil
+}
+
+// settleContractHold ends the hold of a subscription that the platform has made, if its first payment
+// has arrived or it has expired. A request whose outcome is unknown keeps its hold.
+func (s *Service) settleContractHold(ctx context.Context, c checkout) error {
+	id := c.session
+	if id == "" {
+		customerID, err := s.deps.Customers.Customer(ctx, c.tenantID)
+		if err != nil || customerID == "" {
+			return err
+		}
+		remote, err := s.deps.Provider.FindSubscription(ctx, customerID, map[string]string{metaCheckout: c.id.String()})
+		if err != nil {
+			if errors.Is(err, psp.ErrNotDone) {
+				err = nil
+			}
+			return err
+		}
+		id = remote.ID
+	}
+	return s.ReadBack(ctx, id, nil)
 }
 
 // storeCheckout stores a checkout with the hold of its discount, in one transaction, and returns it.

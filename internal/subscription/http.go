@@ -68,21 +68,21 @@ type cancelInput struct {
 // Cancel handles POST /subscription/cancel.
 func (h *HTTP) Cancel(ctx context.Context, in *cancelInput) (*rest.Data[*SubscriptionView], error) {
 	sub, err := h.svc.cancel(ctx, authz.TenantID(ctx), cancellation{immediately: in.Body.Immediately, reason: in.Body.Reason})
-	return h.answerChange(ctx, sub, err, "subscription.canceled")
+	return answerChange(ctx, sub, err, "subscription.canceled", h.svc.view)
 }
 
 // Resume handles POST /subscription/resume.
 func (h *HTTP) Resume(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
-	sub, err := h.svc.resume(ctx, authz.TenantID(ctx))
-	return h.answerChange(ctx, sub, err, "subscription.resumed")
+	sub, err := h.svc.resume(ctx, h.svc.runningLoader(authz.TenantID(ctx)))
+	return answerChange(ctx, sub, err, "subscription.resumed", h.svc.view)
 }
 
 // answerChange returns the response with the subscription after a change.
-func (h *HTTP) answerChange(ctx context.Context, sub Subscription, err error, message string) (*rest.Data[*SubscriptionView], error) {
+func answerChange(ctx context.Context, sub Subscription, err error, message string, view viewer) (*rest.Data[*SubscriptionView], error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.view(ctx, sub)
+	v, err := view(ctx, sub)
 	if err != nil {
 		return nil, err
 	}

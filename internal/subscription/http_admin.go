@@ -49,7 +49,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 func (h *HTTP) views(ctx context.Context, subs []Subscription) ([]SubscriptionView, error) {
 	views := make([]SubscriptionView, len(subs))
 	for i, sub := range subs {
-		v, err := h.svc.view(ctx, sub)
+		v, err := h.svc.platformView(ctx, sub)
 		if err != nil {
 			return nil, err
 		}
@@ -117,5 +117,5 @@ func (h *HTTP) AdminCancel(ctx context.Context, in *adminCancelInput) (*rest.Dat
 		return nil, err
 	}
 	sub, err := h.svc.cancelByID(ctx, tenantID, id, cancellation{immediately: in.Body.Immediately, reason: in.Body.Reason})
-	return h.answerChange(ctx, sub, err, "subscription.canceled")
+	return answerChange(ctx, sub, err, "subscription.canceled", h.svc.platformView)
 }

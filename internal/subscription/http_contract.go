@@ -10,7 +10,7 @@ import (
 type contractInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 	Body   struct {
-		chosenPlan
+		boughtPlan
 		PriceCents    *int64  `json:"price_cents,omitempty" minimum:"0" maximum:"999999999999" doc:"Custom price per unit, in minor units. Default: the list price."`
 		Collection    string  `json:"collection,omitempty" enum:"card,invoice" doc:"How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice). Default: card."`
 		DaysUntilDue  *int64  `json:"days_until_due,omitempty" minimum:"0" maximum:"180" doc:"Number of days to pay a sent invoice. Default: 30. No effect with card."`
@@ -48,7 +48,7 @@ func (h *HTTP) CreateContract(ctx context.Context, in *contractInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.view(ctx, sub)
+	v, err := h.svc.platformView(ctx, sub)
 	return rest.OK(v), err
 }
 
@@ -97,6 +97,6 @@ func (h *HTTP) AdminUpdate(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.view(ctx, sub)
+	v, err := h.svc.platformView(ctx, sub)
 	return rest.OK(v), err
 }

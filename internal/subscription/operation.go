@@ -73,6 +73,8 @@ type instruction struct {
 	ProductID     string    `json:"product_id,omitzero"`
 	PaysOwed      bool      `json:"pays_owed,omitzero"` // if that fails, no change is made
 	TrialEnd      time.Time `json:"trial_end,omitzero"` // of opTrialEnd: zero ends the trial now
+	// ForCustomer means that the platform changes the plan for a customer who is absent.
+	ForCustomer bool `json:"for_customer,omitzero"`
 	// Usage is usageSettled while the operation settles the tenant's usage. Meanwhile no usage can
 	// be recorded.
 	Usage string `json:"usage,omitempty"`
@@ -152,9 +154,21 @@ type request struct {
 	use func(ctx context.Context, sub Subscription, in instruction) (discount.Use, error)
 }
 
+// running returns a load step that does not find a subscription in another state than active, trialing
+// and past_due, which are the states that can be canceled, resumed and changed.
+func (s *Service) running(load loader) loader {
+	return func(ctx context.Context) (Subscription, error) {
+		sub, err := load(ctx)
+		if err == nil && !sub.Status.IsRunning() {
+			err = ErrNotFound
+		}
+		return sub, err
+	}
+}
+
 // runningLoader returns a load step that loads the tenant's running subscription.
-func (s *Service) runningLoader(tenantID uuid.UUID) func(ctx context.Context) (Subscription, error) {
-	return func(ctx context.Context) (Subscription, error) { return s.loadRunning(ctx, tenantID) }
+func (s *Service) runningLoader(tenantID uuid.UUID) loader {
+	return s.running(s.currentLoader(tenantID))
 }
 
 // verdict is the outcome of a check.
@@ -252,7 +266,7 @@ func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) 
 		}
 		first, err = s.store.acknowledge(ctx, last, now)
 		if err == nil && first && (last.Kind == opChange || last.Kind == opSchedule) {
-			err = s.store.deletePreviews(ctx, sub.TenantID, last.PlanID)
+			err = s.store.deletePreviews(ctx, last)
 		}
 		return err
 	})
@@ -335,7 +349,7 @@ func (s *Service) complete(ctx context.Context, op operation, after Subscription
 	case op.Kind == opRecharge || op.Kind == opReapply || op.Kind == opReschedule || op.Kind == opRelease:
 		return nil // the subscription is unchanged
 	case op.Kind == opChange || op.Kind == opSchedule: // the previewed change was made
-		err = s.store.deletePreviews(ctx, op.before.TenantID, op.PlanID)
+		err = s.store.deletePreviews(ctx, op)
 	case op.Kind == opMetered && after.CurrentPeriodStart.Equal(op.Period):
 		err = s.decideMetered(ctx, after, s.billsFrom(), false)
 	}

@@ -132,11 +132,14 @@ func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, kn
 	if remote.Pending == nil {
 		return PendingChange{}, nil
 	}
-	requested, err := s.requestedPlan(ctx, known, remote.Pending.PriceID)
+	requested, by, err := s.requestedPlan(ctx, known, remote.Pending.PriceID)
 	if err != nil {
 		return PendingChange{}, err
 	}
 	change := newPendingChange(remote, known.Pending, requested)
+	if requested != uuid.Nil {
+		change.By = by
+	}
 	if change.PlanID != uuid.Nil {
 		return change, nil
 	}
@@ -157,7 +160,7 @@ func newPendingChange(remote psp.Subscription, stored *PendingChange, requested 
 	if requested != uuid.Nil || stored == nil || stored.PSPPriceID != change.PSPPriceID {
 		return change
 	}
-	change.PlanID = stored.PlanID
+	change.PlanID, change.By = stored.PlanID, stored.By
 	if stored.ExpiresAt.Equal(change.ExpiresAt) { // the same change: its invoice may no longer be the latest
 		change.PSPInvoiceID = stored.PSPInvoiceID
 	}

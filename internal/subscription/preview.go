@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
 )
@@ -100,9 +99,9 @@ func daysBetween(from, to time.Time) int {
 // the same requests as changePlan, up to the check of the seats, with two exceptions: without a
 // running subscription it returns 404, and if the provider cannot compute the change it returns
 // proration_not_supported. The preview is binding: see priceAsShown.
-func (s *Service) previewChange(ctx context.Context, tenantID uuid.UUID, params changeParams) (preview, error) {
+func (s *Service) previewChange(ctx context.Context, load loader, params changeParams) (preview, error) {
 	for {
-		sub, err := s.loadRunning(ctx, tenantID)
+		sub, err := load(ctx)
 		if err != nil {
 			return preview{}, err
 		}
@@ -126,8 +125,8 @@ func (s *Service) previewChange(ctx context.Context, tenantID uuid.UUID, params 
 
 // newOutdatedError returns the error for a change whose usage has changed since its preview. The
 // error contains a new preview.
-func (s *Service) newOutdatedError(ctx context.Context, tenantID uuid.UUID, p changeParams) error {
-	next, err := s.previewChange(ctx, tenantID, p)
+func (s *Service) newOutdatedError(ctx context.Context, load loader, p changeParams) error {
+	next, err := s.previewChange(ctx, load, p)
 	if err != nil {
 		return err
 	}
@@ -148,9 +147,12 @@ func (s *Service) storedPreview(ctx context.Context, m move, requested int64) (p
 	return p, s.storePreview(ctx, m, requested, p)
 }
 
-// storePreview stores a preview as the last one. Of a change at the end of the period, it stores the
-// next bill as the charge.
+// storePreview stores a preview as the caller's last one. Of a change at the end of the period, it
+// stores the next bill as the charge. An impersonation that only reads stores nothing.
 func (s *Service) storePreview(ctx context.Context, m move, requested int64, p preview) error {
+	if c := authz.FromContext(ctx); c != nil && c.Impersonator != nil && c.Impersonator.ReadOnly {
+		return nil
+	}
 	if m.atPeriodEnd {
 		p.charge = p.nextAmount
 	}
@@ -174,11 +176,19 @@ func (s *Service) previewCheckout(ctx context.Context, m move, date time.Time) (
 		return p, err
 	}
 	p.charge -= off
-	trial, err := s.trialDays(ctx, m.sub.TenantID, m.plan)
+	trial, err := s.trialOf(ctx, m)
 	if trial > 0 {
 		p.charge = 0
 	}
 	return p, err
+}
+
+// trialOf returns the length of the trial of a new subscription that a move starts.
+func (s *Service) trialOf(ctx context.Context, m move) (int, error) {
+	if m.forCustomer {
+		return 0, nil
+	}
+	return s.trialDays(ctx, m.sub.TenantID, m.plan)
 }
 
 // lookAhead returns the outlook of a change that is calculated from the given time. change is zero
@@ -196,7 +206,7 @@ func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from
 	}()
 	switch {
 	case m.takesCheckout:
-		days, err := s.trialDays(ctx, sub.TenantID, m.plan)
+		days, err := s.trialOf(ctx, m)
 		if o.nextBillingAt = addInterval(from, m.plan.Interval); days > 0 {
 			o.nextBillingAt = from.AddDate(0, 0, days)
 		}

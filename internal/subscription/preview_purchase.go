@@ -36,18 +36,24 @@ func (p purchasePreview) dueNow() int64 {
 
 // previewPurchase returns the cost of a checkout. It rejects the same requests, and creates nothing.
 func (s *Service) previewPurchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchasePreview, error) {
-	bought, err := s.checkPurchase(ctx, tenantID, p)
+	bought, err := s.checkPreview(ctx, tenantID, p)
 	if err != nil {
 		return purchasePreview{}, err
+	}
+	return s.costOfCheckout(ctx, bought)
+}
+
+// checkPreview is checkPurchase for a preview, which creates no customer at the provider.
+func (s *Service) checkPreview(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchase, error) {
+	bought, err := s.checkPurchase(ctx, tenantID, p)
+	if err != nil {
+		return bought, err
 	}
 	customerID, err := s.deps.Customers.Customer(ctx, tenantID)
 	if err == nil && customerID != "" {
 		err = s.requireCurrency(ctx, customerID, bought.price.Currency)
 	}
-	if err != nil {
-		return purchasePreview{}, err
-	}
-	return s.costOf(ctx, bought)
+	return bought, err
 }
 
 // PreviewOnboarding returns the view of the cost of a plan for a tenant that does not exist yet. It
@@ -69,7 +75,7 @@ func (s *Service) PreviewOnboarding(ctx context.Context, billing tenant.BillingD
 	if err != nil {
 		return PurchasePreview{}, err
 	}
-	cost, err := s.costOf(ctx, bought)
+	cost, err := s.costOfCheckout(ctx, bought)
 	return s.viewPurchase(cost), err
 }
 
@@ -79,8 +85,17 @@ func hasSeatForOwner(plan catalog.Plan) bool {
 	return quota == nil || *quota > 0
 }
 
-// costOf returns the cost of a checked purchase.
-func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview, error) {
+// costOfCheckout returns the cost of a checked purchase, with the plan's own trial.
+func (s *Service) costOfCheckout(ctx context.Context, bought purchase) (purchasePreview, error) {
+	days, err := s.trialDays(ctx, bought.tenant.ID, bought.plan)
+	if err != nil {
+		return purchasePreview{}, err
+	}
+	return s.costOf(ctx, bought, days)
+}
+
+// costOf returns the cost of a checked purchase that begins with a trial of a number of days.
+func (s *Service) costOf(ctx context.Context, bought purchase, days int) (purchasePreview, error) {
 	now := s.deps.Clock.Now()
 	price := bought.price.PriceCents * bought.quantity
 	off, err := s.offOf(ctx, bought.discount, price, bought.price.Currency)
@@ -90,10 +105,6 @@ func (s *Service) costOf(ctx context.Context, bought purchase) (purchasePreview,
 	p := purchasePreview{currency: bought.price.Currency, total: price - off, discount: off}
 	p.tax, _, p.reverseCharge = s.deps.Tax.Of(bought.tenant, p.total, now)
 	p.nextAmount = p.total
-	days, err := s.trialDays(ctx, bought.tenant.ID, bought.plan)
-	if err != nil {
-		return p, err
-	}
 	if days > 0 {
 		p.trialEndsAt = now.AddDate(0, 0, days)
 		p.nextBillingAt = p.trialEndsAt

@@ -142,7 +142,7 @@ type codeInput struct {
 
 // ApplyCode handles POST /subscription/promotion-code.
 func (h *HTTP) ApplyCode(ctx context.Context, in *codeInput) (*rest.Data[*SubscriptionView], error) {
-	return h.answerCode(ctx, h.svc.runningLoader(authz.TenantID(ctx)), in.Body.PromotionCode)
+	return h.answerCode(ctx, h.svc.runningLoader(authz.TenantID(ctx)), in.Body.PromotionCode, h.svc.view)
 }
 
 // DropCode handles DELETE /subscription/promotion-code.
@@ -150,25 +150,19 @@ func (h *HTTP) DropCode(ctx context.Context, _ *tenantInput) (*rest.NoBody, erro
 	return &rest.NoBody{}, h.svc.dropCode(ctx, h.svc.runningLoader(authz.TenantID(ctx)))
 }
 
-func (h *HTTP) answerCode(ctx context.Context, load loader, code string) (*rest.Data[*SubscriptionView], error) {
+func (h *HTTP) answerCode(ctx context.Context, load loader, code string, view viewer) (*rest.Data[*SubscriptionView], error) {
 	sub, err := h.svc.applyCode(ctx, load, code)
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.view(ctx, sub)
+	v, err := view(ctx, sub)
 	return rest.OK(v), err
 }
 
 // adminLoader returns a load step for a running subscription of a tenant.
 func (h *HTTP) adminLoader(tenant, subscription string) (loader, error) {
 	tenantID, id, err := pathIDs(tenant, subscription)
-	return func(ctx context.Context) (Subscription, error) {
-		sub, err := h.svc.store.byID(ctx, tenantID, id)
-		if err == nil && !sub.Status.IsRunning() {
-			err = ErrNotFound
-		}
-		return sub, err
-	}, err
+	return h.svc.running(h.svc.store.loaderByID(tenantID, id)), err
 }
 
 // AdminRunningExists is the check of routes that name a running subscription of a tenant.
@@ -196,7 +190,7 @@ func (h *HTTP) AdminApplyCode(ctx context.Context, in *adminCodeInput) (*rest.Da
 	if err != nil {
 		return nil, err
 	}
-	return h.answerCode(ctx, load, in.Body.PromotionCode)
+	return h.answerCode(ctx, load, in.Body.PromotionCode, h.svc.platformView)
 }
 
 // AdminDropCode handles DELETE /admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code.

@@ -86,8 +86,11 @@ UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE tenant_id = $3 AND
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
 
 -- name: InsertContract :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9);
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at, replaces_subscription_id, discount_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11);
+
+-- name: UpdateContract :exec
+UPDATE checkouts SET contract = $3 WHERE tenant_id = $1 AND id = $2;
 
 -- name: OpenContract :one
 -- The subscription of a tenant that the platform is making.
@@ -272,9 +275,9 @@ UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND 
 
 -- name: UpsertPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-ON CONFLICT (tenant_id, plan_id, asked, discount)
+    tenant_id, plan_id, asked, discount, actor, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT (tenant_id, plan_id, asked, discount, actor)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
     charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
     shown_at = excluded.shown_at, expires_at = excluded.expires_at;
@@ -283,14 +286,14 @@ DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_
 DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
 
 -- name: DeletePreviews :exec
-DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2 AND actor = $3;
 
 -- name: LastPreview :one
 -- The newest preview of the same change, found by the requested or by the resulting number of
 -- seats. A preview whose requested number now results in another number comes first: it is
 -- outdated.
 SELECT * FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND expires_at > sqlc.arg(now)
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND actor = $6 AND expires_at > sqlc.arg(now)
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1;
 

@@ -162,8 +162,8 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 			return err
 		}
 	}
-	if known.Status == Incomplete && next.Status.IsRunning() {
-		if err := s.preferCurrency(ctx, next, remote); err != nil {
+	if known.Status == Incomplete && next.Status != Incomplete {
+		if err := s.endIncomplete(ctx, next, remote); err != nil {
 			return err
 		}
 	}
@@ -173,14 +173,17 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 	return nil
 }
 
-// preferCurrency sets the tenant's preferred currency to the currency of a subscription that waited
-// for its first payment, once the checkout that bought it is paid.
-func (s *Service) preferCurrency(ctx context.Context, next Subscription, remote psp.Subscription) error {
-	_, err := s.findCheckout(ctx, next.TenantID, remote.Metadata[metaCheckout])
+// endIncomplete applies the consequences of the first payment that a subscription waited for, or of its
+// expiry. A payment sets the tenant's preferred currency, and counts the redemption of a contract.
+func (s *Service) endIncomplete(ctx context.Context, next Subscription, remote psp.Subscription) error {
+	bought, err := s.findCheckout(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if errors.Is(err, errNoCheckout) {
 		return nil
 	}
-	if err != nil {
+	if err == nil && bought.contract != nil {
+		err = s.redeemContract(ctx, bought, next)
+	}
+	if err != nil || !next.Status.IsRunning() {
 		return err
 	}
 	return s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency)

@@ -3,16 +3,14 @@ package subscription
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// resume removes the scheduled end of the tenant's running subscription. It fails with
+// resume removes the scheduled end of a running subscription. It fails with
 // subscription_not_resumable if no end is scheduled.
-func (s *Service) resume(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+func (s *Service) resume(ctx context.Context, load loader) (Subscription, error) {
 	op, claimed, err := s.claim(ctx, request{
-		load:    s.runningLoader(tenantID),
+		load:    load,
 		repeats: isKind(opResume),
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			if !sub.IsEnding() {

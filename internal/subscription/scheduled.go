@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
@@ -38,6 +39,8 @@ type scheduledChange struct {
 	Seats       int64     `json:"seats,omitzero"` // the requested number; 0 follows the team
 	CustomPrice bool      `json:"custom_price,omitzero"`
 	EffectiveAt time.Time `json:"effective_at"`
+	// By is the caller who requested the change, or nil.
+	By *authz.Origin `json:"by,omitempty"`
 }
 
 // isSameAs reports whether two changes have the same result.
@@ -60,9 +63,9 @@ func (c *scheduledChange) hasSameView(o *scheduledChange) bool {
 // requests as changePlan, and also: a promotion code (422), a change from a free plan to a paid one and
 // a change of a subscription that ends (plan_change_error), and a change while another one waits for
 // its payment (change_waits).
-func (s *Service) schedulePlan(ctx context.Context, tenantID uuid.UUID, p changeParams) (Subscription, error) {
+func (s *Service) schedulePlan(ctx context.Context, load loader, p changeParams) (Subscription, error) {
 	return s.schedule(ctx, request{
-		load: func(ctx context.Context) (Subscription, error) { return s.loadUpgradable(ctx, tenantID) },
+		load: load,
 		repeats: func(in instruction) bool {
 			return in.Kind == opSchedule && in.PlanID == p.planID && in.Scheduled != nil && in.Scheduled.Seats == p.quantity
 		},
@@ -324,6 +327,7 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	if r == nil {
 		return nil, nil //nolint:nilnil // no change
 	}
+	var err error
 	c := &scheduledChange{
 		PSPPriceID: r.PriceID, PriceCents: r.UnitAmount, Quantity: r.Quantity, EffectiveAt: r.EffectiveAt,
 		CustomPrice: r.Metadata[contracts.MetaCustomPrice] != "",
@@ -332,8 +336,11 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	if was := known.Scheduled; was != nil && was.PSPPriceID == c.PSPPriceID {
 		c.PriceCents = was.PriceCents // lists omit the amount
 	}
+	if c.By, err = s.schedulerOf(ctx, known); err != nil {
+		return nil, err
+	}
 	c.PlanID, _ = uuid.Parse(r.Metadata[metaPlan])
-	_, err := s.deps.Catalog.Plan(ctx, c.PlanID)
+	_, err = s.deps.Catalog.Plan(ctx, c.PlanID)
 	if !errors.Is(err, catalog.ErrNotFound) {
 		return c, err
 	}
@@ -343,6 +350,23 @@ func (s *Service) mergeScheduled(ctx context.Context, remote psp.Subscription, k
 	}
 	c.PlanID = plans[0]
 	return c, nil
+}
+
+// schedulerOf returns the caller who requested the scheduled change that is being read: the caller of
+// the operation that sets it, otherwise the stored one.
+func (s *Service) schedulerOf(ctx context.Context, known Subscription) (*authz.Origin, error) {
+	op, err := s.store.pendingOperation(ctx, known)
+	switch {
+	case err != nil && !errors.Is(err, errNoOperation):
+		return nil, err
+	case err == nil && op.Kind == opSchedule:
+		return op.by.Caller(), nil
+	case err == nil && op.Scheduled != nil && op.Scheduled.By != nil:
+		return op.Scheduled.By, nil
+	case known.Scheduled != nil:
+		return known.Scheduled.By, nil
+	}
+	return nil, nil //nolint:nilnil // scheduled at the provider
 }
 
 // begins reports whether a state shows that the scheduled change has taken effect.

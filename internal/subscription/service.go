@@ -103,11 +103,7 @@ func (s *Service) LoadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscrip
 // loadRunning returns the tenant's subscription that is active, trialing or past_due, which are the
 // states that can be canceled, resumed and changed. It returns ErrNotFound if there is none.
 func (s *Service) loadRunning(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	sub, err := s.store.loadCurrent(ctx, tenantID)
-	if err == nil && !sub.Status.IsRunning() {
-		err = ErrNotFound
-	}
-	return sub, err
+	return s.runningLoader(tenantID)(ctx)
 }
 
 // ByPSPID returns the subscription with the given ID at the payment provider, or ErrNotFound.

@@ -111,6 +111,11 @@ func (s store) byID(ctx context.Context, tenantID, id uuid.UUID) (Subscription, 
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription of tenant", ErrNotFound)
 }
 
+// loaderByID returns a load step that loads a subscription of a tenant.
+func (s store) loaderByID(tenantID, id uuid.UUID) loader {
+	return func(ctx context.Context) (Subscription, error) { return s.byID(ctx, tenantID, id) }
+}
+
 // listStart sorts before the first subscription of any list.
 var listStart = Subscription{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 

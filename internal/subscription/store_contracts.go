@@ -17,11 +17,27 @@ func (s store) insertContract(ctx context.Context, c checkout, p purchase, lease
 	if err != nil {
 		return sqldb.Wrap(err, "encode contract")
 	}
-	err = s.q(ctx).InsertContract(ctx, subscriptionsql.InsertContractParams{
+	params := subscriptionsql.InsertContractParams{
 		ID: c.id, TenantID: c.tenantID, PlanID: c.planID, Currency: p.price.Currency, PriceCents: p.price.PriceCents,
 		Quantity: p.quantity, Contract: text, LeasedUntil: &leasedUntil, CreatedAt: now,
-	})
-	return sqldb.Wrap(err, "insert contract")
+	}
+	if p.replaces != uuid.Nil {
+		params.ReplacesSubscriptionID = &p.replaces
+	}
+	if p.discount != nil {
+		params.DiscountID = &p.discount.ID
+	}
+	return sqldb.Wrap(s.q(ctx).InsertContract(ctx, params), "insert contract")
+}
+
+// updateContract stores the request of a contract again.
+func (s store) updateContract(ctx context.Context, c checkout) error {
+	text, err := json.Marshal(c.contract)
+	if err != nil {
+		return sqldb.Wrap(err, "encode contract")
+	}
+	err = s.q(ctx).UpdateContract(ctx, subscriptionsql.UpdateContractParams{TenantID: c.tenantID, ID: c.id, Contract: text})
+	return sqldb.Wrap(err, "update contract")
 }
 
 // openContract returns the subscription that the platform is making for a tenant, or errNoCheckout.

@@ -178,24 +178,24 @@ func (s store) upsertPreview(ctx context.Context, m move, requested int64, p pre
 		return sqldb.Wrap(err, "delete expired previews")
 	}
 	err = s.q(ctx).UpsertPreview(ctx, subscriptionsql.UpsertPreviewParams{
-		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Discount: m.discountKey(), Quantity: m.quantity, ProrationDate: p.at,
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Discount: m.discountKey(), Actor: authz.OriginOf(ctx).Actor(), Quantity: m.quantity, ProrationDate: p.at,
 		CreditCents: p.credit, ChargeCents: p.charge, PendingCents: p.pending, UsageCents: p.usage, ShownAt: now, ExpiresAt: now.Add(previewLife),
 	})
 	return sqldb.Wrap(err, "store preview")
 }
 
-// lastPreview returns the amounts of the last preview of a change and the time that they are
+// lastPreview returns the amounts of the caller's last preview of a change and the time that they are
 // calculated from. It returns errNoPreview if there is none or it has expired.
 func (s store) lastPreview(ctx context.Context, m move, requested int64, now time.Time) (preview, error) {
 	row, err := s.q(ctx).LastPreview(ctx, subscriptionsql.LastPreviewParams{
-		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Discount: m.discountKey(), Now: now,
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Discount: m.discountKey(), Actor: authz.OriginOf(ctx).Actor(), Now: now,
 	})
 	p := preview{at: row.ProrationDate, credit: row.CreditCents, charge: row.ChargeCents, pending: row.PendingCents, usage: row.UsageCents}
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }
 
-// deletePreviews deletes the previews of a tenant's change to a plan.
-func (s store) deletePreviews(ctx context.Context, tenantID, planID uuid.UUID) error {
-	err := s.q(ctx).DeletePreviews(ctx, subscriptionsql.DeletePreviewsParams{TenantID: tenantID, PlanID: planID})
+// deletePreviews deletes the previews that the caller of an operation had of its change.
+func (s store) deletePreviews(ctx context.Context, op operation) error {
+	err := s.q(ctx).DeletePreviews(ctx, subscriptionsql.DeletePreviewsParams{TenantID: op.before.TenantID, PlanID: op.PlanID, Actor: op.by.Actor()})
 	return sqldb.Wrap(err, "delete previews")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
@@ -139,6 +140,8 @@ type PendingChange struct {
 	ExpiresAt    time.Time `json:"expires_at"`
 	Quantity     int64     `json:"quantity,omitzero"`
 	PriceCents   int64     `json:"price_cents,omitzero"` // per unit
+	// By is the caller who requested the change, or nil.
+	By *authz.Origin `json:"by,omitempty"`
 }
 
 // BillsLike reports whether the provider's state has the stored status, price, quantity and period.

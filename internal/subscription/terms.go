@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/contracts"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // The ways in which a customer pays: with a card or another saved payment method that is charged
@@ -139,14 +140,20 @@ func (s *Service) prepareSending(ctx context.Context, tenantID uuid.UUID) error 
 	if err != nil {
 		return err
 	}
+	if err := s.requireBillingEmail(ctx, t); err != nil {
+		return err
+	}
+	return s.deps.Customers.Send(ctx, t)
+}
+
+// requireBillingEmail fails with billing_not_ready if the tenant has neither a billing address nor an
+// owner.
+func (s *Service) requireBillingEmail(ctx context.Context, t tenant.Tenant) error {
 	to, err := s.deps.Tenants.BillingEmail(ctx, t)
 	if err == nil && to == nil {
 		err = errBillingNotReady.With("missing_fields", []string{"billing_email"})
 	}
-	if err != nil {
-		return err
-	}
-	return s.deps.Customers.Send(ctx, t)
+	return err
 }
 
 // loadPatchable returns a subscription of a tenant that is neither over nor waiting for its first

@@ -45,17 +45,17 @@ func (op *operation) setOrigin(o origin) {
 	b.Scheduled, b.ScheduleID = o.Scheduled, o.ScheduleID
 }
 
-// requestedPlan returns the plan that a pending operation requests for a price of the provider, or
-// Nil if there is no such operation.
-func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, error) {
+// requestedPlan returns the plan that a pending operation requests for a price of the provider, with
+// its caller, or Nil if there is no such operation.
+func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, *authz.Origin, error) {
 	op, err := s.store.pendingOperation(ctx, sub)
 	switch {
 	case errors.Is(err, errNoOperation):
-		return uuid.Nil, nil
+		return uuid.Nil, nil, nil
 	case err != nil || op.Kind != opChange || op.PriceID != pspPriceID:
-		return uuid.Nil, err
+		return uuid.Nil, nil, err
 	default:
-		return op.PlanID, nil
+		return op.PlanID, op.by.Caller(), nil
 	}
 }
 
@@ -177,6 +177,11 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 	}
 	if op.Kind == opTrialEnd {
 		if err := s.mailTrialEnd(ctx, after); err != nil {
+			return err
+		}
+	}
+	if op.ForCustomer && op.isPendingIn(after) {
+		if err := s.mailChangeWaits(ctx, after); err != nil {
 			return err
 		}
 	}

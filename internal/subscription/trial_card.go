@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
@@ -120,10 +122,37 @@ func (s *Service) ownerEmail(ctx context.Context, t tenant.Tenant) (*string, err
 }
 
 // mailFirstPayment mails the owner the page on which the first invoice of a subscription is paid.
-func (s *Service) mailFirstPayment(ctx context.Context, sub Subscription) error {
+func (s *Service) mailFirstPayment(ctx context.Context, bought checkout, sub Subscription) error {
+	amount := sub.PriceCents * sub.Quantity
+	if bought.discountID != uuid.Nil {
+		d, err := s.deps.Discounts.Load(ctx, bought.discountID)
+		if err != nil {
+			return err
+		}
+		off, err := s.offOf(ctx, &d, amount, sub.Currency)
+		if err != nil {
+			return err
+		}
+		amount -= off
+	}
 	return s.mailTrial(ctx, sub, s.ownerEmail, func(ctx context.Context, locale, to string, e letters.TrialEnds) error {
 		return s.deps.Letters.FirstPayment(ctx, locale, to, letters.FirstPayment{
-			Tenant: e.Tenant, Plan: e.Plan, Amount: e.Price, MinorUnits: e.MinorUnits, PaymentURL: sub.Action.URL,
+			Tenant: e.Tenant, Plan: e.Plan, Amount: money.Money{AmountCents: amount, Currency: sub.Currency}, MinorUnits: e.MinorUnits, PaymentURL: sub.Action.URL,
+		})
+	})
+}
+
+// mailChangeWaits mails the owner the page on which the payment of a change is confirmed that the
+// platform has made.
+func (s *Service) mailChangeWaits(ctx context.Context, sub Subscription) error {
+	if sub.Pending == nil || sub.Action.URL == "" {
+		return nil
+	}
+	after := sub
+	after.PlanID = sub.Pending.PlanID
+	return s.mailTrial(ctx, after, s.ownerEmail, func(ctx context.Context, locale, to string, e letters.TrialEnds) error {
+		return s.deps.Letters.ChangeWaits(ctx, locale, to, letters.ChangeWaits{
+			Tenant: e.Tenant, Plan: e.Plan, ExpiresAt: sub.Pending.ExpiresAt, PaymentURL: sub.Action.URL,
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -52,6 +53,7 @@ type PendingChangeView struct {
 	EffectiveAt   *shape.Time          `json:"effective_at" doc:"Time at which a scheduled change takes effect: the end of the period or trial. Null for kind payment."`
 	ExpiresAt     *shape.Time          `json:"expires_at" doc:"Time at which a change that waits for its payment is dropped. Null for kind scheduled."`
 	PaymentAction *money.PaymentAction `json:"payment_action"`
+	By            *authz.ChangeAuthor  `json:"by" doc:"The user or API key that requested the change. Null if it was requested at the payment provider."`
 }
 
 // SubscriptionDiscount is the discount of a subscription.
@@ -69,8 +71,18 @@ type PendingPlan struct {
 	Name string    `json:"name"`
 }
 
-// view returns the view of a subscription and its plan, in the locale of ctx.
+// view returns the view of a subscription and its plan for its tenant, in the locale of ctx. It does
+// not name admins and keys of the platform.
 func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
+	return s.viewFor(ctx, sub, false)
+}
+
+// platformView is view for the platform.
+func (s *Service) platformView(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
+	return s.viewFor(ctx, sub, true)
+}
+
+func (s *Service) viewFor(ctx context.Context, sub Subscription, forPlatform bool) (*SubscriptionView, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
 		return nil, err
@@ -88,21 +100,21 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 	if v.Discount, err = s.viewDiscount(ctx, sub); err != nil {
 		return nil, err
 	}
-	v.PendingChange, err = s.viewPending(ctx, sub)
+	v.PendingChange, err = s.viewPending(ctx, sub, forPlatform)
 	return v, err
 }
 
 // viewPending returns the view of the change that waits for its payment or for the end of the period,
 // or nil.
-func (s *Service) viewPending(ctx context.Context, sub Subscription) (*PendingChangeView, error) {
+func (s *Service) viewPending(ctx context.Context, sub Subscription, forPlatform bool) (*PendingChangeView, error) {
 	v := &PendingChangeView{}
 	var planID uuid.UUID
 	switch p, c := sub.Pending, sub.Scheduled; {
 	case sub.hasPendingChange(s.deps.Clock.Now()): // an expired change is hidden until its end is read back
-		planID = p.PlanID
+		planID, v.By = p.PlanID, p.By.Author(forPlatform)
 		v.Kind, v.Quantity, v.PriceCents, v.ExpiresAt, v.PaymentAction = "payment", p.Quantity, p.PriceCents, shape.TP(&p.ExpiresAt), sub.Action.OrNil()
 	case c != nil && !sub.Status.IsOver():
-		planID = c.PlanID
+		planID, v.By = c.PlanID, c.By.Author(forPlatform)
 		v.Kind, v.Quantity, v.PriceCents, v.EffectiveAt = "scheduled", c.Quantity, c.PriceCents, shape.TP(&c.EffectiveAt)
 	default:
 		return nil, nil //nolint:nilnil // no change

@@ -87,16 +87,16 @@ const (
 
 // TimelineEntry is one event of a timeline.
 type TimelineEntry struct {
-	ID       string       `json:"id" doc:"Unique identifier among entries of all kinds."`
-	Type     string       `json:"type" doc:"Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required, refund.created or refund.failed; usage.alert or usage.refused; or webhook.failed. New types can be added."`
-	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"Category of the entry."`
-	At       shape.Time   `json:"at" doc:"Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour."`
-	Tenant   *NamedRecord `json:"tenant" doc:"Tenant of the entry. Null for the platform or a purged tenant."`
-	By       By           `json:"by" enum:"user,former_user,api_key,service" doc:"Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service."`
-	Actor    *NamedUser   `json:"actor" doc:"User who made the change. Null if the actor is not an existing user."`
-	ActingAs *NamedUser   `json:"acting_as" doc:"User impersonated by the actor. Null if the actor was not impersonating."`
-	APIKey   *NamedRecord `json:"api_key" doc:"API key that made the change. Null if the actor is not an API key."`
-	Facts    Facts        `json:"facts" doc:"Details of the entry. The form depends on the kind."`
+	ID       string          `json:"id" doc:"Unique identifier among entries of all kinds."`
+	Type     string          `json:"type" doc:"Type of the entry: the action of an audit trail entry, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required, refund.created or refund.failed; usage.alert or usage.refused; or webhook.failed. New types can be added."`
+	Kind     Kind            `json:"kind" enum:"payments,changes,usage,webhooks" doc:"Category of the entry."`
+	At       shape.Time      `json:"at" doc:"Time of the event, in UTC. For usage.refused, the start of the hour; its number can increase until the end of the hour."`
+	Tenant   *NamedRecord    `json:"tenant" doc:"Tenant of the entry. Null for the platform or a purged tenant."`
+	By       By              `json:"by" enum:"user,former_user,api_key,service" doc:"Type of the actor: a user, a deleted user, an API key, or the service itself, including its command line. The actor of payments, usage and webhooks is the service."`
+	Actor    *NamedUser      `json:"actor" doc:"User who made the change. Null if the actor is not an existing user."`
+	ActingAs *authz.ActingAs `json:"acting_as" doc:"User impersonated by the actor. Null if the actor was not impersonating."`
+	APIKey   *NamedRecord    `json:"api_key" doc:"API key that made the change. Null if the actor is not an API key."`
+	Facts    Facts           `json:"facts" doc:"Details of the entry. The form depends on the kind."`
 }
 
 // CursorMeta holds the cursor of the next page.
@@ -202,7 +202,10 @@ func (h *HTTP) view(ctx context.Context, e entry, own bool, known names) Timelin
 		}
 	}
 	if c := e.change; c != nil {
-		v.Actor, v.ActingAs, v.APIKey = user(known.users, c.actor), user(known.users, c.subject), record(known.keys, c.key)
+		v.Actor, v.APIKey = user(known.users, c.actor), record(known.keys, c.key)
+		if u := user(known.users, c.subject); u != nil {
+			v.ActingAs = &authz.ActingAs{ID: u.ID, Name: u.Name, Reason: c.reason}
+		}
 		switch {
 		case v.Actor != nil:
 			v.By = byUser

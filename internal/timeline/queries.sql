@@ -1,12 +1,12 @@
 -- Entries before a cursor, newest first. Logins are skipped because they change nothing.
 -- name: ChangesBefore :many
-SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
+SELECT id, actor_id, subject_id, subject_reason, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE (created_at, id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT sqlc.arg(most);
 
 -- name: ChangesOfTenantBefore :many
-SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
+SELECT id, actor_id, subject_id, subject_reason, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE tenant_id = sqlc.arg(tenant_id)::uuid AND (created_at, id) < (sqlc.arg(at)::timestamptz, sqlc.arg(id)::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT sqlc.arg(most);

@@ -63,7 +63,7 @@ func (s store) changes(ctx context.Context, tenant *uuid.UUID, at time.Time, bel
 	found := make([]entry, len(rows))
 	for i, r := range rows {
 		found[i] = entry{cursor: cursor{at: r.CreatedAt, id: key{number: r.ID}}, action: r.Action, tenant: r.TenantID, change: &change{
-			actor: r.ActorID, subject: r.SubjectID, key: r.ApiKeyID, resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After,
+			actor: r.ActorID, subject: r.SubjectID, reason: r.SubjectReason, key: r.ApiKeyID, resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After,
 		}}
 	}
 	return found, err

@@ -60,6 +60,7 @@ type entry struct {
 // change holds the details of an audit trail entry.
 type change struct {
 	actor, subject       *int64
+	reason               *string // of the impersonation of subject
 	key                  *uuid.UUID
 	resource, resourceID string
 	before, after        sqldb.JSON

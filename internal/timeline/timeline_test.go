@@ -88,7 +88,7 @@ func TestEntries(t *testing.T) {
 		got = newest(ada.Path("/timeline"), admin)
 		who, _ := got["actor"].(apptest.Object)
 		facts, _ = got["facts"].(apptest.Object)
-		if who["id"] != adminID || who["name"] == "" || !cmp.Equal(got["acting_as"], any(apptest.Object{"id": adaID, "name": "Ada"})) ||
+		if who["id"] != adminID || who["name"] == "" || !cmp.Equal(got["acting_as"], any(apptest.Object{"id": adaID, "name": "Ada", "reason": nil})) ||
 			got["type"] != "tenant.updated" || facts["resource_name"] != "Renamed" {
 			t.Errorf("while impersonating: %v", got)
 		}

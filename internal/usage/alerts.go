@@ -130,8 +130,12 @@ func (a *alarm) publish(ctx context.Context, one Alert) error {
 	}
 	data := func(ctx context.Context) (any, error) {
 		r, err := a.reading(ctx, one.TenantID, one.Meter)
+		if err != nil {
+			return nil, err
+		}
 		r.Current = one.Current // the batch can have more events
-		return quotaOf(r), err
+		by, err := a.store.capAuthor(ctx, one.TenantID, r)
+		return quotaOf(r, by.Author(false)), err
 	}
 	if err := hook.Publish(ctx, a.events, event, one.TenantID, data); err != nil || one.Meter.Enforcement != EnforcementSoft {
 		return err

@@ -17,25 +17,49 @@ type auditLog interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 
+type capBody struct {
+	Limit *int64 `json:"limit" nullable:"true" minimum:"0" doc:"The highest usage of a window in whole units; null removes the cap."`
+}
+
 type capInput struct {
 	Tenant    string `path:"tenantId"`
 	MeterCode string `path:"meterCode"`
-	Body      struct {
-		Limit *int64 `json:"limit" nullable:"true" minimum:"0" doc:"The highest usage of a window in whole units; null removes the cap."`
-	}
+	Body      capBody
 }
 
 // PutCap handles PUT /usage/{meterCode}/cap.
 func (h *HTTP) PutCap(ctx context.Context, in *capInput) (*rest.Data[MeterQuota], error) {
-	tenantID := authz.TenantID(ctx)
-	if err := h.svc.SetCap(ctx, tenantID, in.MeterCode, in.Body.Limit); err != nil {
-		return nil, err
-	}
-	d, err := h.svc.Detail(ctx, tenantID, in.MeterCode)
+	return h.putCap(ctx, authz.TenantID(ctx), in.MeterCode, in.Body, false)
+}
+
+type adminCapInput struct {
+	Tenant    string `path:"tenant" format:"uuid"`
+	MeterCode string `path:"meterCode"`
+	Body      capBody
+}
+
+// AdminPutCap handles PUT /admin/tenants/{tenant}/usage/{meterCode}/cap.
+func (h *HTTP) AdminPutCap(ctx context.Context, in *adminCapInput) (*rest.Data[MeterQuota], error) {
+	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(quotaOf(d.Reading)), nil
+	return h.putCap(ctx, id, in.MeterCode, in.Body, true)
+}
+
+func (h *HTTP) putCap(ctx context.Context, tenantID uuid.UUID, code string, body capBody, forPlatform bool) (*rest.Data[MeterQuota], error) {
+	if err := h.svc.SetCap(ctx, tenantID, code, body.Limit); err != nil {
+		return nil, err
+	}
+	d, err := h.svc.Detail(ctx, tenantID, code)
+	if err != nil {
+		return nil, err
+	}
+	by, err := h.svc.store.capAuthor(ctx, tenantID, d.Reading)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(quotaOf(d.Reading, by.Author(forPlatform))), nil
 }
 
 // MeterIsActive is the check behind rest.Exists for routes that need an active {meterCode}.
@@ -71,11 +95,14 @@ func (s *Service) SetCap(ctx context.Context, tenantID uuid.UUID, code string, l
 		if err != nil {
 			return err
 		}
+		if err := authz.Recheck(ctx); err != nil {
+			return err
+		}
 		old := states[key].cap
 		if old == limit || old != nil && limit != nil && *old == *limit {
 			return nil
 		}
-		if err := s.store.setCap(ctx, key, limit); err != nil {
+		if err := s.store.setCap(ctx, key, limit, authz.CallerOf(ctx)); err != nil {
 			return err
 		}
 		return s.audit.Record(ctx, audit.Entry{

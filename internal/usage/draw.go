@@ -80,6 +80,11 @@ func (l *ledger) writeGrants(ctx context.Context, out outcome, now time.Time) er
 	if err := l.store.putReservations(later, out.reservations); err != nil {
 		return err
 	}
+	for _, g := range out.grants {
+		if g.rest == (money.Total{}) {
+			g.usedUpAt = &now
+		}
+	}
 	if err := l.store.putRests(later, out.grants); err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (l *ledger) writeGrants(ctx context.Context, out outcome, now time.Time) er
 		if g.rest != (money.Total{}) {
 			continue
 		}
-		if err := hook.Publish(ctx, l.alarm.events, hook.GrantUsedUp, g.stream.TenantID, hook.StaticData(viewOfGrant(*g, now))); err != nil {
+		if err := hook.Publish(ctx, l.alarm.events, hook.GrantUsedUp, g.stream.TenantID, hook.StaticData(viewOfGrant(*g, now, false))); err != nil {
 			return err
 		}
 	}
@@ -188,13 +193,13 @@ func (s store) putRests(ctx context.Context, grants []*grant) error {
 	if len(grants) == 0 {
 		return nil
 	}
-	rows := make([]any, 0, 4*len(grants))
+	rows := make([]any, 0, 5*len(grants))
 	for _, g := range grants {
-		rows = append(rows, g.stream.TenantID, g.id, g.rest.Units, g.rest.Millionths)
+		rows = append(rows, g.stream.TenantID, g.id, g.rest.Units, g.rest.Millionths, g.usedUpAt)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint")
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint", "timestamptz")
 	and, args := distribution.AndTenants(s.db, "usage_grants.tenant_id", args, grants, func(g *grant) uuid.UUID { return g.stream.TenantID })
-	err := s.exec(ctx, `UPDATE usage_grants SET units = v.column3, millionths = v.column4
+	err := s.exec(ctx, `UPDATE usage_grants SET units = v.column3, millionths = v.column4, used_up_at = v.column5
 FROM (`+values+`) v
 WHERE usage_grants.tenant_id = v.column1 AND usage_grants.id = v.column2`+and, args)
 	return sqldb.Wrap(err, "draw from grants")

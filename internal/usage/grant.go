@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -40,6 +41,8 @@ type grant struct {
 	invoiceID   *uuid.UUID
 	sessionID   *string // of the checkout at the provider
 	createdAt   time.Time
+	by          *authz.Origin // the caller who granted it; nil for a purchase
+	usedUpAt    *time.Time    // when nothing was left; nil before, and for a void rest
 
 	isOfDeleted bool // its meter is deleted; only set in lists
 	isChanged   bool // by the current batch
@@ -158,7 +161,7 @@ func (s *Service) addGrant(ctx context.Context, g grant) (grant, error) {
 	if err := s.store.insertGrant(ctx, g); err != nil {
 		return g, err
 	}
-	return g, hook.Publish(ctx, s.events, hook.GrantCreated, g.stream.TenantID, hook.StaticData(viewOfGrant(g, now)))
+	return g, hook.Publish(ctx, s.events, hook.GrantCreated, g.stream.TenantID, hook.StaticData(viewOfGrant(g, now, false)))
 }
 
 func (s *Service) lockStream(ctx context.Context, k StreamKey) error {
@@ -176,7 +179,7 @@ func (s *Service) createGrant(ctx context.Context, tenantID uuid.UUID, g grant) 
 		if err != nil {
 			return err
 		}
-		g.stream, g.source = StreamKey{TenantID: tenantID, MeterID: m.ID}, sourceAdmin
+		g.stream, g.source, g.by = StreamKey{TenantID: tenantID, MeterID: m.ID}, sourceAdmin, authz.CallerOf(ctx)
 		if err := s.lockStream(ctx, g.stream); err != nil {
 			return err
 		}
@@ -274,7 +277,7 @@ func (s *Service) expireGrant(ctx context.Context, e expiredGrant) error {
 		if err := s.store.voidGrant(ctx, e.stream.TenantID, e.id); err != nil {
 			return err
 		}
-		return hook.Publish(ctx, s.events, hook.GrantExpired, e.stream.TenantID, hook.StaticData(viewOfGrant(g, now)))
+		return hook.Publish(ctx, s.events, hook.GrantExpired, e.stream.TenantID, hook.StaticData(viewOfGrant(g, now, false)))
 	})
 }
 

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -85,23 +86,24 @@ func summaryOf(r Reading) meterSummary {
 
 // MeterQuota is the quota status of one meter.
 type MeterQuota struct {
-	MeterID          uuid.UUID        `json:"meter_id"`
-	MeterCode        string           `json:"meter_code"`
-	MeterName        string           `json:"meter_name"`
-	CurrentUsage     shape.Total      `json:"current_usage"`
-	Reserved         shape.Total      `json:"reserved" doc:"The units of open reservations. They are not part of current_usage."`
-	QuotaLimit       *int64           `json:"quota_limit"`
-	UsagePercent     *float64         `json:"usage_percent"`
-	Status           Status           `json:"status" enum:"ok,warning,exceeded"`
-	QuotaEnforcement Enforcement      `json:"quota_enforcement" enum:"none,soft,hard"`
-	UnitLabel        *string          `json:"unit_label"`
-	GrantsRemaining  shape.Total      `json:"grants_remaining" doc:"The remaining units of the grants that are valid now."`
-	Cap              *int64           `json:"cap" doc:"The organization's own limit in whole units; null without one."`
-	ResetsAt         *shape.Time      `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
-	UnitPriceCents   *shape.UnitPrice `json:"unit_price_cents" doc:"The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter."`
-	Currency         *string          `json:"currency" doc:"The currency of the price; null unless the plan bills the meter."`
-	Rejected         int64            `json:"rejected" doc:"The events that the limit or the cap rejected in the window."`
-	Alerts           []quotaAlert     `json:"alerts" doc:"Empty without a limit."`
+	MeterID          uuid.UUID           `json:"meter_id"`
+	MeterCode        string              `json:"meter_code"`
+	MeterName        string              `json:"meter_name"`
+	CurrentUsage     shape.Total         `json:"current_usage"`
+	Reserved         shape.Total         `json:"reserved" doc:"The units of open reservations. They are not part of current_usage."`
+	QuotaLimit       *int64              `json:"quota_limit"`
+	UsagePercent     *float64            `json:"usage_percent"`
+	Status           Status              `json:"status" enum:"ok,warning,exceeded"`
+	QuotaEnforcement Enforcement         `json:"quota_enforcement" enum:"none,soft,hard"`
+	UnitLabel        *string             `json:"unit_label"`
+	GrantsRemaining  shape.Total         `json:"grants_remaining" doc:"The remaining units of the grants that are valid now."`
+	CapBy            *authz.ChangeAuthor `json:"cap_by" doc:"The user or API key that set the cap. Null without a cap."`
+	Cap              *int64              `json:"cap" doc:"The organization's own limit in whole units; null without one."`
+	ResetsAt         *shape.Time         `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
+	UnitPriceCents   *shape.UnitPrice    `json:"unit_price_cents" doc:"The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter."`
+	Currency         *string             `json:"currency" doc:"The currency of the price; null unless the plan bills the meter."`
+	Rejected         int64               `json:"rejected" doc:"The events that the limit or the cap rejected in the window."`
+	Alerts           []quotaAlert        `json:"alerts" doc:"Empty without a limit."`
 }
 
 // quotaAlert is an alert of a limit in a window.
@@ -118,26 +120,32 @@ type usageQuotas struct {
 
 // Quotas handles GET /usage/quotas.
 func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[usageQuotas], error) {
-	return h.quotas(ctx, authz.TenantID(ctx))
+	return h.quotas(ctx, authz.TenantID(ctx), false)
 }
 
-func (h *HTTP) quotas(ctx context.Context, tenantID uuid.UUID) (*rest.Data[usageQuotas], error) {
+func (h *HTTP) quotas(ctx context.Context, tenantID uuid.UUID, forPlatform bool) (*rest.Data[usageQuotas], error) {
 	s, err := h.svc.Summary(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
+	var authors map[uuid.UUID]*authz.Origin
+	if slices.ContainsFunc(s.Readings, func(r Reading) bool { return r.Cap != nil }) {
+		if authors, err = h.svc.store.capAuthors(ctx, tenantID); err != nil {
+			return nil, err
+		}
+	}
 	out := usageQuotas{TenantID: s.TenantID, Meters: make([]MeterQuota, len(s.Readings))}
 	for i, r := range s.Readings {
-		out.Meters[i] = quotaOf(r)
+		out.Meters[i] = quotaOf(r, authors[r.Meter.ID].Author(forPlatform))
 	}
 	return rest.OK(out), nil
 }
 
-func quotaOf(r Reading) MeterQuota {
+func quotaOf(r Reading, capBy *authz.ChangeAuthor) MeterQuota {
 	q := MeterQuota{
 		MeterID: r.Meter.ID, MeterCode: r.Meter.Code, MeterName: r.Meter.Name,
 		CurrentUsage: shape.Total{Total: r.Current}, QuotaLimit: r.Limit, UsagePercent: r.Percent(),
-		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel, Cap: r.Cap,
+		Status: r.Status(), QuotaEnforcement: r.Meter.Enforcement, UnitLabel: r.Meter.UnitLabel, Cap: r.Cap, CapBy: capBy,
 		GrantsRemaining: shapeTotal(r.GrantsRemaining), Reserved: shapeTotal(r.Reserved), Rejected: r.Rejected, Alerts: r.alerts,
 	}
 	if r.UnitPrice != nil {

@@ -17,5 +17,5 @@ func (h *HTTP) AdminQuotas(ctx context.Context, in *adminQuotasInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	return h.quotas(ctx, id)
+	return h.quotas(ctx, id, true)
 }

@@ -15,43 +15,46 @@ import (
 
 // GrantView is a grant as the API shows it.
 type GrantView struct {
-	ID          uuid.UUID   `json:"id"`
-	FeatureCode string      `json:"feature_code"`
-	Amount      shape.Total `json:"amount"`
-	Remaining   shape.Total `json:"remaining" doc:"The units that are left; 0 once the grant has expired or was refunded."`
-	StartsAt    shape.Time  `json:"starts_at" doc:"When usage can draw from the grant."`
-	ExpiresAt   *shape.Time `json:"expires_at" doc:"Null for never."`
-	Priority    int32       `json:"priority" doc:"Usage draws from the lowest number first, then from the grant that expires first."`
-	Source      string      `json:"source" enum:"admin,purchase" doc:"Whether an admin granted the units or the organization bought them."`
-	Reason      *string     `json:"reason"`
-	Pack        *string     `json:"pack" doc:"The slug of the purchased pack; null unless the source is purchase."`
-	InvoiceID   *uuid.UUID  `json:"invoice_id" doc:"The invoice of the purchase; null unless the source is purchase."`
-	CreatedAt   shape.Time  `json:"created_at"`
+	ID          uuid.UUID           `json:"id"`
+	FeatureCode string              `json:"feature_code"`
+	Amount      shape.Total         `json:"amount"`
+	Remaining   shape.Total         `json:"remaining" doc:"The units that are left; 0 once the grant has expired or was refunded."`
+	StartsAt    shape.Time          `json:"starts_at" doc:"When usage can draw from the grant."`
+	ExpiresAt   *shape.Time         `json:"expires_at" doc:"Null for never."`
+	Priority    int32               `json:"priority" doc:"Usage draws from the lowest number first, then from the grant that expires first."`
+	Source      string              `json:"source" enum:"admin,purchase" doc:"Whether an admin granted the units or the organization bought them."`
+	Reason      *string             `json:"reason"`
+	Pack        *string             `json:"pack" doc:"The slug of the purchased pack; null unless the source is purchase."`
+	InvoiceID   *uuid.UUID          `json:"invoice_id" doc:"The invoice of the purchase; null unless the source is purchase."`
+	By          *authz.ChangeAuthor `json:"by" doc:"The user or API key that granted the units. Null for a purchase."`
+	UsedUpAt    *shape.Time         `json:"used_up_at" doc:"When nothing was left. Null before, and if the rest expired or was refunded."`
+	CreatedAt   shape.Time          `json:"created_at"`
 }
 
-func viewOfGrant(g grant, now time.Time) GrantView {
+func viewOfGrant(g grant, now time.Time, forPlatform bool) GrantView {
 	return GrantView{
 		ID: g.id, FeatureCode: g.featureCode, Amount: shapeTotal(g.amount), Remaining: shapeTotal(g.remaining(now)),
 		StartsAt: shape.T(g.startsAt), ExpiresAt: shape.TP(g.expiresAt), Priority: g.priority, Source: g.source,
-		Reason: g.reason, Pack: g.pack, InvoiceID: g.invoiceID, CreatedAt: shape.T(g.createdAt),
+		Reason: g.reason, Pack: g.pack, InvoiceID: g.invoiceID, By: g.by.Author(forPlatform), UsedUpAt: shape.TP(g.usedUpAt),
+		CreatedAt: shape.T(g.createdAt),
 	}
 }
 
-func (h *HTTP) listGrants(ctx context.Context, tenantID uuid.UUID) (*rest.Data[[]GrantView], error) {
+func (h *HTTP) listGrants(ctx context.Context, tenantID uuid.UUID, forPlatform bool) (*rest.Data[[]GrantView], error) {
 	grants, err := h.svc.store.grants(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
 	now, views := h.svc.clock.Now(), make([]GrantView, len(grants))
 	for i, g := range grants {
-		views[i] = viewOfGrant(g, now)
+		views[i] = viewOfGrant(g, now, forPlatform)
 	}
 	return rest.OK(views), nil
 }
 
 // Grants handles GET /grants of a tenant.
 func (h *HTTP) Grants(ctx context.Context, _ *tenantInput) (*rest.Data[[]GrantView], error) {
-	return h.listGrants(ctx, authz.TenantID(ctx))
+	return h.listGrants(ctx, authz.TenantID(ctx), false)
 }
 
 type adminTenantInput struct {
@@ -64,7 +67,7 @@ func (h *HTTP) AdminGrants(ctx context.Context, in *adminTenantInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	return h.listGrants(ctx, id)
+	return h.listGrants(ctx, id, true)
 }
 
 type grantInput struct {
@@ -127,7 +130,7 @@ func (h *HTTP) CreateGrant(ctx context.Context, in *grantInput) (*rest.Data[Gran
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(viewOfGrant(g, h.svc.clock.Now())), nil
+	return rest.OK(viewOfGrant(g, h.svc.clock.Now(), true)), nil
 }
 
 type deleteGrantInput struct {

@@ -86,7 +86,10 @@ INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)
 ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + excluded.refused;
 
 -- name: SetCap :exec
-UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2;
+UPDATE usage_streams SET cap = $3, cap_by = $4 WHERE tenant_id = $1 AND meter_id = $2;
+
+-- name: CapAuthors :many
+SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap IS NOT NULL AND cap_by IS NOT NULL;
 
 -- The meter of a feature, preferably the live one.
 -- name: MeterOfFeature :one
@@ -94,8 +97,8 @@ SELECT * FROM meters WHERE code = $1 ORDER BY deleted_at IS NULL DESC, created_a
 
 -- name: InsertGrant :exec
 INSERT INTO usage_grants (tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths,
-    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at)
-VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
+    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at, author)
+VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15);
 
 -- name: ExtendGrants :exec
 UPDATE usage_streams SET granted_until = sqlc.arg(until)::timestamptz

@@ -2,10 +2,12 @@ package usage
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
@@ -20,10 +22,14 @@ func (s store) meterOfFeature(ctx context.Context, code string) (Meter, error) {
 
 // insertGrant stores a grant in a locked stream.
 func (s store) insertGrant(ctx context.Context, g grant) error {
-	err := s.q(ctx).InsertGrant(ctx, usagesql.InsertGrantParams{
+	author, err := encodeAuthor(g.by, true)
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).InsertGrant(ctx, usagesql.InsertGrantParams{
 		TenantID: g.stream.TenantID, ID: g.id, MeterID: g.stream.MeterID, AmountUnits: g.amount.Units, AmountMillionths: g.amount.Millionths,
 		StartsAt: g.startsAt, ExpiresAt: g.expiresAt, Priority: g.priority, Source: g.source, Reason: g.reason, Pack: g.pack,
-		InvoiceID: g.invoiceID, PSPSessionID: g.sessionID, CreatedAt: g.createdAt,
+		InvoiceID: g.invoiceID, PSPSessionID: g.sessionID, CreatedAt: g.createdAt, Author: author,
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert grant")
@@ -37,8 +43,45 @@ func grantOf(row usagesql.UsageGrant, code string) grant {
 		id: row.ID, stream: StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}, featureCode: code,
 		amount: money.Total{Units: row.AmountUnits, Millionths: row.AmountMillionths}, rest: money.Total{Units: row.Units, Millionths: row.Millionths},
 		startsAt: row.StartsAt, expiresAt: row.ExpiresAt, priority: row.Priority, source: row.Source, reason: row.Reason, pack: row.Pack,
-		invoiceID: row.InvoiceID, sessionID: row.PSPSessionID, createdAt: row.CreatedAt,
+		invoiceID: row.InvoiceID, sessionID: row.PSPSessionID, createdAt: row.CreatedAt, by: decodeAuthor(row.Author), usedUpAt: row.UsedUpAt,
 	}
+}
+
+// encodeAuthor returns the stored form of the caller of a change, nil without one.
+func encodeAuthor(by *authz.Origin, isSet bool) (sqldb.JSON, error) {
+	if by == nil || !isSet {
+		return nil, nil
+	}
+	text, err := json.Marshal(by)
+	return text, sqldb.Wrap(err, "encode author")
+}
+
+// decodeAuthor returns the caller of a change, or nil.
+func decodeAuthor(text sqldb.JSON) *authz.Origin {
+	var by authz.Origin
+	if text == nil || json.Unmarshal(text, &by) != nil {
+		return nil
+	}
+	return &by
+}
+
+// capAuthor returns the caller who set the cap of a reading, or nil without a cap.
+func (s store) capAuthor(ctx context.Context, tenantID uuid.UUID, r Reading) (*authz.Origin, error) {
+	if r.Cap == nil {
+		return nil, nil //nolint:nilnil // no cap
+	}
+	authors, err := s.capAuthors(ctx, tenantID)
+	return authors[r.Meter.ID], err
+}
+
+// capAuthors returns the callers who set the caps of a tenant, by meter.
+func (s store) capAuthors(ctx context.Context, tenantID uuid.UUID) (map[uuid.UUID]*authz.Origin, error) {
+	rows, err := s.q(ctx).CapAuthors(ctx, tenantID)
+	by := make(map[uuid.UUID]*authz.Origin, len(rows))
+	for _, row := range rows {
+		by[row.MeterID] = decodeAuthor(row.CapBy)
+	}
+	return by, sqldb.Wrap(err, "read authors of caps")
 }
 
 // grants lists the grants of a tenant, newest first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
@@ -172,9 +173,13 @@ WHERE (cap IS NOT NULL OR granted_until IS NOT NULL OR reserved_until IS NOT NUL
 	}
 }
 
-// setCap stores the cap of a stream, which must be locked.
-func (s store) setCap(ctx context.Context, k StreamKey, limit *int64) error {
-	err := s.q(ctx).SetCap(ctx, usagesql.SetCapParams{TenantID: k.TenantID, MeterID: k.MeterID, Cap: limit})
+// setCap stores the cap of a stream, which must be locked, and the caller who set it.
+func (s store) setCap(ctx context.Context, k StreamKey, limit *int64, by *authz.Origin) error {
+	author, err := encodeAuthor(by, limit != nil)
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).SetCap(ctx, usagesql.SetCapParams{TenantID: k.TenantID, MeterID: k.MeterID, Cap: limit, CapBy: author})
 	return sqldb.Wrap(err, "store cap")
 }
 

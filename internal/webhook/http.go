@@ -84,7 +84,24 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 
 // List handles GET /webhook-endpoints.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]WebhookEndpoint], error) {
-	all, err := h.svc.List(ctx, h.owner(ctx))
+	return h.list(ctx, h.owner(ctx))
+}
+
+type adminTenantInput struct {
+	Tenant string `path:"tenant" format:"uuid"`
+}
+
+// AdminList handles GET /admin/tenants/{tenant}/webhook-endpoints.
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[[]WebhookEndpoint], error) {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return h.list(ctx, &id)
+}
+
+func (h *HTTP) list(ctx context.Context, owner *uuid.UUID) (*rest.Data[[]WebhookEndpoint], error) {
+	all, err := h.svc.List(ctx, owner)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ var opened = map[string][]string{
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code",
 		"DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/cancel", "PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions/preview", "GET /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/preview-change",
+		"POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/change-plan", "POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/resume",
+		"DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/pending-change", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/pay",
 		"POST /api/v1/admin/tenants/{tenant}/subscriptions", "POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/mark-paid",
 	},
 	"credit.write": {
@@ -58,6 +61,7 @@ var opened = map[string][]string{
 	"limits.write": {
 		"GET /api/v1/admin/tenants/{tenant}/limits", "PUT /api/v1/admin/tenants/{tenant}/limits/{featureCode}",
 		"DELETE /api/v1/admin/tenants/{tenant}/limits/{featureCode}", "PUT /usage/{meterCode}/cap",
+		"PUT /api/v1/admin/tenants/{tenant}/usage/{meterCode}/cap",
 		"GET /api/v1/admin/tenants/{tenant}/grants", "POST /api/v1/admin/tenants/{tenant}/grants", "DELETE /api/v1/admin/tenants/{tenant}/grants/{grant}",
 	},
 	"catalog.read": {

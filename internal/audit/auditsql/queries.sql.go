@@ -186,23 +186,24 @@ func (q *Queries) DiscountDay(ctx context.Context, arg DiscountDayParams) error 
 }
 
 const insertEntry = `-- name: InsertEntry :exec
-INSERT INTO audit_logs (actor_id, subject_id, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO audit_logs (actor_id, subject_id, subject_reason, tenant_id, action, resource, resource_id, before, after, ip, user_agent, created_at, api_key_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type InsertEntryParams struct {
-	ActorID    *int64
-	SubjectID  *int64
-	TenantID   *uuid.UUID
-	Action     string
-	Resource   string
-	ResourceID string
-	Before     sqldb.JSON
-	After      sqldb.JSON
-	Ip         string
-	UserAgent  string
-	CreatedAt  time.Time
-	ApiKeyID   *uuid.UUID
+	ActorID       *int64
+	SubjectID     *int64
+	SubjectReason *string
+	TenantID      *uuid.UUID
+	Action        string
+	Resource      string
+	ResourceID    string
+	Before        sqldb.JSON
+	After         sqldb.JSON
+	Ip            string
+	UserAgent     string
+	CreatedAt     time.Time
+	ApiKeyID      *uuid.UUID
 }
 
 // The audit log is append-only: no statement updates an entry, and only expired entries are
@@ -211,6 +212,7 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 	_, err := q.db.ExecContext(ctx, insertEntry,
 		arg.ActorID,
 		arg.SubjectID,
+		arg.SubjectReason,
 		arg.TenantID,
 		arg.Action,
 		arg.Resource,

@@ -98,7 +98,7 @@ func TestAuditLogFilters(t *testing.T) {
 		// An entry contains every key, including those with null values.
 		got, _ := list("filter[action]=a1").At("data.0").(apptest.Object)
 		want := apptest.Object{
-			"id": got["id"], "actor_id": nil, "subject_id": nil, "api_key_id": nil, "tenant_id": tenant, "action": "a1", "resource": "r", "resource_id": "1",
+			"id": got["id"], "actor_id": nil, "subject_id": nil, "acting_as": nil, "api_key_id": nil, "tenant_id": tenant, "action": "a1", "resource": "r", "resource_id": "1",
 			"before": nil, "after": nil, "ip": "", "user_agent": "", "created_at": "2026-02-28T23:59:59.999999Z",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

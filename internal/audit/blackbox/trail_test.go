@@ -51,7 +51,7 @@ func TestAuditLogs(t *testing.T) {
 		got := byAda.At("data.0").(map[string]any)
 		delete(got, "id")
 		want := map[string]any{
-			"actor_id": me, "subject_id": nil, "api_key_id": nil, "tenant_id": ada.Tenant, "action": "tenant.updated",
+			"actor_id": me, "subject_id": nil, "acting_as": nil, "api_key_id": nil, "tenant_id": ada.Tenant, "action": "tenant.updated",
 			"resource": "tenant", "resource_id": ada.Tenant, "ip": "127.0.0.1", "user_agent": "Go-http-client/1.1",
 			"before":     map[string]any{"name": "Ada's Organization", "settings": nil},
 			"after":      map[string]any{"name": "New", "settings": map[string]any{"api_token": "[removed]", "color": "red"}},

@@ -13,36 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const deadImpersonating = `-- name: DeadImpersonating :many
-SELECT id FROM credentials
-WHERE impersonated_user_id IS NOT NULL AND (revoked_at IS NOT NULL OR expires_at <= $1)
-ORDER BY impersonated_user_id, id -- uses the index of impersonating credentials
-LIMIT 1000
-`
-
-func (q *Queries) DeadImpersonating(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
-	rows, err := q.db.QueryContext(ctx, deadImpersonating, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []uuid.UUID{}
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deleteOldLogs = `-- name: DeleteOldLogs :many
 DELETE FROM impersonation_logs WHERE id IN (
     SELECT l.id FROM impersonation_logs l
@@ -203,8 +173,8 @@ func (q *Queries) ImpersonatorsOf(ctx context.Context, impersonatedUserID *int64
 }
 
 const insertLog = `-- name: InsertLog :exec
-INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, ip_address, user_agent, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO impersonation_logs (impersonator_id, impersonated_id, tenant_id, action, reason, read_only, ip_address, user_agent, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertLogParams struct {
@@ -212,6 +182,8 @@ type InsertLogParams struct {
 	ImpersonatedID int64
 	TenantID       uuid.UUID
 	Action         string
+	Reason         *string
+	ReadOnly       bool
 	IpAddress      string
 	UserAgent      *string
 	CreatedAt      time.Time
@@ -224,6 +196,8 @@ func (q *Queries) InsertLog(ctx context.Context, arg InsertLogParams) error {
 		arg.ImpersonatedID,
 		arg.TenantID,
 		arg.Action,
+		arg.Reason,
+		arg.ReadOnly,
 		arg.IpAddress,
 		arg.UserAgent,
 		arg.CreatedAt,
@@ -248,20 +222,26 @@ func (q *Queries) IsMember(ctx context.Context, arg IsMemberParams) (int64, erro
 }
 
 const lockCredential = `-- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at, mfa_passed
+SELECT user_id, kind, revoked_at, expires_at, own_expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at,
+    impersonation_expires_at, impersonation_reason, impersonation_read_only, mfa_passed
 FROM credentials
 WHERE id = $1
 FOR UPDATE
 `
 
 type LockCredentialRow struct {
-	UserID               int64
-	RevokedAt            *time.Time
-	ExpiresAt            time.Time
-	ImpersonatedUserID   *int64
-	ImpersonatedTenantID *uuid.UUID
-	ImpersonationEndedAt *time.Time
-	MfaPassed            bool
+	UserID                 int64
+	Kind                   string
+	RevokedAt              *time.Time
+	ExpiresAt              time.Time
+	OwnExpiresAt           *time.Time
+	ImpersonatedUserID     *int64
+	ImpersonatedTenantID   *uuid.UUID
+	ImpersonationEndedAt   *time.Time
+	ImpersonationExpiresAt *time.Time
+	ImpersonationReason    *string
+	ImpersonationReadOnly  bool
+	MfaPassed              bool
 }
 
 func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredentialRow, error) {
@@ -269,11 +249,16 @@ func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredent
 	var i LockCredentialRow
 	err := row.Scan(
 		&i.UserID,
+		&i.Kind,
 		&i.RevokedAt,
 		&i.ExpiresAt,
+		&i.OwnExpiresAt,
 		&i.ImpersonatedUserID,
 		&i.ImpersonatedTenantID,
 		&i.ImpersonationEndedAt,
+		&i.ImpersonationExpiresAt,
+		&i.ImpersonationReason,
+		&i.ImpersonationReadOnly,
 		&i.MfaPassed,
 	)
 	return i, err
@@ -304,6 +289,39 @@ func (q *Queries) LockUser(ctx context.Context, id int64) (LockUserRow, error) {
 	return i, err
 }
 
+const overdueImpersonating = `-- name: OverdueImpersonating :many
+SELECT id FROM credentials
+WHERE impersonated_user_id IS NOT NULL AND (
+    revoked_at IS NOT NULL OR expires_at <= $1::timestamptz
+    OR (impersonation_ended_at IS NULL AND impersonation_expires_at <= $1::timestamptz)
+)
+ORDER BY impersonated_user_id, id -- uses the index of impersonating credentials
+LIMIT 1000
+`
+
+func (q *Queries) OverdueImpersonating(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, overdueImpersonating, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ownerOfCredential = `-- name: OwnerOfCredential :one
 SELECT user_id FROM credentials WHERE id = $1
 `
@@ -330,17 +348,33 @@ func (q *Queries) RevokeCredential(ctx context.Context, arg RevokeCredentialPara
 }
 
 const setImpersonated = `-- name: SetImpersonated :exec
-UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_ended_at = NULL WHERE id = $1
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_reason = $4, impersonation_read_only = $5,
+    impersonation_expires_at = $6, expires_at = $7, own_expires_at = $8, impersonation_ended_at = NULL
+WHERE id = $1
 `
 
 type SetImpersonatedParams struct {
-	ID                   uuid.UUID
-	ImpersonatedUserID   *int64
-	ImpersonatedTenantID *uuid.UUID
+	ID                     uuid.UUID
+	ImpersonatedUserID     *int64
+	ImpersonatedTenantID   *uuid.UUID
+	ImpersonationReason    *string
+	ImpersonationReadOnly  bool
+	ImpersonationExpiresAt *time.Time
+	ExpiresAt              time.Time
+	OwnExpiresAt           *time.Time
 }
 
 func (q *Queries) SetImpersonated(ctx context.Context, arg SetImpersonatedParams) error {
-	_, err := q.db.ExecContext(ctx, setImpersonated, arg.ID, arg.ImpersonatedUserID, arg.ImpersonatedTenantID)
+	_, err := q.db.ExecContext(ctx, setImpersonated,
+		arg.ID,
+		arg.ImpersonatedUserID,
+		arg.ImpersonatedTenantID,
+		arg.ImpersonationReason,
+		arg.ImpersonationReadOnly,
+		arg.ImpersonationExpiresAt,
+		arg.ExpiresAt,
+		arg.OwnExpiresAt,
+	)
 	return err
 }
 

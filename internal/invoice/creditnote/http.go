@@ -158,7 +158,7 @@ func (h *HTTP) Create(ctx context.Context, in *creditInput) (*rest.Data[CreditNo
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(view(n)), nil
+	return rest.OK(platformView(n)), nil
 }
 
 type adminNoteInput struct {
@@ -180,7 +180,7 @@ func (h *HTTP) RetryRefund(ctx context.Context, in *adminNoteInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(view(n)), nil
+	return rest.OK(platformView(n)), nil
 }
 
 // NoteList returns the sort order of the list of credit notes.

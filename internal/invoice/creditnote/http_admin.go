@@ -28,12 +28,17 @@ func (h *HTTP) AdminShow(ctx context.Context, in *adminNoteInput) (*rest.Data[Cr
 	if err != nil {
 		return nil, err
 	}
+	return rest.OK(platformView(n)), nil
+}
+
+// platformView is view for the platform: pdf_url is the path of its PDF route.
+func platformView(n Note) CreditNoteView {
 	v := view(n)
 	if v.PDFURL != nil {
 		url := "/api/v1/admin/tenants/" + n.TenantID.String() + "/credit-notes/" + n.ID.String() + "/pdf"
 		v.PDFURL = &url
 	}
-	return rest.OK(v), nil
+	return v
 }
 
 // AdminPDF handles GET /admin/tenants/{tenant}/credit-notes/{creditNote}/pdf.

@@ -102,6 +102,22 @@ func (q *Queries) Copy(ctx context.Context, id uuid.UUID) (CopyRow, error) {
 	return i, err
 }
 
+const countCreditNotes = `-- name: CountCreditNotes :one
+SELECT count(*) FROM credit_notes WHERE tenant_id = $1 AND invoice_id = $2 AND status <> 'void'
+`
+
+type CountCreditNotesParams struct {
+	TenantID  uuid.UUID
+	InvoiceID uuid.UUID
+}
+
+func (q *Queries) CountCreditNotes(ctx context.Context, arg CountCreditNotesParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countCreditNotes, arg.TenantID, arg.InvoiceID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const customersOfTenant = `-- name: CustomersOfTenant :many
 SELECT psp_customer_id FROM psp_customers WHERE psp_customers.tenant_id = $1
 UNION ALL

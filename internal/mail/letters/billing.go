@@ -147,6 +147,26 @@ func (l *Letters) FirstPayment(ctx context.Context, locale, to string, p FirstPa
 	})
 }
 
+// ChangeWaits is the content of the mail about a change of plan whose payment has to be confirmed.
+type ChangeWaits struct {
+	Tenant     string // name
+	Plan       string // name of the plan after the change
+	ExpiresAt  time.Time
+	PaymentURL string // the page to confirm the payment
+}
+
+// ChangeWaits sends a mail that asks the owner to confirm the payment of a change that the platform has
+// made.
+func (l *Letters) ChangeWaits(ctx context.Context, locale, to string, c ChangeWaits) error {
+	in := l.locale(locale)
+	return l.send(ctx, in, letter{
+		key: "change_waits", to: to, link: c.PaymentURL,
+		ours:   map[string]string{"expires": in.Instant(c.ExpiresAt)},
+		admins: map[string]string{"plan": c.Plan},
+		theirs: map[string]string{"tenant": c.Tenant},
+	})
+}
+
 // PlanChangeLapsed is the content of the mail about a scheduled change that was dropped.
 type PlanChangeLapsed struct {
 	Tenant string // name

@@ -210,6 +210,9 @@ func billingMails(tenant Variable) []Mail {
 		{"first_payment", "The platform created a subscription that waits for its first payment. Sent to the owner.", []Variable{
 			tenant, plan, {"amount", "Amount due.", true},
 		}, sampleFirstPayment},
+		{"change_waits", "The platform changed the plan, and the payment has to be confirmed. Sent to the owner.", []Variable{
+			tenant, plan, {"expires", "Time at which the change is dropped.", true},
+		}, sampleChangeWaits},
 		{"plan_change_lapsed", "A change of plan at the end of the period was dropped, because the usage exceeds the plan.", []Variable{tenant, plan}, samplePlanChangeLapsed},
 		{"receipt", "An invoice was paid. Only sent if listed in TENANTRY_OPTIONAL_MAILS.", []Variable{
 			tenant,
@@ -319,6 +322,12 @@ func samplePaymentFailed(ctx context.Context, l *Letters, locale string, _ bool)
 func sampleFirstPayment(ctx context.Context, l *Letters, locale string, _ bool) error {
 	return l.FirstPayment(ctx, locale, sampleTo, FirstPayment{
 		Tenant: "Acme", Plan: "Team", Amount: money.Money{AmountCents: 123_450, Currency: "EUR"}, MinorUnits: 2, PaymentURL: "https://invoice.example.com/i/42",
+	})
+}
+
+func sampleChangeWaits(ctx context.Context, l *Letters, locale string, _ bool) error {
+	return l.ChangeWaits(ctx, locale, sampleTo, ChangeWaits{
+		Tenant: "Acme", Plan: "Team", ExpiresAt: sampleTime, PaymentURL: "https://invoice.example.com/i/42",
 	})
 }
 

@@ -49,6 +49,7 @@ type Operation struct {
 	KeyScope    string                         `json:"x-api-key-scope,omitempty"`
 
 	IsIdempotent bool `json:"-"` // supports IdempotencyKey
+	AfterExpiry  bool `json:"-"` // open to impersonations that have ended
 
 	Method string     `json:"-"`
 	Path   string     `json:"-"`

@@ -41,6 +41,7 @@ func (op *Operation) refusals() map[int]codes {
 	add(guarded("tenant.resolve") && !ofTenant, http.StatusBadRequest, string(fault.TenantContextRequired))
 	add(op.isSecured(), http.StatusUnauthorized, "")
 	add(op.isSecured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
+	add(op.isSecured() && !op.AfterExpiry && op.mayChange(), http.StatusForbidden, string(fault.ImpersonationReadOnly))
 	add(guarded("tenant.member", "platform.admin", "tenant.member|platform.admin"), http.StatusForbidden, "")
 	add(guarded("sso.login"), http.StatusForbidden, string(fault.SSORequired))
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))

@@ -16,6 +16,7 @@ type ChangePreview struct {
 	PlanID        uuid.UUID
 	Asked         int64
 	Discount      string
+	Actor         string
 	Quantity      int64
 	ProrationDate time.Time
 	CreditCents   int64

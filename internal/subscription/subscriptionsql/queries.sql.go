@@ -325,16 +325,17 @@ func (q *Queries) DeleteItem(ctx context.Context, arg DeleteItemParams) error {
 }
 
 const deletePreviews = `-- name: DeletePreviews :exec
-DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2 AND actor = $3
 `
 
 type DeletePreviewsParams struct {
 	TenantID uuid.UUID
 	PlanID   uuid.UUID
+	Actor    string
 }
 
 func (q *Queries) DeletePreviews(ctx context.Context, arg DeletePreviewsParams) error {
-	_, err := q.db.ExecContext(ctx, deletePreviews, arg.TenantID, arg.PlanID)
+	_, err := q.db.ExecContext(ctx, deletePreviews, arg.TenantID, arg.PlanID, arg.Actor)
 	return err
 }
 
@@ -485,20 +486,22 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 }
 
 const insertContract = `-- name: InsertContract :exec
-INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+INSERT INTO checkouts (id, tenant_id, plan_id, currency, price_cents, quantity, contract, leased_until, created_at, updated_at, replaces_subscription_id, discount_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)
 `
 
 type InsertContractParams struct {
-	ID          uuid.UUID
-	TenantID    uuid.UUID
-	PlanID      uuid.UUID
-	Currency    string
-	PriceCents  int64
-	Quantity    int64
-	Contract    sqldb.JSON
-	LeasedUntil *time.Time
-	CreatedAt   time.Time
+	ID                     uuid.UUID
+	TenantID               uuid.UUID
+	PlanID                 uuid.UUID
+	Currency               string
+	PriceCents             int64
+	Quantity               int64
+	Contract               sqldb.JSON
+	LeasedUntil            *time.Time
+	CreatedAt              time.Time
+	ReplacesSubscriptionID *uuid.UUID
+	DiscountID             *uuid.UUID
 }
 
 func (q *Queries) InsertContract(ctx context.Context, arg InsertContractParams) error {
@@ -512,6 +515,8 @@ func (q *Queries) InsertContract(ctx context.Context, arg InsertContractParams) 
 		arg.Contract,
 		arg.LeasedUntil,
 		arg.CreatedAt,
+		arg.ReplacesSubscriptionID,
+		arg.DiscountID,
 	)
 	return err
 }
@@ -768,8 +773,8 @@ func (q *Queries) LastContracts(ctx context.Context, arg LastContractsParams) ([
 }
 
 const lastPreview = `-- name: LastPreview :one
-SELECT tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
-WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND expires_at > $6
+SELECT tenant_id, plan_id, asked, discount, actor, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND discount = $5 AND actor = $6 AND expires_at > $7
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1
 `
@@ -780,6 +785,7 @@ type LastPreviewParams struct {
 	Asked    int64
 	Quantity int64
 	Discount string
+	Actor    string
 	Now      time.Time
 }
 
@@ -793,6 +799,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		arg.Asked,
 		arg.Quantity,
 		arg.Discount,
+		arg.Actor,
 		arg.Now,
 	)
 	var i ChangePreview
@@ -801,6 +808,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		&i.PlanID,
 		&i.Asked,
 		&i.Discount,
+		&i.Actor,
 		&i.Quantity,
 		&i.ProrationDate,
 		&i.CreditCents,
@@ -2010,6 +2018,21 @@ func (q *Queries) UndecidedMetered(ctx context.Context, arg UndecidedMeteredPara
 	return items, nil
 }
 
+const updateContract = `-- name: UpdateContract :exec
+UPDATE checkouts SET contract = $3 WHERE tenant_id = $1 AND id = $2
+`
+
+type UpdateContractParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Contract sqldb.JSON
+}
+
+func (q *Queries) UpdateContract(ctx context.Context, arg UpdateContractParams) error {
+	_, err := q.db.ExecContext(ctx, updateContract, arg.TenantID, arg.ID, arg.Contract)
+	return err
+}
+
 const updateSubscription = `-- name: UpdateSubscription :execrows
 UPDATE subscriptions
 SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = $7, interval_count = $8,
@@ -2121,9 +2144,9 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 
 const upsertPreview = `-- name: UpsertPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, discount, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-ON CONFLICT (tenant_id, plan_id, asked, discount)
+    tenant_id, plan_id, asked, discount, actor, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT (tenant_id, plan_id, asked, discount, actor)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
     charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
     shown_at = excluded.shown_at, expires_at = excluded.expires_at
@@ -2134,6 +2157,7 @@ type UpsertPreviewParams struct {
 	PlanID        uuid.UUID
 	Asked         int64
 	Discount      string
+	Actor         string
 	Quantity      int64
 	ProrationDate time.Time
 	CreditCents   int64
@@ -2150,6 +2174,7 @@ func (q *Queries) UpsertPreview(ctx context.Context, arg UpsertPreviewParams) er
 		arg.PlanID,
 		arg.Asked,
 		arg.Discount,
+		arg.Actor,
 		arg.Quantity,
 		arg.ProrationDate,
 		arg.CreditCents,

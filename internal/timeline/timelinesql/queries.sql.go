@@ -138,7 +138,7 @@ func (q *Queries) AlertsOfTenantBefore(ctx context.Context, arg AlertsOfTenantBe
 }
 
 const changesBefore = `-- name: ChangesBefore :many
-SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
+SELECT id, actor_id, subject_id, subject_reason, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE (created_at, id) < ($1::timestamptz, $2::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT $3
@@ -151,17 +151,18 @@ type ChangesBeforeParams struct {
 }
 
 type ChangesBeforeRow struct {
-	ID         int64
-	ActorID    *int64
-	SubjectID  *int64
-	ApiKeyID   *uuid.UUID
-	TenantID   *uuid.UUID
-	Action     string
-	Resource   string
-	ResourceID string
-	Before     sqldb.JSON
-	After      sqldb.JSON
-	CreatedAt  time.Time
+	ID            int64
+	ActorID       *int64
+	SubjectID     *int64
+	SubjectReason *string
+	ApiKeyID      *uuid.UUID
+	TenantID      *uuid.UUID
+	Action        string
+	Resource      string
+	ResourceID    string
+	Before        sqldb.JSON
+	After         sqldb.JSON
+	CreatedAt     time.Time
 }
 
 // Entries before a cursor, newest first. Logins are skipped because they change nothing.
@@ -178,6 +179,7 @@ func (q *Queries) ChangesBefore(ctx context.Context, arg ChangesBeforeParams) ([
 			&i.ID,
 			&i.ActorID,
 			&i.SubjectID,
+			&i.SubjectReason,
 			&i.ApiKeyID,
 			&i.TenantID,
 			&i.Action,
@@ -201,7 +203,7 @@ func (q *Queries) ChangesBefore(ctx context.Context, arg ChangesBeforeParams) ([
 }
 
 const changesOfTenantBefore = `-- name: ChangesOfTenantBefore :many
-SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
+SELECT id, actor_id, subject_id, subject_reason, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
 WHERE tenant_id = $1::uuid AND (created_at, id) < ($2::timestamptz, $3::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -215,17 +217,18 @@ type ChangesOfTenantBeforeParams struct {
 }
 
 type ChangesOfTenantBeforeRow struct {
-	ID         int64
-	ActorID    *int64
-	SubjectID  *int64
-	ApiKeyID   *uuid.UUID
-	TenantID   *uuid.UUID
-	Action     string
-	Resource   string
-	ResourceID string
-	Before     sqldb.JSON
-	After      sqldb.JSON
-	CreatedAt  time.Time
+	ID            int64
+	ActorID       *int64
+	SubjectID     *int64
+	SubjectReason *string
+	ApiKeyID      *uuid.UUID
+	TenantID      *uuid.UUID
+	Action        string
+	Resource      string
+	ResourceID    string
+	Before        sqldb.JSON
+	After         sqldb.JSON
+	CreatedAt     time.Time
 }
 
 func (q *Queries) ChangesOfTenantBefore(ctx context.Context, arg ChangesOfTenantBeforeParams) ([]ChangesOfTenantBeforeRow, error) {
@@ -246,6 +249,7 @@ func (q *Queries) ChangesOfTenantBefore(ctx context.Context, arg ChangesOfTenant
 			&i.ID,
 			&i.ActorID,
 			&i.SubjectID,
+			&i.SubjectReason,
 			&i.ApiKeyID,
 			&i.TenantID,
 			&i.Action,

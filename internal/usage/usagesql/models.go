@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type Meter struct {
@@ -55,6 +56,8 @@ type UsageGrant struct {
 	Pack             *string
 	InvoiceID        *uuid.UUID
 	PSPSessionID     *string
+	Author           sqldb.JSON
+	UsedUpAt         *time.Time
 	CreatedAt        time.Time
 	DeletedAt        *time.Time
 }

@@ -29,6 +29,38 @@ func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams
 	return err
 }
 
+const capAuthors = `-- name: CapAuthors :many
+SELECT meter_id, cap_by FROM usage_streams WHERE tenant_id = $1 AND cap IS NOT NULL AND cap_by IS NOT NULL
+`
+
+type CapAuthorsRow struct {
+	MeterID uuid.UUID
+	CapBy   sqldb.JSON
+}
+
+func (q *Queries) CapAuthors(ctx context.Context, tenantID uuid.UUID) ([]CapAuthorsRow, error) {
+	rows, err := q.db.QueryContext(ctx, capAuthors, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CapAuthorsRow{}
+	for rows.Next() {
+		var i CapAuthorsRow
+		if err := rows.Scan(&i.MeterID, &i.CapBy); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteGrant = `-- name: DeleteGrant :execrows
 UPDATE usage_grants SET units = 0, millionths = 0, deleted_at = $3::timestamptz
 WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL
@@ -106,7 +138,7 @@ func (q *Queries) ExtendGrants(ctx context.Context, arg ExtendGrantsParams) erro
 }
 
 const grant = `-- name: Grant :one
-SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.author, usage_grants.used_up_at, usage_grants.created_at, usage_grants.deleted_at, meters.code
 FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
 WHERE usage_grants.tenant_id = $1 AND usage_grants.id = $2 AND usage_grants.deleted_at IS NULL
 `
@@ -140,6 +172,8 @@ func (q *Queries) Grant(ctx context.Context, arg GrantParams) (GrantRow, error) 
 		&i.UsageGrant.Pack,
 		&i.UsageGrant.InvoiceID,
 		&i.UsageGrant.PSPSessionID,
+		&i.UsageGrant.Author,
+		&i.UsageGrant.UsedUpAt,
 		&i.UsageGrant.CreatedAt,
 		&i.UsageGrant.DeletedAt,
 		&i.Code,
@@ -148,7 +182,7 @@ func (q *Queries) Grant(ctx context.Context, arg GrantParams) (GrantRow, error) 
 }
 
 const grantOfSession = `-- name: GrantOfSession :one
-SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.author, usage_grants.used_up_at, usage_grants.created_at, usage_grants.deleted_at, meters.code
 FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
 WHERE usage_grants.tenant_id = $1 AND usage_grants.psp_session_id = $2::text
 `
@@ -183,6 +217,8 @@ func (q *Queries) GrantOfSession(ctx context.Context, arg GrantOfSessionParams) 
 		&i.UsageGrant.Pack,
 		&i.UsageGrant.InvoiceID,
 		&i.UsageGrant.PSPSessionID,
+		&i.UsageGrant.Author,
+		&i.UsageGrant.UsedUpAt,
 		&i.UsageGrant.CreatedAt,
 		&i.UsageGrant.DeletedAt,
 		&i.Code,
@@ -191,7 +227,7 @@ func (q *Queries) GrantOfSession(ctx context.Context, arg GrantOfSessionParams) 
 }
 
 const grants = `-- name: Grants :many
-SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.created_at, usage_grants.deleted_at, meters.code, meters.deleted_at
+SELECT usage_grants.tenant_id, usage_grants.id, usage_grants.meter_id, usage_grants.amount_units, usage_grants.amount_millionths, usage_grants.units, usage_grants.millionths, usage_grants.starts_at, usage_grants.expires_at, usage_grants.priority, usage_grants.source, usage_grants.reason, usage_grants.pack, usage_grants.invoice_id, usage_grants.psp_session_id, usage_grants.author, usage_grants.used_up_at, usage_grants.created_at, usage_grants.deleted_at, meters.code, meters.deleted_at
 FROM usage_grants JOIN meters ON meters.id = usage_grants.meter_id
 WHERE usage_grants.tenant_id = $1 AND usage_grants.deleted_at IS NULL
 ORDER BY usage_grants.created_at DESC, usage_grants.id DESC
@@ -228,6 +264,8 @@ func (q *Queries) Grants(ctx context.Context, tenantID uuid.UUID) ([]GrantsRow, 
 			&i.UsageGrant.Pack,
 			&i.UsageGrant.InvoiceID,
 			&i.UsageGrant.PSPSessionID,
+			&i.UsageGrant.Author,
+			&i.UsageGrant.UsedUpAt,
 			&i.UsageGrant.CreatedAt,
 			&i.UsageGrant.DeletedAt,
 			&i.Code,
@@ -248,8 +286,8 @@ func (q *Queries) Grants(ctx context.Context, tenantID uuid.UUID) ([]GrantsRow, 
 
 const insertGrant = `-- name: InsertGrant :exec
 INSERT INTO usage_grants (tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths,
-    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at)
-VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+    starts_at, expires_at, priority, source, reason, pack, invoice_id, psp_session_id, created_at, author)
+VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 `
 
 type InsertGrantParams struct {
@@ -267,6 +305,7 @@ type InsertGrantParams struct {
 	InvoiceID        *uuid.UUID
 	PSPSessionID     *string
 	CreatedAt        time.Time
+	Author           sqldb.JSON
 }
 
 func (q *Queries) InsertGrant(ctx context.Context, arg InsertGrantParams) error {
@@ -285,6 +324,7 @@ func (q *Queries) InsertGrant(ctx context.Context, arg InsertGrantParams) error 
 		arg.InvoiceID,
 		arg.PSPSessionID,
 		arg.CreatedAt,
+		arg.Author,
 	)
 	return err
 }
@@ -572,17 +612,23 @@ func (q *Queries) Reservation(ctx context.Context, arg ReservationParams) (Reser
 }
 
 const setCap = `-- name: SetCap :exec
-UPDATE usage_streams SET cap = $3 WHERE tenant_id = $1 AND meter_id = $2
+UPDATE usage_streams SET cap = $3, cap_by = $4 WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type SetCapParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
 	Cap      *int64
+	CapBy    sqldb.JSON
 }
 
 func (q *Queries) SetCap(ctx context.Context, arg SetCapParams) error {
-	_, err := q.db.ExecContext(ctx, setCap, arg.TenantID, arg.MeterID, arg.Cap)
+	_, err := q.db.ExecContext(ctx, setCap,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Cap,
+		arg.CapBy,
+	)
 	return err
 }
 

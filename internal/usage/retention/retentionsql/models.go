@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type UsageArchive struct {
@@ -57,6 +58,7 @@ type UsageStream struct {
 	PrunedGrantedUnits      int64
 	PrunedGrantedMillionths int64
 	Cap                     *int64
+	CapBy                   sqldb.JSON
 	GrantedUntil            *time.Time
 	ReservedUntil           *time.Time
 }

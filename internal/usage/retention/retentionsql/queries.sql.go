@@ -496,7 +496,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, granted_until, reserved_until FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, cap_by, granted_until, reserved_until FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -521,6 +521,7 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.PrunedGrantedUnits,
 		&i.PrunedGrantedMillionths,
 		&i.Cap,
+		&i.CapBy,
 		&i.GrantedUntil,
 		&i.ReservedUntil,
 	)
@@ -528,7 +529,7 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, granted_until, reserved_until FROM usage_streams
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, pruned_granted_units, pruned_granted_millionths, cap, cap_by, granted_until, reserved_until FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -570,6 +571,7 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.PrunedGrantedUnits,
 			&i.PrunedGrantedMillionths,
 			&i.Cap,
+			&i.CapBy,
 			&i.GrantedUntil,
 			&i.ReservedUntil,
 		); err != nil {
