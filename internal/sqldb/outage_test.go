@@ -44,6 +44,8 @@ func TestOutagesAreRecognised(t *testing.T) {
 		{"a standby", coded("25006"), true, false},
 		{"connection failure", coded("08006"), true, false},
 		{"protocol violation", coded("08P01"), true, false},
+		{"a worker of Citus crashed", &pgconn.PgError{Code: "XX000", Message: "connection to the remote node failed: server closed the connection unexpectedly"}, true, false},
+		{"internal error", &pgconn.PgError{Code: "XX000", Message: "unexpected node"}, false, false},
 		{"disk full", coded("53100"), false, true},
 		{"out of memory", coded("53200"), false, false},
 		{"unique violation", coded("23505"), false, false},

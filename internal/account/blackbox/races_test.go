@@ -247,6 +247,7 @@ func (g *stage) meet(dialect sqldb.Dialect, i issuer, e ender, issuerFirst bool)
 // locked the user. (SQLite has a single lock.)
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
+	dbtest.RowLocks(t)
 	s := apptest.Start(t, sqldb.Postgres)
 	g := newStage(s)
 	calls := map[string]func(c *scene) func(){}

@@ -14,6 +14,9 @@ import (
 // Distribute places the tables on a Citus cluster that are not there yet, or only writes the
 // statements to out. The number of shards only applies to the first run.
 func Distribute(ctx context.Context, s settings.Settings, out io.Writer, shards int, printOnly bool) (err error) {
+	if err := RequireDatabase(s); err != nil {
+		return err
+	}
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s)})
 	if err != nil {
 		return databaseError(s, err)

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -88,4 +91,65 @@ func execute(ctx context.Context, db *sqldb.DB, name, text string) error {
 	}
 	_, err = conn.ExecContext(ctx, call)
 	return err
+}
+
+// A distributed database has no problems. Check finds a table that is not in its place, a missing
+// setting and a sequence that is behind, and Plan only places what is missing.
+func TestCitusIsChecked(t *testing.T) {
+	t.Parallel()
+	db := requireCitus(t)
+	check := func(want ...string) {
+		t.Helper()
+		problems, err := distribution.Check(t.Context(), db)
+		if err != nil || len(problems) != len(want) {
+			t.Fatalf("got %q, %v, want %q", problems, err, want)
+		}
+		for i, part := range want {
+			if !strings.Contains(problems[i], part) {
+				t.Errorf("got %q, want %q", problems[i], part)
+			}
+		}
+	}
+	run := func(text string) {
+		t.Helper()
+		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	check()
+	if missing, err := distribution.Plan(t.Context(), db, 4); err != nil || len(missing) > 0 {
+		t.Fatalf("%q are missing, %v", missing, err)
+	}
+	for _, name := range []string{"operation_id", "subscription_id", "tenant_id"} {
+		run("ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_" + name + "_fkey")
+	}
+	run("SELECT undistribute_table('waiting_items')")
+	run("SELECT setval('roles_id_seq', 1)")
+	check("table waiting_items is not distributed", "the sequence of roles.id is behind")
+
+	missing, err := distribution.Plan(t.Context(), db, 4)
+	if err != nil || !slices.Contains(missing, "SELECT create_distributed_table('waiting_items', 'tenant_id', colocate_with => 'change_previews')") {
+		t.Fatalf("got %q, %v", missing, err)
+	}
+	if err := distribution.Apply(t.Context(), db, missing); err != nil {
+		t.Fatal(err)
+	}
+	check("the sequence of roles.id is behind")
+}
+
+// Tenants of one shard share a group, and every tenant is in one.
+func TestCitusGroupsByShard(t *testing.T) {
+	t.Parallel()
+	db := requireCitus(t)
+	tenants := make([]uuid.UUID, 64)
+	for i := range tenants {
+		tenants[i] = sqldb.NewID()
+	}
+	groups, err := distribution.ByShard(t.Context(), db, tenants, func(id uuid.UUID) uuid.UUID { return id })
+	if err != nil || len(groups) < 2 || len(groups) > 4 {
+		t.Fatalf("got %v, %v, want a group for each of 4 shards", groups, err)
+	}
+	if all := slices.Concat(groups...); len(all) != len(tenants) {
+		t.Errorf("%d of %d tenants are in a group", len(all), len(tenants))
+	}
 }

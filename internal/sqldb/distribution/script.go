@@ -39,7 +39,7 @@ func Plan(ctx context.Context, db *sqldb.DB, shards int) ([]string, error) {
 	if db.Dialect() == sqldb.SQLite {
 		return nil, errNoCitus
 	}
-	installed, err := rows(ctx, db, "SELECT to_regproc('create_distributed_table') IS NOT NULL")
+	installed, err := Rows(ctx, db, "SELECT to_regproc('create_distributed_table') IS NOT NULL")
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (c *cluster) copyOf(t testing.TB, template string) string {
 	}
 	t.Cleanup(func() {
 		// FORCE: a killed service can leave connections open.
-		if err := c.execAll("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+		if err := errors.Join(c.freeze(name), c.execAll("DROP DATABASE "+name+" WITH (FORCE)")); err != nil {
 			t.Errorf("dbtest: %v", err)
 		}
 	})

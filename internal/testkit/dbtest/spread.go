@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
@@ -20,6 +21,14 @@ const spreadVariable = "TENANTRY_TEST_SPREAD"
 const testShards = 4
 
 func isSpread() bool { return os.Getenv(spreadVariable) != "" }
+
+// RowLocks skips t on a Citus cluster, where advisory locks replace the row locks that t takes.
+func RowLocks(t testing.TB) {
+	t.Helper()
+	if isCitus() {
+		t.Skip("advisory locks replace row locks on Citus")
+	}
+}
 
 func isCitus() bool { return os.Getenv(spreadVariable) == "citus" }
 

@@ -6,52 +6,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
 )
-
-// isColocated reports whether both sides contain the tenant.
-func isColocated(r distribution.ForeignKey) bool {
-	i := slices.Index(r.Columns, distribution.Column)
-	return i >= 0 && r.Targets[i] == distribution.Column
-}
-
-// Faults returns what Citus would reject in the schema when its tables are distributed by class.
-func Faults(s distribution.Schema) []string {
-	var found []string
-	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	for _, k := range s.Keys {
-		if distribution.Tables[k.Table] == distribution.Distributed && !slices.Contains(k.Columns, distribution.Column) {
-			add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
-		}
-	}
-	for _, name := range s.Triggers {
-		add("%s is a trigger", name)
-	}
-	for _, table := range s.Tables {
-		if distribution.Tables[table] == distribution.Distributed && !s.Required[table+"."+distribution.Column] {
-			add("%s of %s may be null", distribution.Column, table)
-		}
-	}
-	for _, r := range s.References {
-		from, to := distribution.Tables[r.Table], distribution.Tables[r.Target]
-		switch {
-		case from != distribution.Distributed && to == distribution.Distributed:
-			add("%s of %s refers to a distributed table", r.Name, r.Table)
-		case from == distribution.Distributed && to == distribution.Local:
-			add("%s of %s refers to a local table", r.Name, r.Table)
-		case from == distribution.Reference && to == distribution.Local && r.Action != "":
-			add("%s of %s, a reference table, changes with a local table", r.Name, r.Table)
-		case from == distribution.Distributed && to == distribution.Distributed && !isColocated(r):
-			add("%s of %s does not say that both rows have one tenant", r.Name, r.Table)
-		case from == distribution.Distributed && strings.HasPrefix(r.Action, " ON DELETE SET") && slices.Contains(r.Columns, distribution.Column):
-			add("%s of %s would change %s", r.Name, r.Table, distribution.Column)
-		}
-	}
-	return found
-}
 
 // standIn replaces Citus. Its functions record their calls and reject a table as Citus would.
 const standIn = `
