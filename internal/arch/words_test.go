@@ -205,7 +205,7 @@ var forbiddenWords = map[string]*regexp.Regexp{
 var allowed = regexp.MustCompile(`\{\w+[,}]|d’utilisation|^Dernière utilisation$|^Riprova$|Idempotency-Key`)
 
 // forOperators matches catalogs of pages for platform admins, which say "tenant".
-var forOperators = regexp.MustCompile(`^web/src/(locales|pages/platform/(tenant/)?locales)/$`)
+var forOperators = regexp.MustCompile(`^web/src/(locales|search/locales|parts/developers/locales|pages/platform/(\w+/)?locales)/$`)
 
 // Texts use the typography of their language and the words of the glossary.
 func TestWords(t *testing.T) {

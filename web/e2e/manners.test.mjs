@@ -135,7 +135,7 @@ test('every control can be reached with the tab key and shows its focus', { skip
   for (const look of [{ width: 1280 }, { width: 390, theme: 'dark' }]) {
     const page = await visit(t, browser, service.base, look)
     await signIn(page, owner)
-    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/settings', '/settings/sign-in', '/profile', '/profile/security']) {
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/developers/requests', '/settings', '/settings/sign-in', '/profile', '/profile/security']) {
       await page.goto(path)
       await page.waitForLoadState('networkidle')
       const reached = new Set()
@@ -174,7 +174,7 @@ test('nothing jumps while a page is read, and nothing moves for who wants no mot
     // The sandbox bar loads later and is not part of the product.
     await page.route('**/sandbox/bar', (route) => route.fulfill({ json: { data: null } }))
     await signIn(page, owner)
-    for (const path of ['/', '/plan', '/invoices', '/team', '/developers', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) {
+    for (const path of ['/', '/plan', '/invoices', '/team', '/developers', '/developers/requests', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) {
       await page.goto(path)
       await page.waitForLoadState('networkidle')
       const shift = await page.evaluate(() => new Promise((done) => {

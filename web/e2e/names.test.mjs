@@ -47,7 +47,7 @@ test('a name with tags is shown as it is', { skip }, async (t) => {
   const platform = await visit(t, browser, service.base)
   await signIn(platform, admin)
   await platform.goto(`/platform/tenants/${owner.tenant}`)
-  await platform.getByRole('button', { name: 'Edit' }).click()
+  await platform.getByRole('button', { name: 'Edit billing details' }).click()
   await platform.getByRole('dialog').getByText(tagged).first().waitFor()
 })
 
@@ -62,10 +62,10 @@ for (const width of [1280, 390]) {
     const page = await visit(t, browser, service.base, { width })
     await signIn(page, owner)
     const found = []
-    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) found.push(...await fits(page, path))
+    for (const path of ['/', '/plan', '/invoices', '/team', '/team/roles', '/developers', '/developers/requests', '/activity', '/settings', '/settings/sign-in', '/profile', '/profile/security']) found.push(...await fits(page, path))
     const platform = await visit(t, browser, service.base, { width })
     await signIn(platform, admin)
-    for (const path of ['/platform', '/platform/tenants', `/platform/tenants/${owner.tenant}`, `/platform/tenants/${owner.tenant}/invoices`, '/platform/catalog', '/platform/catalog/codes', `/platform/catalog/plans/${starter.id}`, '/platform/activity', '/pricing']) {
+    for (const path of ['/platform', '/platform/tenants', '/platform/invoices', '/platform/subscriptions', '/platform/people', `/platform/tenants/${owner.tenant}/subscription`, `/platform/tenants/${owner.tenant}`, `/platform/tenants/${owner.tenant}/invoices`, '/platform/catalog', '/platform/catalog/codes', `/platform/catalog/plans/${starter.id}`, '/platform/analytics', '/platform/activity', '/platform/developers/deliveries', '/platform/developers/requests', '/platform/settings/admins', '/pricing']) {
       found.push(...await fits(platform, path))
     }
     assert.deepEqual(found, [])

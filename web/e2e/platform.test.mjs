@@ -254,7 +254,7 @@ test('a tenant that its owner deleted is restored', { skip }, async (t) => {
   await check(page, 'a deleted tenant')
   await page.getByRole('button', { name: 'Restore', exact: true }).click()
   await page.getByText('Restored was restored.').waitFor()
-  await page.getByRole('button', { name: 'Edit' }).waitFor()
+  await page.getByRole('button', { name: 'Edit billing details' }).waitFor()
   assert.equal((await ask(`/admin/tenants/${owner.tenant}`)).data.deleted_at ?? null, null)
 })
 

@@ -21,7 +21,8 @@ export function formats(locale: string) {
   }
   const utc = {
     shortDay: inUTC({ day: 'numeric', month: 'short' }), dayWithYear: inUTC({ day: 'numeric', month: 'long', year: 'numeric' }),
-    shortMonth: inUTC({ month: 'short' }), monthWithYear: inUTC({ month: 'long', year: 'numeric' }),
+    dayOnly: inUTC({ day: 'numeric', month: 'long' }), monthOnly: inUTC({ month: 'long' }),
+    shortMonth: inUTC({ month: 'short' }), shortMonthWithYear: inUTC({ month: 'short', year: 'numeric' }), monthWithYear: inUTC({ month: 'long', year: 'numeric' }),
   }
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const day = date({ day: 'numeric', month: 'long' })
@@ -70,6 +71,8 @@ export function formats(locale: string) {
      * Formats a quantity with all its decimals, at most six in the service. Round estimates first.
      */
     number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value),
+    /** Formats an exchange rate, with at most ten decimals. */
+    precise: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 10, useGrouping: false }).format(value),
     /**
      * Parses a number as people of the locale write it, with at most the given decimals; undefined
      * if it is not one.
@@ -84,6 +87,7 @@ export function formats(locale: string) {
       return unit && /^[A-Za-z]{1,3}$/.test(unit) ? `${this.number(value)}\u00a0${unit}` : this.number(value)
     },
     percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
+    wholePercent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 }).format(share),
     /** 1 December, with the year unless it is the current one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
     dayWithYear,
@@ -105,9 +109,13 @@ export function formats(locale: string) {
       if (start.getUTCDate() === 1 && after.getUTCDate() === 1 && months === 1) return wholeMonth.format(start)
       return (short ? shortRange : range).formatRange(start, last)
     },
+    /** Capitalizes the first letter of a text that begins with a name of a month or day. */
+    first: (text: string) => text.charAt(0).toLocaleUpperCase(locale) + text.slice(1),
     /** Days and months of usage series, which are in UTC. */
     utc,
     time: date({ hour: '2-digit', minute: '2-digit' }),
+    /** 1 Dec, 23:40:18 */
+    dayAndTime: date({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     /** The full day and time, for tooltips. */
     exact: date({ day: 'numeric', month: 'long', year: 'numeric', hour: '2-digit', minute: '2-digit' }),
     /** 3 minutes ago for less than a week, otherwise the day. */

@@ -15,6 +15,12 @@ const areas = {
   profile: import.meta.glob('../pages/profile/locales/*.po') as Catalogs,
   tenant: import.meta.glob('../pages/tenant/locales/*.po') as Catalogs,
   platform: import.meta.glob('../pages/platform/locales/*.po') as Catalogs,
+  analytics: import.meta.glob('../pages/platform/analytics/locales/*.po') as Catalogs,
+  // API keys, webhooks and requests, of the platform or a tenant.
+  developers: import.meta.glob('../parts/developers/locales/*.po') as Catalogs,
+  // The lists across tenants.
+  lists: import.meta.glob('../pages/platform/lists/locales/*.po') as Catalogs,
+  search: import.meta.glob('../search/locales/*.po') as Catalogs,
   // One customer, on the pages of the platform.
   customer: import.meta.glob('../pages/platform/tenant/locales/*.po') as Catalogs,
 }

@@ -2,7 +2,6 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, notFound, parseSearchWith, redirect, stringifySearchWith, type StaticDataRouteOption } from '@tanstack/react-router'
-import { PlatformShell } from '../shell/PlatformShell'
 import { Required } from '../shell/Required'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
@@ -20,7 +19,7 @@ declare module '@tanstack/react-router' {
     /** The page's name in the top bar. */
     crumb?: MessageDescriptor
     /** The list that contains the page, shown before it. */
-    under?: { to: '/platform/tenants' | '/platform/catalog' | '/platform/developers' | '/plan' | '/invoices' | '/developers' | '/settings' | '/profile'; crumb: MessageDescriptor }
+    under?: { to: '/platform/tenants' | '/platform/invoices' | '/platform/catalog' | '/platform/developers' | '/platform/settings' | '/plan' | '/invoices' | '/developers' | '/settings' | '/profile'; crumb: MessageDescriptor }
   }
 }
 
@@ -96,27 +95,27 @@ const platform = createRoute({
   beforeLoad: ({ context }) => {
     if (!context.me.user.is_platform_admin) throw redirect({ to: '/' })
   },
-  component: PlatformShell,
+  component: lazyRouteComponent(() => import('../shell/PlatformShell')),
 })
 
 const profileFrame = createRoute({ getParentRoute: () => signedIn, id: 'profile-frame', component: ProfileShell })
 
 type Under = StaticDataRouteOption['under']
 
-const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under) =>
-  createRoute({ getParentRoute: () => tenant, path, validateSearch: texts, staticData: { crumb, under }, component: load('tenant', page) })
+const tenantPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under, ...more: Area[]) =>
+  createRoute({ getParentRoute: () => tenant, path, validateSearch: texts, staticData: { crumb, under }, component: load(['tenant', ...more], page) })
 
-const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under) =>
-  createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb, under }, component: load('platform', page) })
+const platformPage = <Path extends string>(path: Path, crumb: MessageDescriptor, page: Load, under?: Under, ...more: Area[]) =>
+  createRoute({ getParentRoute: () => platform, path, validateSearch: texts, staticData: { crumb, under }, component: load(['platform', ...more], page) })
 
 /** The tabs of a tenant, below its header. */
 const customer = createRoute({
   getParentRoute: () => platform, path: '/tenants/$tenantId', validateSearch: texts, staticData: { crumb: msg`Tenant`, under: { to: '/platform/tenants', crumb: msg`Tenants` } },
-  component: load(['platform', 'customer'], () => import('../pages/platform/Tenant')),
+  component: load(['platform', 'lists', 'customer'], () => import('../pages/platform/Tenant')),
 })
 
-const customerTab = <Path extends string>(path: Path, page: Load, crumb?: MessageDescriptor) =>
-  createRoute({ getParentRoute: () => customer, path, validateSearch: texts, staticData: { crumb }, component: load(['platform', 'customer'], page) })
+const customerTab = <Path extends string>(path: Path, page: Load, crumb?: MessageDescriptor, ...more: Area[]) =>
+  createRoute({ getParentRoute: () => customer, path, validateSearch: texts, staticData: { crumb }, component: load(['platform', 'lists', 'customer', ...more], page) })
 
 const profile = createRoute({
   getParentRoute: () => profileFrame, path: '/profile', validateSearch: texts, staticData: { crumb: msg`Profile` },
@@ -169,33 +168,47 @@ const routes = root.addChildren([
       tenantPage('/invoices/$invoiceId', msg`Invoice`, () => import('../pages/tenant/Invoice'), { to: '/invoices', crumb: msg`Invoices` }),
       tenantPage('/team', msg`Team`, () => import('../pages/tenant/Team')),
       tenantPage('/team/roles', msg`Roles`, () => import('../pages/tenant/Roles')),
-      tenantPage('/developers', msg`Developers`, () => import('../pages/tenant/Developers')),
-      tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint'), { to: '/developers', crumb: msg`Developers` }),
+      tenantPage('/developers', msg`Developers`, () => import('../pages/tenant/Developers'), undefined, 'developers'),
+      tenantPage('/developers/requests', msg`Requests`, () => import('../pages/tenant/Requests'), { to: '/developers', crumb: msg`Developers` }, 'developers'),
+      tenantPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/tenant/WebhookEndpoint'), { to: '/developers', crumb: msg`Developers` }, 'developers'),
+      tenantPage('/developers/webhooks/$endpointId/$deliveryId', msg`Deliveries`, () => import('../pages/tenant/Delivery'), { to: '/developers', crumb: msg`Developers` }, 'developers'),
       tenantPage('/activity', msg`Activity`, () => import('../pages/tenant/Activity')),
       tenantPage('/settings', msg`Settings`, () => import('../pages/tenant/Settings')),
       tenantPage('/settings/sign-in', msg`Sign-in`, () => import('../pages/tenant/SignInSettings'), { to: '/settings', crumb: msg`Settings` }),
     ]),
     platform.addChildren([
       platformPage('/', msg`Home`, () => import('../pages/platform/Home')),
-      platformPage('/tenants', msg`Tenants`, () => import('../pages/platform/Tenants')),
+      platformPage('/tenants', msg`Tenants`, () => import('../pages/platform/Tenants'), undefined, 'lists'),
       customer.addChildren([
         customerTab('/', () => import('../pages/platform/tenant/Overview')),
         customerTab('/usage', () => import('../pages/platform/tenant/Usage'), msg`Usage and limits`),
         customerTab('/invoices', () => import('../pages/platform/tenant/Invoices'), msg`Invoices`),
         customerTab('/invoices/$invoiceId', () => import('../pages/platform/tenant/InvoicePage'), msg`Invoice`),
         customerTab('/people', () => import('../pages/platform/tenant/People'), msg`People`),
+        customerTab('/keys', () => import('../pages/platform/tenant/Keys'), msg`Keys and webhooks`, 'developers'),
+        customerTab('/subscription', () => import('../pages/platform/tenant/Subscription'), msg`Subscription`),
         customerTab('/activity', () => import('../pages/platform/tenant/Activity'), msg`Activity`),
       ]),
+      platformPage('/tenants/$tenantId/new-subscription', msg`New subscription`, () => import('../pages/platform/NewSubscription'), { to: '/platform/tenants', crumb: msg`Tenants` }, 'lists', 'customer'),
+      platformPage('/invoices', msg`Invoices`, () => import('../pages/platform/Invoices'), undefined, 'lists', 'customer'),
+      platformPage('/invoices/credit-notes', msg`Credit notes`, () => import('../pages/platform/CreditNotes'), { to: '/platform/invoices', crumb: msg`Invoices` }, 'lists'),
+      platformPage('/subscriptions', msg`Subscriptions`, () => import('../pages/platform/Subscriptions'), undefined, 'lists'),
+      platformPage('/people', msg`People`, () => import('../pages/platform/People'), undefined, 'lists'),
       platformPage('/catalog', msg`Catalog`, () => import('../pages/platform/Catalog')),
       platformPage('/catalog/plans/$planId', msg`Plan`, () => import('../pages/platform/PlanEditor'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/features', msg`Features`, () => import('../pages/platform/Features'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/packs', msg`Packs`, () => import('../pages/platform/Packs'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/catalog/codes', msg`Promotion codes`, () => import('../pages/platform/Discounts'), { to: '/platform/catalog', crumb: msg`Catalog` }),
-      platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters')),
+      platformPage('/meters', msg`Meters`, () => import('../pages/platform/Meters'), { to: '/platform/catalog', crumb: msg`Catalog` }),
       platformPage('/activity', msg`Activity`, () => import('../pages/platform/Activity')),
-      platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers')),
-      platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint'), { to: '/platform/developers', crumb: msg`Developers` }),
+      platformPage('/analytics', msg`Analytics`, () => import('../pages/platform/Analytics'), undefined, 'analytics'),
+      platformPage('/developers', msg`Developers`, () => import('../pages/platform/Developers'), undefined, 'developers'),
+      platformPage('/developers/webhooks/$endpointId', msg`Webhook endpoint`, () => import('../pages/platform/WebhookEndpoint'), { to: '/platform/developers', crumb: msg`Developers` }, 'developers'),
+      platformPage('/developers/deliveries', msg`Deliveries`, () => import('../pages/platform/Deliveries'), { to: '/platform/developers', crumb: msg`Developers` }, 'developers'),
+      platformPage('/developers/deliveries/$deliveryId', msg`Deliveries`, () => import('../pages/platform/Deliveries'), { to: '/platform/developers', crumb: msg`Developers` }, 'developers'),
+      platformPage('/developers/requests', msg`Requests`, () => import('../pages/platform/Requests'), { to: '/platform/developers', crumb: msg`Developers` }, 'developers'),
       platformPage('/settings', msg`Settings`, () => import('../pages/platform/Settings')),
+      platformPage('/settings/admins', msg`Platform admins`, () => import('../pages/platform/Admins'), { to: '/platform/settings', crumb: msg`Settings` }),
     ]),
     profileFrame.addChildren([profile, security]),
   ]),

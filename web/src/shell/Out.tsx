@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { offered, showIn, type Language } from '../app/locale'
 import { useSettings } from '../app/session'
 import { useTitle } from '../ui/Page'
-import { Mark } from './PlatformShell'
+import { Mark } from './Mark'
 
 /** The frame of pages that require no session. */
 export function Out({ title, end, board, wide, children }: { title: string; end?: ReactNode; board?: boolean; wide?: boolean; children: ReactNode }) {

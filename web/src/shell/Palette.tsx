@@ -1,8 +1,10 @@
 import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { textsOf } from '../app/locale'
 import { Icon } from '../ui/Icon'
 
-const PaletteDialog = lazy(() => import('./PaletteDialog'))
+/** The dialog with its texts. */
+const PaletteDialog = lazy(async () => (await Promise.all([import('../search/PaletteDialog'), textsOf('search')]))[0])
 
 /** The search button in the top bar; ⌘K or Ctrl K opens it too. It loads the dialog on demand. */
 export function PaletteButton() {

@@ -17,13 +17,17 @@ export interface Entry {
   label: string
   /** On a phone, it is in the More menu instead of the bottom bar. */
   rest?: boolean
+  /** It is at the foot of the navigation, and on a phone in the More menu. */
+  foot?: boolean
   /** The page has something that needs attention. */
   alert?: boolean
 }
 
 function NavLink({ entry, home }: { entry: Entry; home: boolean }) {
+  // A page whose path is elsewhere belongs to the list that contains it.
+  const under = useMatches({ select: (matches) => matches.some((match) => match.staticData.under?.to === entry.to) })
   return (
-    <Link to={entry.to} activeOptions={{ exact: home }} activeProps={{ 'aria-current': 'page' }}>
+    <Link to={entry.to} activeOptions={{ exact: home }} activeProps={{ 'aria-current': 'page' }} {...(under ? { 'aria-current': 'page' } : {})}>
       <Icon name={entry.icon} />
       <span>{entry.label}</span>
       {entry.alert && <span className="dot"><span className="sr"><Trans>needs attention</Trans></span></span>}
@@ -62,7 +66,8 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
   const { t } = useLingui()
   const settings = useSettings()
   const home = entries[0]!
-  const rest = entries.filter((entry) => entry.rest)
+  const rest = entries.filter((entry) => entry.rest || entry.foot)
+  const last = entries.filter((entry) => entry.foot)
   return (
     <>
       <a className="skip" href="#content"><Trans>Skip to content</Trans></a>
@@ -74,7 +79,7 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
             <span><b title={name}>{name}</b><span>{below}</span></span>
           </Link>
           <ul>
-            {entries.map((entry) => (
+            {entries.filter((entry) => !entry.foot).map((entry) => (
               <li key={entry.to} className={entry.rest ? 'rest' : undefined}><NavLink entry={entry} home={entry === home} /></li>
             ))}
             {rest.length > 0 && (
@@ -85,7 +90,8 @@ export function Shell({ mark, name, below, entries, foot, banner, children }: {
               </li>
             )}
           </ul>
-          <p className="nav-foot">
+          <p className={last.length > 0 ? 'nav-foot foot-set' : 'nav-foot'}>
+            {last.map((entry) => <NavLink key={entry.to} entry={entry} home={false} />)}
             {foot ?? (settings.support_email && <Trans>Help: <a href={`mailto:${settings.support_email}`}>{settings.support_email}</a></Trans>)}
           </p>
         </nav>

@@ -48,3 +48,13 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
     </>
   )
 }
+
+/** A quiet button that copies a text. The label names the text. */
+export function CopyQuiet({ text, label, children }: { text: string; label?: string; children?: ReactNode }) {
+  const [copied, copy] = useCopied()
+  return (
+    <Button size="s" look="quiet" icon={copied ? 'check' : 'copy'} aria-label={copied ? undefined : label} onClick={() => copy(text)}>
+      {copied ? <Trans>Copied</Trans> : children ?? <Trans>Copy</Trans>}
+    </Button>
+  )
+}

@@ -19,11 +19,11 @@ export function Menu({ target, children }: { target: ReactNode; children: ReactN
 }
 
 /** A menu entry: a page of the console (to), another URL (href), or an action. */
-export function MenuEntry({ icon, danger, children, onClick, href, to, disabled }: {
-  icon?: IconName; danger?: boolean; children: ReactNode; onClick?: () => void; href?: string; to?: LinkProps['to']; disabled?: boolean
+export function MenuEntry({ icon, danger, children, onClick, href, download, to, disabled }: {
+  icon?: IconName; danger?: boolean; children: ReactNode; onClick?: () => void; href?: string; download?: string; to?: LinkProps['to']; disabled?: boolean
 }) {
   const shared = { leftSection: icon && <Icon name={icon} />, className: danger ? 'danger' : undefined, disabled, onClick }
-  if (href) return <Mantine.Item component="a" href={href} {...shared}>{children}</Mantine.Item>
+  if (href) return <Mantine.Item component="a" href={href} download={download} {...shared}>{children}</Mantine.Item>
   if (to) return <Mantine.Item renderRoot={(props) => <Link to={to} {...props} />} {...shared}>{children}</Mantine.Item>
   return <Mantine.Item {...shared}>{children}</Mantine.Item>
 }

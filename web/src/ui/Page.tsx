@@ -11,7 +11,7 @@ export function useTitle(title: string): void {
 }
 
 /** A page: its title, a sentence, and the main action. */
-export function Page({ title, heading, lead, actions, wide, children }: {
+export function Page({ title, heading, lead, actions, wide, flush, children }: {
   /** The window's title. */
   title: string
   /** The heading if it differs from the title; null if the page has its own. */
@@ -19,11 +19,13 @@ export function Page({ title, heading, lead, actions, wide, children }: {
   lead?: ReactNode
   actions?: ReactNode
   wide?: boolean
+  /** The content reaches the edges of the page. */
+  flush?: boolean
   children: ReactNode
 }) {
   useTitle(title)
   return (
-    <main id="content" className={`page ${wide ? 'wide' : ''}`} tabIndex={-1}>
+    <main id="content" className={`page ${wide ? 'wide' : ''} ${flush ? 'flush' : ''}`} tabIndex={-1}>
       {heading !== null && (
         <div className="page-head">
           <div>

@@ -5,10 +5,12 @@ import { Icon } from './Icon'
 /**
  * The header of a sortable column. A second click reverses the order, which is stored in the URL.
  */
-export function SortHead({ by, normal, children, className }: {
+export function SortHead({ by, normal, orders, children, className }: {
   by: string
   /** The default order, such as -created_at. */
   normal: string
+  /** The possible orders, the first one first. By default the descending and the ascending one. */
+  orders?: string[]
   children: ReactNode
   className?: string
 }) {
@@ -16,7 +18,8 @@ export function SortHead({ by, normal, children, className }: {
   const sort = search.sort ?? normal
   const up = sort === by
   const down = sort === `-${by}`
-  const next = down ? by : `-${by}`
+  const possible = orders ?? [`-${by}`, by]
+  const next = possible[(possible.indexOf(sort) + 1) % possible.length]!
   return (
     <th scope="col" className={className} aria-sort={up ? 'ascending' : down ? 'descending' : undefined}>
       <button type="button" onClick={() => change({ sort: next === normal ? undefined : next })}>

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { pageOf, useFilters } from '../../app/filters'
-import { Button, ButtonLink } from '../../ui/Button'
+import { Button } from '../../ui/Button'
 import { Empty } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Pager } from '../../ui/Pager'
@@ -10,6 +10,7 @@ import { Read } from '../../ui/Read'
 import { ProductForm } from './catalog/ProductForm'
 import { ProductSection } from './catalog/ProductSection'
 import { productsQuery } from './catalog/reads'
+import { CatalogTabs } from './CatalogTabs'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 
@@ -25,8 +26,9 @@ export default function Catalog() {
   return (
     <Page
       title={t`Catalog`} lead={<Trans>Your products, their plans, and the features of each plan.</Trans>}
-      actions={<>{may('features.view') && <ButtonLink to="/platform/catalog/features"><Trans>Features</Trans></ButtonLink>}{may('plans.view') && <><ButtonLink to="/platform/catalog/packs"><Trans>Packs</Trans></ButtonLink><ButtonLink to="/platform/catalog/codes"><Trans>Promotion codes</Trans></ButtonLink></>}{products.data?.data.length ? create : null}</>}
+      actions={products.data?.data.length ? create : null}
     >
+      <CatalogTabs />
       <Read query={products} lines={9}>
         {(found) => found.data.length === 0
           ? <Empty icon="plan" title={<Trans>No products yet</Trans>} actions={create}><Trans>A product groups plans that customers choose between, such as Starter, Team and Business.</Trans></Empty>

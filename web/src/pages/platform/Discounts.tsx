@@ -20,6 +20,7 @@ import { DiscountForm } from './discounts/DiscountForm'
 import { EditDiscount, usePlanNames } from './discounts/EditDiscount'
 import { discountsQuery } from './discounts/reads'
 import { useDiscountWords } from './discounts/words'
+import { CatalogTabs } from './CatalogTabs'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 
@@ -90,6 +91,7 @@ export default function Discounts() {
   const states = [{ value: 'all', label: t({ message: 'All', context: 'codes' }) }, { value: 'active', label: t({ message: 'Active', context: 'codes' }) }, { value: 'inactive', label: t({ message: 'Inactive', context: 'codes' }) }]
   return (
     <Page title={t`Promotion codes`} lead={<Trans>Discounts that customers get with a code, at the purchase or during their subscription.</Trans>} actions={filtered || discounts.data?.data.length ? create : null}>
+      <CatalogTabs />
       <Read query={discounts} lines={6}>
         {(found) => (
           <>

@@ -18,6 +18,7 @@ import { catalogKey, featuresQuery } from './catalog/reads'
 import { writtenIn } from './catalog/TextFields'
 import { nameIn, textsOf } from './catalog/texts'
 import { FeatureForm } from './features/FeatureForm'
+import { CatalogTabs } from './CatalogTabs'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 
@@ -73,6 +74,7 @@ export default function Features() {
   const create = may('features.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New feature</Trans></Button>
   return (
     <Page title={t`Features`} lead={<Trans>The differences between plans. A plan includes a feature with or without a limit.</Trans>} actions={create}>
+      <CatalogTabs />
       <div className="toolbar"><SearchField label={t`Search by name`} /></div>
       <Read query={features} lines={7}>
         {(found) => found.data.length === 0

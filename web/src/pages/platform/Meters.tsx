@@ -14,6 +14,7 @@ import { Read } from '../../ui/Read'
 import { SearchField } from '../../ui/SearchField'
 import { Status } from '../../ui/Status'
 import { toast } from '../../ui/Toast'
+import { CatalogTabs } from './CatalogTabs'
 import { usePlatformMay } from './may'
 import { MeterForm } from './meters/MeterForm'
 import { writtenUnit } from './meters/MeterPrices'
@@ -76,6 +77,7 @@ export default function Meters() {
   const create = <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New meter</Trans></Button>
   return (
     <Page title={t`Meters`} lead={<Trans>Meters count how customers use your product, for limits and invoices.</Trans>} actions={meters.data?.data.length ? create : null}>
+      <CatalogTabs />
       {(search.search || !!meters.data?.data.length) && <div className="toolbar"><SearchField label={t`Search by name`} /></div>}
       <Read query={meters} lines={6}>
         {(found) => found.data.length === 0

@@ -16,6 +16,7 @@ import { Status } from '../../ui/Status'
 import { toast } from '../../ui/Toast'
 import { catalogKey } from './catalog/reads'
 import { nameIn } from './catalog/texts'
+import { CatalogTabs } from './CatalogTabs'
 import { usePlatformMay } from './may'
 import { NotAllowed } from './NotAllowed'
 import { PackForm } from './packs/PackForm'
@@ -78,6 +79,7 @@ export default function Packs() {
   const create = may('plans.create') && <Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New pack</Trans></Button>
   return (
     <Page title={t`Packs`} lead={<Trans>Prepaid units of a meter, for customers who need more than their plan includes.</Trans>} actions={packs.data?.data.length ? create : null}>
+      <CatalogTabs />
       <Read query={packs} lines={5}>
         {(found) => found.data.length === 0
           ? <Empty icon="box" title={<Trans>No packs yet</Trans>} actions={create}><Trans>Customers use the units of a pack once they reach a limit of their plan. They pay for a pack once.</Trans></Empty>

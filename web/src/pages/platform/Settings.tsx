@@ -7,6 +7,7 @@ import { Copy } from '../../ui/Copy'
 import { Page, Section } from '../../ui/Page'
 import { Currencies } from './settings/Currencies'
 import { usePlatformMay } from './may'
+import { SettingsTabs } from './settings/SettingsTabs'
 
 function Fact({ label, variable, children }: { label: ReactNode; variable?: string; children: ReactNode }) {
   return <div><dt>{label}{variable && <small><code>{variable}</code></small>}</dt><dd>{children}</dd></div>
@@ -52,6 +53,7 @@ export default function Settings() {
   const may = usePlatformMay()
   return (
     <Page title={t`Settings`}>
+      <SettingsTabs />
       {may('currencies.manage') && <Currencies mayEdit />}
       <Service />
     </Page>

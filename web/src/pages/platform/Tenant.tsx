@@ -1,7 +1,8 @@
 import { useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
+import { useFilters } from '../../app/filters'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
 import { usePlatformMay } from './may'
@@ -19,6 +20,13 @@ export default function Tenant() {
   const { tenantId } = useParams({ from: '/signed-in/platform/tenants/$tenantId' })
   const may = usePlatformMay()
   const [asked, ask] = useState<Asked>()
+  const [{ do: wanted }, change] = useFilters()
+  // A link opens a dialog of the page, for example from the search.
+  useEffect(() => {
+    if (wanted !== 'act' && wanted !== 'credit' && wanted !== 'edit' && wanted !== 'change') return
+    ask({ dialog: wanted })
+    change({ do: undefined }, { replace: true })
+  }, [wanted]) // eslint-disable-line react-hooks/exhaustive-deps
   const tenant = useQuery({ ...oneQuery(tenantId), enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Tenant`} />
   return (

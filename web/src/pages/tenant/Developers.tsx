@@ -7,6 +7,7 @@ import { keysQuery } from '../../parts/keys/api'
 import { Keys } from '../../parts/keys/Keys'
 import { Empty, Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
+import { DeveloperTabs } from './DeveloperTabs'
 
 /** The API keys and webhook endpoints of the organization. */
 export default function Developers() {
@@ -27,6 +28,7 @@ export default function Developers() {
   }
   return (
     <Page title={t`Developers`} lead={<Trans>Connect your applications to this organization.</Trans>}>
+      <DeveloperTabs />
       {pending && <Skeleton lines={6} />}
       {!pending && keys && <Keys scope={scope} />}
       {!pending && hooks && <Endpoints scope={scope} />}

@@ -1,5 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import type { Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
@@ -31,6 +32,13 @@ function Answer({ of }: { of: Attempt }) {
   return <Trans>{of.status_code} in {duration} ms</Trans>
 }
 
+/** A link to the request and the responses of a delivery. */
+function DeliveryLink({ of, endpoint, scope }: { of: Schema<'WebhookDelivery'>; endpoint: Schema<'WebhookEndpoint'>; scope: Scope }) {
+  const name = <code>{of.type}</code>
+  if (scope === 'platform') return <Link className="rowlink" to="/platform/developers/deliveries/$deliveryId" params={{ deliveryId: of.id }} search={{ endpoint: endpoint.id }}>{name}</Link>
+  return <Link className="rowlink" to="/developers/webhooks/$endpointId/$deliveryId" params={{ endpointId: endpoint.id, deliveryId: of.id }}>{name}</Link>
+}
+
 export function DeliveryRow({ of, endpoint, scope }: { of: Schema<'WebhookDelivery'>; endpoint: Schema<'WebhookEndpoint'>; scope: Scope }) {
   const format = useFormat()
   const queries = useQueryClient()
@@ -42,7 +50,7 @@ export function DeliveryRow({ of, endpoint, scope }: { of: Schema<'WebhookDelive
   const last = of.attempts.at(-1)
   return (
     <tr>
-      <td className="k1"><code>{of.type}</code><small><Copy text={of.event_id} /></small></td>
+      <td className="k1"><DeliveryLink of={of} endpoint={endpoint} scope={scope} /><small><Copy text={of.event_id} /></small></td>
       <td className="k2"><State of={of} /></td>
       <td className="k3">
         {last

@@ -1,6 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
 import { useFormat } from '../../../app/format'
 import { Status, type Tone } from '../../../ui/Status'
+import { usePlatformMay } from '../may'
 import { checksOf } from './health'
 import type { Stats } from './stats'
 
@@ -32,11 +34,13 @@ export function BySubscription({ of: { tenants } }: { of: Stats }) {
 /** The health checks and their results. */
 export function HealthList({ of }: { of: Stats }) {
   const format = useFormat()
+  const may = usePlatformMay()
+  const failed = may('webhooks.manage') && may('tenants.view')
   return (
     <div id="health">
       <div className="sec-head"><h2><Trans>Health</Trans></h2></div>
       <ul className="legend checks">
-        {checksOf(of.health, format).map((one) => <li key={one.key}><Status tone={one.tone}>{one.name}</Status><b className="w4">{one.text}</b></li>)}
+        {checksOf(of.health, format).map((one) => <li key={one.key}><Status tone={one.tone}>{one.key === 'webhooks' && failed ? <Link to="/platform/developers/deliveries" search={one.tone === 'warn' ? { status: 'failed' } : {}}>{one.name}</Link> : one.name}</Status><b className="w4">{one.text}</b></li>)}
       </ul>
     </div>
   )

@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useFilters } from '../../../app/filters'
 import { useFormat } from '../../../app/format'
 import { Empty } from '../../../ui/Messages'
@@ -100,7 +101,7 @@ export function Revenue({ of }: { of: Stats }) {
         </Read>
       </section>
       <section>
-        <div className="sec-head"><h2><Trans>Change over 30 days</Trans></h2></div>
+        <div className="sec-head"><h2><Trans>Change over 30 days</Trans></h2><span className="end"><Link to="/platform/analytics"><Trans>All figures</Trans></Link></span></div>
         <Moved of={chosen} at={of.at} />
       </section>
     </div>

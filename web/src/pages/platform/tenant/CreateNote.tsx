@@ -15,7 +15,7 @@ import { NotePreview } from './NotePreview'
 import { useSaved } from './useSaved'
 
 interface Props {
-  tenant: Schema<'AdminTenant'>
+  tenant: { id: string; name: string }
   invoice: Schema<'Invoice'>
   notes: CreditNote[]
   open: boolean

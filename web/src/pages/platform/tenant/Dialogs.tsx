@@ -4,7 +4,9 @@ import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../../api/client'
 import { Confirm } from '../../../ui/Confirm'
 import { toast } from '../../../ui/Toast'
+import { ActAs } from './ActAs'
 import type { Asked } from './asked'
+import { ChangePlan } from './ChangePlan'
 import { CancelSubscription } from './CancelSubscription'
 import { ChangeLimit } from './ChangeLimit'
 import { EditTenant } from './Details'
@@ -33,6 +35,8 @@ export function Dialogs({ of, asked, onClose }: { of: Schema<'AdminTenant'>; ask
       <VoidInvoice tenant={of} open={dialog === 'void'} onClose={onClose} />
       {current && <CancelSubscription of={current} tenant={of} open={dialog === 'cancel'} onClose={onClose} />}
       {current && <ExtendTrial of={current} tenant={of} open={dialog === 'trial'} onClose={onClose} />}
+      {current && <ChangePlan of={current} tenant={of} open={dialog === 'change'} onClose={onClose} />}
+      <ActAs tenant={of} member={asked && 'member' in asked ? asked.member : undefined} open={dialog === 'act'} onClose={onClose} />
       <GiveCredit tenant={of} open={dialog === 'credit'} onClose={onClose} />
       <ChangeLimit tenant={of} feature={feature} open={dialog === 'limit'} onClose={onClose} />
       <GrantUnits tenant={of} feature={feature} open={dialog === 'grant'} onClose={onClose} />

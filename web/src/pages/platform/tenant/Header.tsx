@@ -2,13 +2,12 @@ import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { Button } from '../../../ui/Button'
+import { Button, ButtonLink } from '../../../ui/Button'
 import { Copy } from '../../../ui/Copy'
 import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
 import { Avatar } from '../../../ui/People'
 import { Status, SubscriptionState } from '../../../ui/Status'
 import { usePlatformMay } from '../may'
-import { useActAs } from './actAs'
 import { useAsk } from './asked'
 import { currentOf } from './MoneyFacts'
 import { subscriptionsQuery } from './reads'
@@ -17,7 +16,6 @@ import { subscriptionsQuery } from './reads'
 export function Header({ of }: { of: Schema<'AdminTenant'> }) {
   const format = useFormat()
   const may = usePlatformMay()
-  const actAs = useActAs(of.id)
   const manage = may('tenants.manage')
   const since = format.dayWithYear(of.created_at)
   return (
@@ -29,10 +27,8 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
       </div>
       {!of.deleted_at && (
         <div className="acts">
-          {manage && <EditButton />}
-          {may('impersonation.start') && of.owner && (
-            <Button icon="eye" busy={actAs.isPending} onClick={() => actAs.mutate(of.owner!.id)}><Trans>Act as {of.owner.name}</Trans></Button>
-          )}
+          {may('subscriptions.manage') && <PlanButton of={of} />}
+          {may('impersonation.start') && of.member_count > 0 && <ActButton />}
           {(manage || may('billing.credit') || may('limits.manage') || may('subscriptions.manage')) && <Actions of={of} />}
         </div>
       )}
@@ -40,9 +36,20 @@ export function Header({ of }: { of: Schema<'AdminTenant'> }) {
   )
 }
 
-function EditButton() {
+function ActButton() {
   const ask = useAsk()
-  return <Button onClick={() => ask({ dialog: 'edit' })}><Trans>Edit</Trans></Button>
+  return <Button icon="eye" onClick={() => ask({ dialog: 'act' })}><Trans>Act as…</Trans></Button>
+}
+
+/** Changes the plan, or makes the first subscription. */
+function PlanButton({ of }: { of: Schema<'AdminTenant'> }) {
+  const ask = useAsk()
+  const subscriptions = useQuery(subscriptionsQuery(of.id)).data
+  if (!subscriptions) return null
+  const current = currentOf(subscriptions)
+  if (current && ['active', 'trialing', 'past_due'].includes(current.status)) return <Button onClick={() => ask({ dialog: 'change' })}><Trans>Change plan</Trans></Button>
+  if (current && (current.status === 'incomplete' || current.status === 'unpaid' || current.status === 'paused')) return null
+  return <ButtonLink to="/platform/tenants/$tenantId/new-subscription" params={{ tenantId: of.id }}><Trans>New subscription</Trans></ButtonLink>
 }
 
 function Actions({ of }: { of: Schema<'AdminTenant'> }) {
@@ -54,9 +61,10 @@ function Actions({ of }: { of: Schema<'AdminTenant'> }) {
   const manage = may('tenants.manage')
   return (
     <More>
+      {manage && <MenuEntry icon="pencil" onClick={() => ask({ dialog: 'edit' })}><Trans>Edit details</Trans></MenuEntry>}
       {manage && current?.status === 'trialing' && <MenuEntry icon="calendar" onClick={() => ask({ dialog: 'trial' })}><Trans>Extend trial</Trans></MenuEntry>}
       {may('subscriptions.manage') && runs && !current.discount && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'code' })}><Trans>Add promotion code</Trans></MenuEntry>}
-      {may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Mark invoice as paid</Trans></MenuEntry>}
+      {may('subscriptions.manage') && <MenuEntry icon="check" onClick={() => ask({ dialog: 'paid' })}><Trans>Record payment</Trans></MenuEntry>}
       {may('billing.credit') && <MenuEntry icon="coin" onClick={() => ask({ dialog: 'credit' })}><Trans>Give credit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="gauge" onClick={() => ask({ dialog: 'limit' })}><Trans>Change limit</Trans></MenuEntry>}
       {may('limits.manage') && <MenuEntry icon="plus" onClick={() => ask({ dialog: 'grant' })}><Trans>Grant units</Trans></MenuEntry>}

@@ -9,15 +9,18 @@ import { NoteTable } from '../../../parts/credit/NoteTable'
 import { InvoiceFacts } from '../../../parts/invoice/InvoiceFacts'
 import { InvoiceLines } from '../../../parts/invoice/InvoiceLines'
 import { Button, ButtonAnchor } from '../../../ui/Button'
+import { MenuEntry, More } from '../../../ui/Menu'
 import { Note, Skeleton } from '../../../ui/Messages'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { InvoiceState } from '../../../ui/Status'
 import { toast } from '../../../ui/Toast'
+import { isCreditable } from '../invoices/words'
 import { usePlatformMay } from '../may'
 import { NotAllowed } from '../NotAllowed'
 import { CreateNote } from './CreateNote'
-import { useNotes } from './invoices'
+import { VoidInvoice } from './VoidInvoice'
+import { notesQuery } from './invoices'
 import { MarkPaid } from './MarkPaid'
 import { invoiceQuery, tenantKey } from './reads'
 import { useCustomer } from './useCustomer'
@@ -48,11 +51,11 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
   const { t } = useLingui()
   const of = useCustomer()
   const may = usePlatformMay()
-  const [asked, setAsked] = useState<'note' | 'paid'>()
+  const [asked, setAsked] = useState<'note' | 'paid' | 'void'>()
   const close = () => setAsked(undefined)
   const path = `/api/v1/admin/tenants/${of.id}`
   const { number } = invoice
-  const creditable = invoice.status !== 'draft' && invoice.status !== 'void' && invoice.total.amount_cents > 0
+  const creditable = isCreditable(invoice)
   return (
     <>
       <p className="t13 back"><Link to="/platform/tenants/$tenantId/invoices" params={{ tenantId: of.id }}><Trans>All invoices</Trans></Link></p>
@@ -60,8 +63,9 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
         <h2><Trans>Invoice {number}</Trans> <InvoiceState status={invoice.status} /></h2>
         <div className="acts">
           {invoice.pdf_url && <ButtonAnchor icon="download" href={address(`${path}/invoices/${invoice.id}/pdf`)} download={`${number}.pdf`} aria-label={t`PDF of ${number}`}>PDF</ButtonAnchor>}
-          {invoice.status === 'open' && may('subscriptions.manage') && <Button onClick={() => setAsked('paid')}><Trans>Mark as paid</Trans></Button>}
+          {invoice.status === 'open' && may('subscriptions.manage') && <Button onClick={() => setAsked('paid')}><Trans>Record payment</Trans></Button>}
           {creditable && may('billing.credit') && <Button look="primary" onClick={() => setAsked('note')}><Trans>Create credit note</Trans></Button>}
+          {(invoice.status === 'open' || invoice.status === 'draft') && may('tenants.manage') && <More><MenuEntry icon="x" danger onClick={() => setAsked('void')}><Trans>Void invoice</Trans></MenuEntry></More>}
         </div>
       </div>
       {notes.filter((one) => one.refund_status === 'failed').map((one) => <FailedRefund key={one.id} of={one} tenant={of.id} />)}
@@ -73,6 +77,7 @@ function Shown({ invoice, notes }: { invoice: Schema<'Invoice'>; notes: CreditNo
         </div>
       </div>
       <MarkPaid tenant={of} invoice={invoice} open={asked === 'paid'} onClose={close} />
+      <VoidInvoice tenant={of} invoice={invoice} open={asked === 'void'} onClose={close} />
       <CreateNote tenant={of} invoice={invoice} notes={notes} open={asked === 'note'} onClose={close} />
     </>
   )
@@ -84,8 +89,8 @@ export default function InvoicePage() {
   const { tenantId, invoiceId } = useParams({ strict: false }) as { tenantId: string; invoiceId: string }
   const may = usePlatformMay()
   const invoice = useQuery({ ...invoiceQuery(tenantId, invoiceId), enabled: may('tenants.view') })
-  const { notes, isLoading } = useNotes(tenantId, invoiceId)
+  const notes = useQuery({ ...notesQuery(tenantId, invoiceId), enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Invoice`} />
-  if (isLoading) return <Skeleton lines={8} />
-  return <Read query={invoice} lines={8}>{(data) => <Shown invoice={data} notes={notes} />}</Read>
+  if (notes.isLoading) return <Skeleton lines={8} />
+  return <Read query={invoice} lines={8}>{(data) => <Shown invoice={data} notes={notes.data ?? []} />}</Read>
 }

@@ -6,7 +6,7 @@ import { roleWord } from '../../../app/roles'
 import { MenuEntry, MenuLine, More } from '../../../ui/Menu'
 import { Avatar, MfaCell } from '../../../ui/People'
 import { usePlatformMay } from '../may'
-import { useActAs } from './actAs'
+import { useAsk } from './asked'
 import { ChangeMember, ChangeRole, RemoveMember, ResetFactors } from './MemberDialogs'
 
 /** A member, with the admin's actions. */
@@ -14,7 +14,7 @@ export function MemberRow({ of, tenant }: { of: Schema<'TeamMember'>; tenant: Sc
   const { t } = useLingui()
   const may = usePlatformMay()
   const format = useFormat()
-  const actAs = useActAs(tenant.id)
+  const ask = useAsk()
   const [asked, setAsked] = useState<'role' | 'person' | 'factors' | 'remove'>()
   const close = () => setAsked(undefined)
   const owner = of.role.name === 'owner'
@@ -28,7 +28,7 @@ export function MemberRow({ of, tenant }: { of: Schema<'TeamMember'>; tenant: Sc
       <td className="k3">{of.joined_at && format.dayWithYear(of.joined_at)}</td>
       <td className="acts-cell k4">
         <More small label={t`More actions for ${of.name}`}>
-          {may('impersonation.start') && <MenuEntry icon="eye" onClick={() => actAs.mutate(of.id)}><Trans>Act as {of.name}</Trans></MenuEntry>}
+          {may('impersonation.start') && <MenuEntry icon="eye" onClick={() => ask({ dialog: 'act', member: of.id })}><Trans>Act as {of.name}</Trans></MenuEntry>}
           {manage && !owner && <MenuEntry icon="swap" onClick={() => setAsked('role')}><Trans>Change role</Trans></MenuEntry>}
           {(manage || may('users.password')) && <MenuEntry icon="pencil" onClick={() => setAsked('person')}><Trans>Name and password</Trans></MenuEntry>}
           <MenuEntry icon="mail" href={`mailto:${of.email}`}><Trans>Send email</Trans></MenuEntry>

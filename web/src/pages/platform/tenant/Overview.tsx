@@ -1,4 +1,4 @@
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Schema } from '../../../api/client'
@@ -11,6 +11,7 @@ import { Avatar } from '../../../ui/People'
 import { Read } from '../../../ui/Read'
 import { useNameOf } from '../activity/entries'
 import { usePlatformMay } from '../may'
+import { useAsk } from './asked'
 import { BillingDetailsList } from './Details'
 import { MoneyFacts } from './MoneyFacts'
 import { PaymentFacts } from './PaymentFacts'
@@ -25,28 +26,30 @@ const shown = 8
 /** The most urgent fact, four figures, facts on the left, usage and activity on the right. */
 export default function Overview() {
   const of = useCustomer()
+  const { t } = useLingui()
   const may = usePlatformMay()
+  const ask = useAsk()
   const live = !of.deleted_at
   return (
     <>
       {live && <Urgent of={of} />}
-      {live && <Strip id={of.id} />}
+      {live && <Strip of={of} />}
       <div className="facts-left">
         <div className="facts">
           {live && (
             <>
-              <h2><Trans>Subscription</Trans></h2>
+              <div className="head"><h2><Trans>Subscription</Trans></h2><Link to="/platform/tenants/$tenantId/subscription" params={{ tenantId: of.id }}><Trans context="a page">Open</Trans></Link></div>
               <MoneyFacts of={of} />
               <PaymentFacts id={of.id} />
             </>
           )}
           {of.owner && (
             <>
-              <h2><Trans>Owner</Trans></h2>
+              <div className="head"><h2><Trans>Owner</Trans></h2>{live && may('impersonation.start') && <button type="button" className="as-link" onClick={() => ask({ dialog: 'act', member: of.owner!.id })}><Trans>Act as</Trans></button>}</div>
               <p className="person t13 owner"><Avatar name={of.owner.name} /><span><b>{of.owner.name}</b><small className="break">{of.owner.email}</small></span></p>
             </>
           )}
-          <h2><Trans>Billing details</Trans></h2>
+          <div className="head"><h2><Trans>Billing details</Trans></h2>{live && may('tenants.manage') && <button type="button" className="as-link" aria-label={t`Edit billing details`} onClick={() => ask({ dialog: 'edit' })}><Trans>Edit</Trans></button>}</div>
           <BillingDetailsList of={of} />
           <Identifiers of={of} />
         </div>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import type { TenantRow } from '../lists/api-next'
 import { usePlatformMay } from '../may'
 import { currentOf } from './MoneyFacts'
 import { billingQuery, creditQuery, subscriptionsQuery } from './reads'
@@ -22,8 +23,10 @@ function Next({ of }: { of: Schema<'Subscription'> | undefined }) {
   return <Figure label={label} value={format.money(of.price_cents * of.quantity, of.currency)} below={usage ? <Trans>On {day}, plus usage</Trans> : <Trans>On {day}</Trans>} />
 }
 
-/** Four figures for most support questions: the next payment, credit, open and paid invoices. */
-export function Strip({ id }: { id: string }) {
+/** Four figures for most support questions: the next payment, credit, open invoices or else the MRR, and the paid amount. */
+export function Strip({ of }: { of: Schema<'AdminTenant'> }) {
+  const { id } = of
+  const { mrr } = of as Partial<TenantRow>
   const format = useFormat()
   const may = usePlatformMay()
   const billing = useQuery(billingQuery(id)).data
@@ -35,7 +38,9 @@ export function Strip({ id }: { id: string }) {
     <dl className="strip">
       <Next of={current} />
       {may('billing.credit') && <Figure label={<Trans>Balance</Trans>} value={credit.data ? format.sum(credit.data.balance) : '–'} below={credit.data && (credit.data.balance.amount_cents > 0 ? <Trans>Applied to the next invoices</Trans> : <Trans>No credit</Trans>)} />}
-      <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={billing && (billing.open.length > 0 ? <Trans>To be paid</Trans> : <Trans>Everything is paid</Trans>)} />
+      {billing && billing.open.length === 0 && mrr !== undefined
+        ? <Figure label={<Trans>MRR</Trans>} value={mrr ? format.sum(mrr) : zero} below={<Trans>Everything is paid</Trans>} />
+        : <Figure label={<Trans>Open invoices</Trans>} value={sums(billing?.open, zero)} below={billing && (billing.open.length > 0 ? <Trans>To be paid</Trans> : <Trans>Everything is paid</Trans>)} />}
       <Figure label={<Trans>Paid to date</Trans>} value={sums(billing?.paid_in_all, zero)} />
     </dl>
   )

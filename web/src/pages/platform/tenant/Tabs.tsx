@@ -1,7 +1,9 @@
 import { useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useMatches, useNavigate } from '@tanstack/react-router'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { countQuery } from '../lists/api-next'
 import { usePlatformMay } from '../may'
 
 const paths = {
@@ -9,6 +11,7 @@ const paths = {
   usage: '/platform/tenants/$tenantId/usage',
   invoices: '/platform/tenants/$tenantId/invoices',
   people: '/platform/tenants/$tenantId/people',
+  keys: '/platform/tenants/$tenantId/keys',
   activity: '/platform/tenants/$tenantId/activity',
 } as const
 type Tab = keyof typeof paths
@@ -22,11 +25,14 @@ export function Tabs({ of }: { of: Schema<'AdminTenant'> }) {
   // Unlike the location, the matches stay until the next page is loaded.
   const here = useMatches({ select: (matches) => matches.at(-1)?.pathname.replace(/\/$/, '') ?? '' })
   const members = format.number(of.member_count)
+  const counted = useQuery(countQuery('invoices', { 'filter[tenant]': of.id })).data
+  const invoices = counted && format.number(counted.total)
   const tabs: { tab: Tab; label: string; count?: string }[] = [
     { tab: 'overview', label: t`Overview` },
     { tab: 'usage', label: t`Usage and limits` },
-    ...(may('logs.view') ? [{ tab: 'invoices' as const, label: t`Invoices` }] : []),
+    { tab: 'invoices', label: t`Invoices`, count: invoices },
     { tab: 'people', label: t`People`, count: members },
+    ...(may('api_keys.manage') || may('webhooks.manage') ? [{ tab: 'keys' as const, label: t`Keys and webhooks` }] : []),
     ...(may('logs.view') ? [{ tab: 'activity' as const, label: t`Activity` }] : []),
   ]
   const current = tabs.find(({ tab }) => tab !== 'overview' && `${here}/`.includes(`/${tab}/`))?.tab ?? 'overview'

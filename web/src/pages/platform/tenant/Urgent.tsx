@@ -11,6 +11,7 @@ import { useAsk } from './asked'
 import { stateOf, useLimited } from './limits'
 import { currentOf } from './MoneyFacts'
 import { billingQuery, subscriptionsQuery } from './reads'
+import { Scheduled } from './Scheduled'
 import { scheduledOf } from '../../../parts/scheduled'
 
 /** The most urgent fact about a tenant with its remedy: an unpaid invoice first, then a trial
@@ -30,7 +31,7 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
   if (current?.status === 'past_due' && current.collection === 'invoice' && !failed) {
     return note(
       'bad', <Trans>A sent invoice is past due</Trans>, <Trans>Record the payment once it has arrived.</Trans>,
-      <>{copy}{may('subscriptions.manage') && <Button size="s" look="primary" onClick={() => ask({ dialog: 'paid' })}><Trans>Mark as paid</Trans></Button>}</>,
+      <>{copy}{may('subscriptions.manage') && <Button size="s" look="primary" onClick={() => ask({ dialog: 'paid' })}><Trans>Record payment</Trans></Button>}</>,
     )
   }
   if (current?.status === 'incomplete') {
@@ -69,10 +70,7 @@ export function Urgent({ of }: { of: Schema<'AdminTenant'> }) {
     )
   }
   const change = scheduledOf(current ?? null)
-  if (change) {
-    const day = format.day(change.effective_at)
-    return note(undefined, <Trans>Changes to {change.plan.name} on {day}</Trans>, <Trans>The change was scheduled for the end of the period. The customer can cancel it until then.</Trans>)
-  }
+  if (current && change) return <div className="gap-below"><Scheduled of={current} tenant={of} /></div>
   if (current?.pending_change) {
     const { plan, expires_at } = current.pending_change
     const day = expires_at && format.day(expires_at)

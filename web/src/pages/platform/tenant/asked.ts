@@ -3,7 +3,9 @@ import { createContext, useContext } from 'react'
 /** The dialog that an action of a tenant's page opens. */
 export type Asked =
   | { dialog: 'edit' | 'cancel' | 'void' | 'dissolve' | 'trial' | 'credit' | 'paid' | 'code' | 'uncode' }
+  | { dialog: 'change' }
   | { dialog: 'limit' | 'grant'; feature?: string }
+  | { dialog: 'act'; member?: number }
   | undefined
 
 export const AskContext = createContext<(asked: Asked) => void>(() => {})

@@ -1,11 +1,11 @@
 import { useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
 import { ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { previewNote, type CreditNote, type Draft, type Preview, type Reason, type Settlement } from '../../../parts/credit/api'
 import { settledOf } from '../../../parts/invoice/amounts'
 import { tenantKey } from './reads'
+import { useSettled } from './useSettled'
 
 /** What is credited: lines, an amount, or everything that is left. */
 export type Choice = 'lines' | 'amount' | 'all'
@@ -45,17 +45,6 @@ export function draftOf({ choice, lines, text, settlement, reason, left, cents }
   }
   const wanted = lines.map(({ id, text: entered }) => ({ line_id: id, amount_cents: cents(entered) ?? 0 }))
   return wanted.length > 0 && wanted.every((one) => one.amount_cents > 0) ? { ...common, lines: wanted } : undefined
-}
-
-/** Returns a value once it has not changed for 300 ms. */
-function useSettled<T>(value: T): T {
-  const key = JSON.stringify(value)
-  const [settled, setSettled] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), 300)
-    return () => clearTimeout(timer)
-  }, [key]) // eslint-disable-line react-hooks/exhaustive-deps
-  return settled
 }
 
 /** Returns the amounts of a credit note, and why they cannot be credited. Refunds are compared here, so that the amounts are known without one. */

@@ -1,0 +1,31 @@
+import { useEffect, useRef } from 'react'
+
+const writes = 'input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]'
+
+/** The milliseconds that the second key of a sequence may take. */
+const patience = 1200
+
+/**
+ * Calls a function for a key or a sequence of two: `j`, `g h`. Keys in fields, with a modifier, or
+ * while a dialog or a menu is open are left alone.
+ */
+export function useKeys(keys: Record<string, () => void>): void {
+  const first = useRef({ key: '', at: 0 })
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+      if (event.target instanceof Element && event.target.matches(writes)) return
+      if (document.querySelector('[role=dialog], [role=menu]')) return
+      const key = event.key.toLowerCase()
+      const both = event.timeStamp - first.current.at < patience ? `${first.current.key} ${key}` : key
+      const run = keys[both] ?? keys[key]
+      first.current = { key, at: event.timeStamp }
+      if (!run) return
+      event.preventDefault()
+      first.current = { key: '', at: 0 }
+      run()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  })
+}
