@@ -2,14 +2,11 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { api, type Schema } from '../api/client'
+import { api } from '../api/client'
 import { now } from '../app/clock'
 import { meQuery, useMe } from '../app/session'
 import { Button } from '../ui/Button'
 import { Icon } from '../ui/Icon'
-
-/** An impersonation with its limits. Older versions of the service do not return them. */
-type Acting = Schema<'ProfileImpersonation'> & { read_only?: boolean; expires_at?: string | null }
 
 /** Returns the minutes until an impersonation ends. At its end, the session is read again, which reports the end. */
 function useMinutesLeft(until: string | null | undefined): number | undefined {
@@ -33,8 +30,7 @@ export function ActingBanner() {
   const { user, currentTenant, impersonation } = useMe()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const acting = impersonation as Acting | null
-  const minutes = useMinutesLeft(acting?.is_impersonating ? acting.expires_at : undefined)
+  const minutes = useMinutesLeft(impersonation?.is_impersonating ? impersonation.expires_at : undefined)
   const leave = useMutation({
     mutationFn: () => api.POST('/api/v1/admin/impersonation/stop'),
     onSuccess: async () => {
@@ -48,7 +44,7 @@ export function ActingBanner() {
   return (
     <div className="actas" role="region" aria-label={t`Acting as another user`}>
       <Icon name="swap" />
-      <span><Trans>You are acting as <b>{user.name}</b> of <b>{tenant}</b>.</Trans> {acting?.read_only ? <Trans>View only: nothing can be changed.</Trans> : <Trans>Everything you do is recorded under your name.</Trans>}</span>
+      <span><Trans>You are acting as <b>{user.name}</b> of <b>{tenant}</b>.</Trans> {impersonation.read_only ? <Trans>View only: nothing can be changed.</Trans> : <Trans>Everything you do is recorded under your name.</Trans>}</span>
       {minutes !== undefined && <span className="left" role="timer"><Icon name="clock" /><Plural value={minutes} one="# minute left" other="# minutes left" /></span>}
       <Button size="s" busy={leave.isPending} onClick={() => leave.mutate()}><Trans>Stop and go back</Trans></Button>
     </div>

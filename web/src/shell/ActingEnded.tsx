@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { address, api, ApiError, type Schema } from '../api/client'
+import { address, api, ApiError } from '../api/client'
 import { whenActingEnded } from '../api/queries'
 import { now } from '../app/clock'
 import { meQuery } from '../app/session'
@@ -9,13 +9,10 @@ import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { Problem } from '../ui/Messages'
 
-/** The end of an impersonation. Older versions of the service do not return it. */
-type Status = Schema<'ProfileImpersonation'> & { expires_at?: string }
-
 function Ended() {
   const status = useQuery({
     queryKey: ['acting'], gcTime: 0,
-    queryFn: async (): Promise<Status> => (await api.GET('/api/v1/admin/impersonation/status')).data!.data,
+    queryFn: async () => (await api.GET('/api/v1/admin/impersonation/status')).data!.data,
   })
   const until = status.data?.expires_at
   const leave = useMutation({

@@ -243,6 +243,8 @@ export function sayChange(entry: Change, find: NameOf, format: Formats, language
   const said = known ? { icon: known[0], text: known[1](told) } : sayCommon(told)
   const reason = text(after.reason)
   const acting = entry.acting_as && t`Acting as ${entry.acting_as.name}.`
-  const small = [detail(told), acting, reason && t`“${reason}”`].filter(Boolean).join(' · ')
+  const quoted = (reason: string) => t`“${reason}”`
+  const why = entry.acting_as?.reason
+  const small = [detail(told), acting, why && quoted(why), reason && quoted(reason)].filter(Boolean).join(' · ')
   return { ...(said ?? { icon: 'activity', text: `${told.who}: ${plainType(entry.type)} ${told.what}`.trim() }), small: small || undefined }
 }

@@ -28,7 +28,7 @@ export function changeOf(one: Schema<'AuditEntry'>, person: (id: number) => stri
   return {
     id: `audit-${one.id}`, type: one.action, kind: 'changes', at: one.created_at,
     tenant: one.tenant_id ? { id: one.tenant_id, name: record('tenant', one.tenant_id) ?? '' } : null,
-    actor: somebody(one.actor_id), acting_as: somebody(one.subject_id),
+    actor: somebody(one.actor_id), acting_as: one.acting_as,
     by: one.api_key_id ? 'api_key' : one.actor_id !== null ? 'user' : 'service',
     api_key: one.api_key_id ? { id: one.api_key_id, name: record('api_key', one.api_key_id) ?? one.api_key_id.slice(0, 8) } : null,
     facts: {

@@ -38,8 +38,8 @@ export function ActingList() {
                 {found.data.map((one) => (
                   <tr key={one.id}>
                     <td className="k1"><b>{person(one.impersonator_id)}</b></td>
-                    <td className="k2" data-l={t`Acted as`}>{person(one.impersonated_id)} · <Link to="/platform/tenants/$tenantId" params={{ tenantId: one.tenant_id }}><Trans>Tenant</Trans></Link></td>
-                    <td className="k3">{one.action === 'started' ? <Status tone="wait"><Trans>Started</Trans></Status> : <Status tone="off"><Trans>Stopped</Trans></Status>}</td>
+                    <td className="k2" data-l={t`Acted as`}>{person(one.impersonated_id)} · <Link to="/platform/tenants/$tenantId" params={{ tenantId: one.tenant_id }}><Trans>Tenant</Trans></Link>{one.reason && <small className="break">{one.reason}</small>}</td>
+                    <td className="k3">{one.action === 'started' ? <><Status tone="wait"><Trans>Started</Trans></Status>{one.read_only && <small><Trans>View only</Trans></small>}</> : <Status tone="off"><Trans>Stopped</Trans></Status>}</td>
                     <td className="k4">{one.ip_address ? <Copy text={one.ip_address} whole /> : <span className="faint"><Trans>Automatically</Trans></span>}</td>
                     <td className="k5 muted"><When at={one.created_at} /></td>
                   </tr>

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
 import { setDecimals } from '../../../app/currencies'
+import { countQuery } from '../lists/api-next'
 
 /** All queries of the catalog share this key, so that a change reloads all of them. */
 export const catalogKey = ['catalog']
@@ -59,6 +60,6 @@ export const customersQuery = (id: string) => queryOptions({
 
 /** The number of organizations without a subscription, which the default plan applies to. */
 export const unsubscribedQuery = queryOptions({
-  queryKey: [...catalogKey, 'unsubscribed'],
-  queryFn: async () => (await api.GET('/api/v1/admin/tenants', { params: { query: { 'filter[status]': 'none', per_page: 1 } } })).data!.meta.total,
+  ...countQuery('tenants', { 'filter[status]': 'none' }),
+  select: ({ total }) => total,
 })

@@ -2,7 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Schema } from '../../../api/client'
+import { api, type Schema } from '../../../api/client'
 import { roleWord } from '../../../app/roles'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
@@ -10,7 +10,6 @@ import { AreaField, Check, SelectField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { Icon } from '../../../ui/Icon'
 import { Read } from '../../../ui/Read'
-import { startActing } from './api-next'
 import { membersQuery } from './reads'
 import { fieldError } from './useSaved'
 
@@ -48,7 +47,7 @@ function Body({ tenant, member, members, onClose }: Props & { members: Schema<'T
       onSubmit={async (values) => {
         const reason = String(values.reason).trim()
         if (!reason) throw fieldError('reason', t`Enter a reason.`)
-        await startActing({ tenant_id: tenant.id, user_id: chosen.id, reason, read_only: access === 'view' })
+        await api.POST('/api/v1/admin/impersonation/start', { body: { tenant_id: tenant.id, user_id: chosen.id, reason, read_only: access === 'view' } })
         queries.clear()
         await navigate({ to: '/' })
       }}

@@ -7,11 +7,6 @@ type Untyped = Record<'GET' | 'POST' | 'DELETE', (path: string, init: object) =>
 const untyped = api as unknown as Untyped
 const base = '/api/v1/admin/tenants/{tenant}'
 
-/** Starts to act as a member. */
-export async function startActing(body: { tenant_id: string; user_id: number; reason: string; read_only: boolean }): Promise<void> {
-  await untyped.POST('/api/v1/admin/impersonation/start', { body })
-}
-
 /** A change of a subscription that is asked for. */
 export interface Change {
   new_plan_id: string
