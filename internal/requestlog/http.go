@@ -25,15 +25,8 @@ type LoggedRequest struct {
 	Code       *string               `json:"code" example:"insufficient_scope" doc:"Error code of the response. Null without a code."`
 	APIKey     *timeline.NamedRecord `json:"api_key" doc:"API key of the request. Null for users and deleted keys."`
 	User       *timeline.NamedUser   `json:"user" doc:"User who made the request. Null for API keys and deleted users."`
-	ActingAs   *ImpersonatedUser     `json:"acting_as" doc:"User impersonated by the user. Null if the user was not impersonating."`
+	ActingAs   *authz.ActingAs       `json:"acting_as" doc:"User impersonated by the user. Null if the user was not impersonating."`
 	IP         string                `json:"ip" doc:"IP address of the client."`
-}
-
-// ImpersonatedUser is the user that an admin impersonated.
-type ImpersonatedUser struct {
-	ID     int64   `json:"id"`
-	Name   string  `json:"name"`
-	Reason *string `json:"reason" doc:"Reason that the admin gave. Null without a reason."`
 }
 
 // AdminLoggedRequest is a request with its tenant.
@@ -148,7 +141,7 @@ func view(r row, known names) LoggedRequest {
 		Code: r.code, APIKey: record(known.keys, r.key), User: user(known.users, r.user), IP: r.ip,
 	}
 	if as := user(known.users, r.subject); as != nil {
-		v.ActingAs = &ImpersonatedUser{ID: as.ID, Name: as.Name, Reason: r.reason}
+		v.ActingAs = &authz.ActingAs{ID: as.ID, Name: as.Name, Reason: r.reason}
 	}
 	return v
 }

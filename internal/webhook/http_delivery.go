@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // WebhookDeliveryDetails is a delivery with the messages that were exchanged.
@@ -25,20 +26,8 @@ type WebhookDeliveryDetails struct {
 // were exchanged.
 type PlatformWebhookDelivery struct {
 	WebhookDeliveryDetails
-	Endpoint WebhookDeliveryEndpoint `json:"endpoint"`
-	Tenant   *WebhookDeliveryTenant  `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
-}
-
-// WebhookDeliveryEndpoint is the endpoint of a delivery.
-type WebhookDeliveryEndpoint struct {
-	ID  uuid.UUID `json:"id"`
-	URL string    `json:"url"`
-}
-
-// WebhookDeliveryTenant is the tenant of a delivery.
-type WebhookDeliveryTenant struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
+	Endpoint NamedEndpoint       `json:"endpoint"`
+	Tenant   *tenant.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
 }
 
 // WebhookRequest is the request of an attempt.
@@ -80,10 +69,10 @@ func viewDetails(d Delivery, m messages) WebhookDeliveryDetails {
 
 func viewPlatform(d deliveryOfAny, m messages) PlatformWebhookDelivery {
 	v := PlatformWebhookDelivery{
-		WebhookDeliveryDetails: viewDetails(d.Delivery, m), Endpoint: WebhookDeliveryEndpoint{ID: d.EndpointID, URL: d.URL},
+		WebhookDeliveryDetails: viewDetails(d.Delivery, m), Endpoint: NamedEndpoint{ID: d.EndpointID, URL: d.URL},
 	}
 	if d.TenantID != nil && d.TenantName != nil {
-		v.Tenant = &WebhookDeliveryTenant{ID: *d.TenantID, Name: *d.TenantName}
+		v.Tenant = &tenant.NamedTenant{ID: *d.TenantID, Name: *d.TenantName}
 	}
 	return v
 }
