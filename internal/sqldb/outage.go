@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -37,6 +38,9 @@ func IsUnavailable(err error) bool {
 	return ok || pgconn.SafeToRetry(err)
 }
 
+// lostWorker matches the errors of Citus for a lost connection to a worker.
+var lostWorker = regexp.MustCompile(`server closed the connection unexpectedly|connection marked as essential|could not commit transaction for shard`)
+
 // isOutage reports whether PostgreSQL rejected a statement because the server is unavailable or
 // read-only. Appendix A of its manual lists the codes.
 func isOutage(refusal *pgconn.PgError) bool {
@@ -47,7 +51,7 @@ func isOutage(refusal *pgconn.PgError) bool {
 		"40001": // serialization failure: a transaction was canceled in favor of another one
 		return true
 	case "XX000": // Citus reports a lost worker as an internal error
-		return strings.Contains(refusal.Message, "server closed the connection unexpectedly")
+		return lostWorker.MatchString(refusal.Message)
 	default:
 		return strings.HasPrefix(refusal.Code, "08") // connection exceptions
 	}

@@ -45,6 +45,8 @@ func TestOutagesAreRecognised(t *testing.T) {
 		{"connection failure", coded("08006"), true, false},
 		{"protocol violation", coded("08P01"), true, false},
 		{"a worker of Citus crashed", &pgconn.PgError{Code: "XX000", Message: "connection to the remote node failed: server closed the connection unexpectedly"}, true, false},
+		{"a worker of Citus crashed at a commit", &pgconn.PgError{Code: "XX000", Message: "could not commit transaction for shard 102155 on at least one active node"}, true, false},
+		{"a worker of Citus is away", &pgconn.PgError{Code: "XX000", Message: "failure on connection marked as essential: 127.0.0.1:25880"}, true, false},
 		{"internal error", &pgconn.PgError{Code: "XX000", Message: "unexpected node"}, false, false},
 		{"disk full", coded("53100"), false, true},
 		{"out of memory", coded("53200"), false, false},
