@@ -75,3 +75,25 @@ func promotionCodes(s *apptest.Server, o apptest.Owner) {
 	k.AdminCall("DELETE", admin, nil).Want(204)
 	k.AdminCall("DELETE", discount, nil).Want(204)
 }
+
+// acting plays an admin who changes a customer's plan on the phone.
+func acting(s *apptest.Server) {
+	k := s.CatalogAdmin()
+	product := k.CreateProduct("phone")
+	small, large := k.CreatePricedPlan(product, "phone-s", map[string]int{"EUR": 1900}), k.CreatePricedPlan(product, "phone-l", map[string]int{"EUR": 4900})
+	c := s.NewCustomer("joan")
+	path := "/tenants/" + c.Tenant
+	k.AdminCall("POST", path+"/subscriptions/preview", object{"plan_id": small, "currency": "EUR", "trial_days": 14}).Want(200)
+	c.Buy(small, "EUR", apptest.Card(apptest.CardPays))
+	one := path + "/subscriptions/" + c.Subscriptions().Str("data.0.id")
+	k.AdminCall("GET", one+"/preview-change?new_plan_id="+large+"&when=period_end", nil).Want(200)
+	k.AdminCall("POST", one+"/change-plan", object{"new_plan_id": large, "when": "period_end"}).Want(200)
+	k.AdminCall("DELETE", one+"/pending-change", nil).Want(204)
+	k.AdminCall("POST", one+"/cancel", object{}).Want(200)
+	k.AdminCall("POST", one+"/resume", nil).Want(200)
+	k.AdminCall("PUT", path+"/usage/api-calls/cap", object{"limit": 5000}).Want(200)
+	invoice := s.Call("GET", c.Path("/invoices"), c.Token, nil).Want(200).Str("data.0.id")
+	k.AdminCall("POST", path+"/invoices/"+invoice+"/pay", nil).WantRefused(409, "invoice_not_payable")
+	k.AdminCall("GET", path+"/webhook-endpoints", nil).Want(200)
+	k.AdminCall("GET", path+"/api-keys", nil).Want(200)
+}

@@ -106,6 +106,7 @@ func story(s *apptest.Server) {
 	farewell(s, payments(s))
 	trials(s)
 	contracts(s)
+	acting(s)
 }
 
 // creditNotes credits a part of an invoice to a card whose refunds fail later.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // Origin identifies the caller and the source of a request. It is stored with deferred work, and
@@ -88,9 +90,25 @@ func (o Origin) Actor() string {
 
 // ChangeAuthor is the author of a change as the API shows it.
 type ChangeAuthor struct {
-	Type string    `json:"type" enum:"user,api_key,platform" doc:"platform stands for a platform admin or a platform key, which are not named to tenants."`
-	ID   *AuthorID `json:"id" doc:"The integer of a user, or the UUID of an API key. Null for platform."`
-	Name *string   `json:"name" doc:"The name when the change was made. Null for platform."`
+	Type string     `json:"type" enum:"user,api_key,platform" doc:"platform stands for a platform admin or a platform key, which are not named to tenants."`
+	ID   OptionalID `json:"id" doc:"The integer of a user, or the UUID of an API key. Null for platform."`
+	Name *string    `json:"name" doc:"The name when the change was made. Null for platform."`
+}
+
+// OptionalID is an AuthorID that can be missing.
+type OptionalID string
+
+// MarshalJSON writes an integer as a number, a UUID as a string, and a missing ID as null.
+func (id OptionalID) MarshalJSON() ([]byte, error) {
+	if id == "" {
+		return []byte("null"), nil
+	}
+	return AuthorID(id).MarshalJSON()
+}
+
+// Schema returns the schema of the type.
+func (OptionalID) Schema(*shape.Registry) *shape.Schema {
+	return &shape.Schema{OneOf: []*shape.Schema{{Type: shape.TypeInteger}, {Type: shape.TypeString, Format: "uuid", Nullable: true}}}
 }
 
 // Author returns the caller as the author of a change, or nil without a caller. The answers of tenants
@@ -106,5 +124,5 @@ func (o *Origin) Author(forPlatform bool) *ChangeAuthor {
 	if kind == "key" {
 		kind = "api_key"
 	}
-	return &ChangeAuthor{Type: kind, ID: (*AuthorID)(&id), Name: &o.Name}
+	return &ChangeAuthor{Type: kind, ID: OptionalID(id), Name: &o.Name}
 }

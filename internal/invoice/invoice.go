@@ -105,4 +105,7 @@ type Line struct {
 	MeterID     *uuid.UUID
 	PeriodStart *time.Time
 	PeriodEnd   *time.Time
+	// Discount is the part of the amount that a discount takes off, and Credited the part that credit
+	// notes have credited, in minor units.
+	Discount, Credited int64
 }

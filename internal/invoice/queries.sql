@@ -115,8 +115,8 @@ INSERT INTO invoices (
 -- name: InsertLine :exec
 INSERT INTO invoice_lines (
     invoice_id, position, id, tenant_id, description, type, quantity, unit_price_cents, amount_cents, plan_id, meter_id,
-    period_start, period_end
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
+    period_start, period_end, discount_cents
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14);
 
 -- name: InvoiceByPSPID :one
 SELECT id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;

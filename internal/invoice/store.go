@@ -110,7 +110,7 @@ func (s store) addLines(ctx context.Context, tenantID uuid.UUID, invoices []Invo
 		at[inv.ID] = i
 	}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT invoice_id, id, description, type, quantity, unit_price_cents, amount_cents,
-	plan_id, meter_id, period_start, period_end
+	plan_id, meter_id, period_start, period_end, discount_cents
 FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) ORDER BY invoice_id, position`, args...)
 	if err != nil {
 		return sqldb.Wrap(err, "read invoice lines")
@@ -122,14 +122,17 @@ FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) 
 			line Line
 		)
 		if err := rows.Scan(&of, &line.ID, &line.Description, &line.Type, &line.Quantity, &line.UnitPrice.AmountCents,
-			&line.Amount.AmountCents, &line.PlanID, &line.MeterID, &line.PeriodStart, &line.PeriodEnd); err != nil {
+			&line.Amount.AmountCents, &line.PlanID, &line.MeterID, &line.PeriodStart, &line.PeriodEnd, &line.Discount); err != nil {
 			return sqldb.Wrap(err, "read invoice lines")
 		}
 		inv := &invoices[at[of]]
 		line.UnitPrice.Currency, line.Amount.Currency = inv.Total.Currency, inv.Total.Currency
 		inv.Lines = append(inv.Lines, line)
 	}
-	return sqldb.Wrap(rows.Err(), "read invoice lines")
+	if err := rows.Err(); err != nil {
+		return sqldb.Wrap(err, "read invoice lines")
+	}
+	return s.addCredited(ctx, tenantID, invoices)
 }
 
 // issuedInvoice is an invoice with the fields that are stored but not exposed.
@@ -166,7 +169,7 @@ func (s store) insert(ctx context.Context, n issuedInvoice) error {
 		err := s.q(ctx).InsertLine(ctx, invoicesql.InsertLineParams{
 			InvoiceID: n.ID, Position: int32(i), ID: l.ID, TenantID: n.TenantID, Description: l.Description, Type: string(l.Type),
 			Quantity: l.Quantity, UnitPriceCents: l.UnitPrice.AmountCents, AmountCents: l.Amount.AmountCents,
-			PlanID: l.PlanID, MeterID: l.MeterID, PeriodStart: l.PeriodStart, PeriodEnd: l.PeriodEnd,
+			PlanID: l.PlanID, MeterID: l.MeterID, PeriodStart: l.PeriodStart, PeriodEnd: l.PeriodEnd, DiscountCents: l.Discount,
 		})
 		if err != nil {
 			return sqldb.Wrap(err, "insert invoice line")

@@ -53,7 +53,7 @@ func (s store) addStored(ctx context.Context, tenantID uuid.UUID, invoices []Inv
 		return nil
 	}
 	const query = "SELECT psp_invoice_id, marking, refunded_cents FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id"
-	return s.queryByIDs(ctx, query, tenantID, ids, func(scan func(...any) error) error {
+	err := s.queryByIDs(ctx, query, tenantID, ids, func(scan func(...any) error) error {
 		var id string
 		var stored sqldb.JSON
 		var refunded int64
@@ -64,4 +64,8 @@ func (s store) addStored(ctx context.Context, tenantID uuid.UUID, invoices []Inv
 		inv.Refunded.AmountCents = refunded
 		return inv.setMarking(stored)
 	})
+	if err != nil {
+		return err
+	}
+	return s.addCredited(ctx, tenantID, invoices)
 }

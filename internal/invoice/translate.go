@@ -43,7 +43,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	}
 	for i, l := range in.Lines {
 		line := lineFromProvider(l, refs, texts{locale, refs.minorUnits[in.Currency]})
-		line.ID = lineID(in, i)
+		line.ID, line.Discount = lineID(in, i), l.Discount
 		inv.Lines = append(inv.Lines, line)
 	}
 	if in.Discount > 0 {

@@ -18,6 +18,7 @@ type InvoiceLineView struct {
 	Quantity    int64       `json:"quantity"`
 	UnitPrice   money.Money `json:"unit_price"`
 	Amount      money.Money `json:"amount"`
+	Creditable  money.Money `json:"creditable" doc:"Amount that a credit note can still credit. 0 for a line of type adjustment."`
 	PlanID      *uuid.UUID  `json:"plan_id"`
 	MeterID     *uuid.UUID  `json:"meter_id"`
 	PeriodStart *shape.Time `json:"period_start"`
@@ -55,6 +56,17 @@ type InvoiceView struct {
 	UpdatedAt          shape.Time           `json:"updated_at"`
 }
 
+// creditable returns the amount of a line that a credit note can still credit: the rest that a discount
+// and earlier credit notes left of it, and at most the rest of the invoice.
+func (inv Invoice) creditable(l Line) money.Money {
+	left := money.Money{Currency: l.Amount.Currency}
+	if l.Type == AdjustmentLine || inv.Status == StatusDraft || inv.Status == StatusVoid {
+		return left
+	}
+	left.AmountCents = max(min(l.Amount.AmountCents-l.Discount-l.Credited, inv.Total.AmountCents-inv.Credited.AmountCents), 0)
+	return left
+}
+
 func view(inv Invoice) InvoiceView {
 	v := InvoiceView{
 		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
@@ -76,7 +88,7 @@ func view(inv Invoice) InvoiceView {
 	for _, l := range inv.Lines {
 		v.Lines = append(v.Lines, InvoiceLineView{
 			ID: l.ID, InvoiceID: inv.ID, Description: l.Description, Type: l.Type, Quantity: l.Quantity,
-			UnitPrice: l.UnitPrice, Amount: l.Amount, PlanID: l.PlanID, MeterID: l.MeterID,
+			UnitPrice: l.UnitPrice, Amount: l.Amount, Creditable: inv.creditable(l), PlanID: l.PlanID, MeterID: l.MeterID,
 			PeriodStart: shape.TP(l.PeriodStart), PeriodEnd: shape.TP(l.PeriodEnd),
 			CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 		})

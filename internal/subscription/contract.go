@@ -115,6 +115,9 @@ func (s *Service) replaceFree(ctx context.Context, bought purchase) (changeResul
 	if err != nil || sub.ID != uuid.Nil {
 		return changeResult{sub: sub}, err
 	}
+	if remote, err = s.deps.Provider.GetSubscription(ctx, remote.ID); err != nil { // the response lacks the link
+		return changeResult{}, err
+	}
 	sub, err = s.store.byID(ctx, bought.tenant.ID, bought.replaces)
 	return changeResult{sub: sub, isPending: true, action: remote.Action.OrNil()}, err
 }

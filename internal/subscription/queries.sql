@@ -28,7 +28,7 @@ SET plan_id = $3, status = $4, price_cents = $5, quantity = $6, interval_unit = 
     pending_psp_invoice_id = $24, pending_expires_at = $25, unpaid_psp_invoice_id = $27, unpaid_since = $28, grace_ended = false, has_payment_method = $29,
     discount_id = $30, psp_discount_id = $31, discount_ends_at = $32, discount_cents = $33,
     collection = sqlc.arg(collection), days_until_due = sqlc.narg(days_until_due), purchase_order = sqlc.narg(purchase_order), custom_price = sqlc.arg(custom_price),
-    pending_quantity = sqlc.narg(pending_quantity), pending_price_cents = sqlc.narg(pending_price_cents),
+    pending_quantity = sqlc.narg(pending_quantity), pending_price_cents = sqlc.narg(pending_price_cents), pending_by = sqlc.narg(pending_by),
     scheduled_change = sqlc.narg(scheduled_change), psp_schedule_id = sqlc.narg(psp_schedule_id),
     sync_version = sync_version + 1
 WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;

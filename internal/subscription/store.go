@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -42,6 +43,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		s.Pending = &PendingChange{
 			PlanID: *row.PendingPlanID, PSPPriceID: textOf(row.PendingPSPPriceID), PSPInvoiceID: textOf(row.PendingPSPInvoiceID),
 			ExpiresAt: *row.PendingExpiresAt, Quantity: orZero(row.PendingQuantity), PriceCents: orZero(row.PendingPriceCents),
+			By: decodeCaller(row.PendingBy),
 		}
 	}
 	if row.UnpaidPSPInvoiceID != nil && row.UnpaidSince != nil {
@@ -148,6 +150,24 @@ func toSubscriptions(rows []subscriptionsql.Subscription) []Subscription {
 	return list
 }
 
+// encodeCaller returns the stored form of the caller of a change, nil without one.
+func encodeCaller(by *authz.Origin) (sqldb.JSON, error) {
+	if by == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(by)
+	return text, sqldb.Wrap(err, "encode caller")
+}
+
+// decodeCaller returns the caller of a change, or nil.
+func decodeCaller(text sqldb.JSON) *authz.Origin {
+	var by authz.Origin
+	if text == nil || json.Unmarshal(text, &by) != nil {
+		return nil
+	}
+	return &by
+}
+
 // scheduledColumn returns the column of the scheduled change.
 func (s Subscription) scheduledColumn() (sqldb.JSON, error) {
 	if s.Scheduled == nil {
@@ -211,6 +231,11 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		p.PendingPlanID, p.PendingExpiresAt = &w.PlanID, &w.ExpiresAt
 		p.PendingPSPPriceID, p.PendingPSPInvoiceID = orNil(w.PSPPriceID), orNil(w.PSPInvoiceID)
 		p.PendingQuantity, p.PendingPriceCents = &w.Quantity, &w.PriceCents
+		by, err := encodeCaller(w.By)
+		if err != nil {
+			return err
+		}
+		p.PendingBy = by
 	}
 	if u := n.Unpaid; u != nil {
 		p.UnpaidPSPInvoiceID, p.UnpaidSince = &u.PSPID, &u.Since

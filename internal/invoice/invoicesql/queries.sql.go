@@ -380,8 +380,8 @@ func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) er
 const insertLine = `-- name: InsertLine :exec
 INSERT INTO invoice_lines (
     invoice_id, position, id, tenant_id, description, type, quantity, unit_price_cents, amount_cents, plan_id, meter_id,
-    period_start, period_end
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+    period_start, period_end, discount_cents
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 `
 
 type InsertLineParams struct {
@@ -398,6 +398,7 @@ type InsertLineParams struct {
 	MeterID        *uuid.UUID
 	PeriodStart    *time.Time
 	PeriodEnd      *time.Time
+	DiscountCents  int64
 }
 
 func (q *Queries) InsertLine(ctx context.Context, arg InsertLineParams) error {
@@ -415,6 +416,7 @@ func (q *Queries) InsertLine(ctx context.Context, arg InsertLineParams) error {
 		arg.MeterID,
 		arg.PeriodStart,
 		arg.PeriodEnd,
+		arg.DiscountCents,
 	)
 	return err
 }

@@ -1011,6 +1011,8 @@ CREATE TABLE subscriptions (
     pending_expires_at timestamp with time zone,
     pending_quantity bigint,
     pending_price_cents bigint,
+    -- The caller who requested the pending change; null if the provider did.
+    pending_by jsonb,
     -- A change at the end of the period, and the provider's schedule that manages the subscription.
     scheduled_change jsonb,
     psp_schedule_id text,
@@ -1753,6 +1755,8 @@ CREATE TABLE invoice_lines (
     quantity bigint NOT NULL,
     unit_price_cents bigint NOT NULL,
     amount_cents bigint NOT NULL,
+    -- The part that a discount takes off.
+    discount_cents bigint NOT NULL,
     plan_id uuid REFERENCES plans (id),
     meter_id uuid REFERENCES meters (id),
     period_start timestamp with time zone,

@@ -99,6 +99,7 @@ type Subscription struct {
 	PendingExpiresAt    *time.Time
 	PendingQuantity     *int64
 	PendingPriceCents   *int64
+	PendingBy           sqldb.JSON
 	ScheduledChange     sqldb.JSON
 	PSPScheduleID       *string
 	Collection          string
