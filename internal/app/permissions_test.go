@@ -67,6 +67,8 @@ var adminPermissions = map[string]string{
 	"GET /impersonation/logs":                                              "logs.view",
 	"GET /api-keys":                                                        "api_keys.manage", "POST /api-keys": "api_keys.manage", "PATCH /api-keys/{key}": "api_keys.manage",
 	"POST /api-keys/{key}/rotate": "api_keys.manage", "DELETE /api-keys/{key}": "api_keys.manage",
+	"GET /invoices": "tenants.view", "GET /credit-notes": "tenants.view", "GET /subscriptions": "tenants.view", "GET /users": "tenants.view",
+	"GET /webhook-deliveries": "webhooks.manage&tenants.view", "GET /search": "tenants.view",
 	"GET /stats": "tenants.view", "GET /stats/series": "tenants.view",
 	"GET /audit-logs": "logs.view", "GET /activity": "logs.view", "GET /tenants/{tenant}/timeline": "logs.view",
 

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"time"
-
 	"github.com/tenantry/tenantry/internal/account/directory"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog/currency"
@@ -30,10 +28,10 @@ func (svc *service) acrossRoutes() []rest.Route {
 	return []rest.Route{
 		route(get, "/api/v1/admin/search", rest.Admin, authz.TenantsView, "default", "Search across tenants", rest.Handle(find.Across)),
 		route(get, tenantPath+"/search", rest.Tenant, "", "default", "Search in the tenant", rest.Handle(find.OfTenant)),
-		route(get, "/api/v1/admin/invoices", rest.Admin, authz.TenantsView, "default", "List invoices of all tenants", rest.Handle(invoices.ListAcross, rest.Lists(invoice.AcrossList(time.Time{})))),
-		route(get, "/api/v1/admin/credit-notes", rest.Admin, authz.TenantsView, "default", "List credit notes of all tenants", rest.Handle(notes.ListAcross, rest.Lists(creditnote.AcrossList()))),
-		route(get, "/api/v1/admin/subscriptions", rest.Admin, authz.TenantsView, "default", "List subscriptions of all tenants", rest.Handle(subscriptions.ListAcross, rest.Lists(subscription.AcrossList()))),
+		route(get, "/api/v1/admin/invoices", rest.Admin, authz.TenantsView, "default", "List invoices of all tenants", rest.Handle(invoices.ListAcross, rest.Lists(invoices.AcrossList()))),
+		route(get, "/api/v1/admin/credit-notes", rest.Admin, authz.TenantsView, "default", "List credit notes of all tenants", rest.Handle(notes.ListAcross, rest.Lists(notes.AcrossList()))),
+		route(get, "/api/v1/admin/subscriptions", rest.Admin, authz.TenantsView, "default", "List subscriptions of all tenants", rest.Handle(subscriptions.ListAcross, rest.Lists(subscriptions.AcrossList()))),
 		route(get, "/api/v1/admin/users", rest.Admin, authz.TenantsView, "default", "List users", rest.Handle(users.List, rest.Lists(directory.UserList(i18n.Default)))),
-		route(get, "/api/v1/admin/webhook-deliveries", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "default", "List webhook deliveries of all tenants", rest.Handle(hooks.ListAcross, rest.Lists(webhook.AcrossList()))),
+		route(get, "/api/v1/admin/webhook-deliveries", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "default", "List webhook deliveries of all tenants", rest.Handle(hooks.ListAcross, rest.Lists(hooks.AcrossList()))),
 	}
 }

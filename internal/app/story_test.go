@@ -52,7 +52,7 @@ func story(s *apptest.Server) {
 	s.Call("PATCH", "/api/v1/tenant", ada, object{"name": "Analytical Engines", "billing_email": "bills@example.com"}).Want(200)
 	s.BuyPlan(o, "starter")
 	get(ada, o.Path("/subscription"), o.Path("/subscription/seats"), o.Path("/plans"), o.Path("/entitlements"), o.Path("/team/members"), o.Path("/team/roles"),
-		o.Path("/team/stats"), o.Path("/roles"), o.Path("/roles/permissions"), o.Path("/usage"), o.Path("/usage/quotas"), o.Path("/usage/cost-estimate"))
+		o.Path("/team/stats"), o.Path("/roles"), o.Path("/roles/permissions"), o.Path("/usage"), o.Path("/usage/quotas"), o.Path("/usage/cost-estimate"), o.Path("/search?q=ada"))
 	_, bob := s.Invite(o, "bob@example.com", "member")
 	get(ada, o.Path("/team/invitations"))
 	s.Join(o, "Eve", "eve@example.com", "member")
@@ -191,6 +191,7 @@ func administration(s *apptest.Server, o apptest.Owner) {
 		"/products", "/products/" + product, "/plans", "/plans/" + plan, "/plans/" + plan + "/entitlements", "/plans/" + plan + "/psp-price-status",
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
 		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/request-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
+		"/invoices", "/credit-notes", "/subscriptions", "/users", "/webhook-deliveries", "/search?q=ada",
 	} {
 		k.AdminCall("GET", path, nil).Want(200)
 	}

@@ -9,43 +9,42 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/sheet"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// AdminInvoice is an invoice in the list across tenants.
-type AdminInvoice struct {
+// adminInvoice is an invoice in the list across tenants.
+type adminInvoice struct {
 	InvoiceView
-	AmountDue money.Money        `json:"amount_due" doc:"Amount left to pay of an open invoice, otherwise 0."`
-	Tenant    tenant.NamedTenant `json:"tenant"`
+	AmountDue money.Money       `json:"amount_due" doc:"Amount left to pay of an open invoice, otherwise 0."`
+	Tenant    sheet.NamedTenant `json:"tenant"`
 }
 
-// AdminInvoicePage is a page of the list across tenants.
-type AdminInvoicePage struct {
-	Data  []AdminInvoice   `json:"data"`
-	Meta  AdminInvoiceMeta `json:"meta"`
+// adminInvoicePage is a page of the list across tenants.
+type adminInvoicePage struct {
+	Data  []adminInvoice   `json:"data"`
+	Meta  adminInvoiceMeta `json:"meta"`
 	Links page.Links       `json:"links"`
 }
 
-// AdminInvoiceMeta is the position of a page in the list across tenants, with the sums of the whole list.
-type AdminInvoiceMeta struct {
-	CurrentPage int64           `json:"current_page"`
-	LastPage    int64           `json:"last_page"`
-	PerPage     int64           `json:"per_page"`
-	Total       int64           `json:"total"`
-	Totals      []InvoiceSums `json:"totals" doc:"Sums of all pages, by currency."`
+// adminInvoiceMeta is the position of a page in the list across tenants, with the sums of the whole list.
+type adminInvoiceMeta struct {
+	CurrentPage int64         `json:"current_page"`
+	LastPage    int64         `json:"last_page"`
+	PerPage     int64         `json:"per_page"`
+	Total       int64         `json:"total"`
+	Totals      []invoiceSums `json:"totals" doc:"Sums of all pages, by currency."`
 }
 
-// InvoiceSums are the sums of the invoices in a currency, in minor units.
-type InvoiceSums struct {
+// invoiceSums are the sums of the invoices in a currency, in minor units.
+type invoiceSums struct {
 	Currency  string `json:"currency"`
 	Count     int64  `json:"count" doc:"Number of invoices."`
 	Total     int64  `json:"total" doc:"Sum of the totals, in minor units of the currency."`
 	AmountDue int64  `json:"amount_due" doc:"Sum of the amounts left to pay, in minor units of the currency."`
 }
 
-// AcrossList returns the filters and the sort orders of the list across tenants. today is the
-// seller's day, as its midnight in UTC.
-func AcrossList(today time.Time) page.Spec {
+// AcrossList returns the filters and the sort orders of the list across tenants.
+func (h *HTTP) AcrossList() page.Spec {
+	today := h.svc.sellerDay()
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"status": {Kind: page.AnyOf, Exprs: []string{"c.status"}, Values: []string{
@@ -94,13 +93,13 @@ func (s *Service) sellerDay() time.Time {
 }
 
 // ListAcross handles GET /admin/invoices.
-func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[AdminInvoicePage], error) {
-	q, err := AcrossList(h.svc.sellerDay()).Parse(rest.RequestOf(ctx).Query())
+func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[adminInvoicePage], error) {
+	q, err := h.AcrossList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
-	var totals []InvoiceSums
-	list := sheet.List[AdminInvoice]{Name: "invoices", Decimals: h.decimals, Read: func(ctx context.Context, q page.Query) (_ []AdminInvoice, _ int64, err error) {
+	var totals []invoiceSums
+	list := sheet.List[adminInvoice]{Name: "invoices", Decimals: h.decimals, Read: func(ctx context.Context, q page.Query) (_ []adminInvoice, _ int64, err error) {
 		if !q.IsExport() {
 			if totals, err = h.svc.store.sumAcross(ctx, q); err != nil {
 				return nil, 0, err
@@ -108,14 +107,14 @@ func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[AdminInv
 		}
 		return h.readAcross(ctx, q, totals)
 	}}
-	return sheet.Answer(ctx, list, q, func(entries []AdminInvoice, total int64) (AdminInvoicePage, error) {
+	return sheet.Answer(ctx, list, q, func(entries []adminInvoice, total int64) (adminInvoicePage, error) {
 		p := page.New(q, h.publicURL+"/api/v1/admin/invoices", entries, total)
 		m := p.Meta
-		return AdminInvoicePage{p.Data, AdminInvoiceMeta{m.CurrentPage, m.LastPage, m.PerPage, m.Total, totals}, p.Links}, nil
+		return adminInvoicePage{p.Data, adminInvoiceMeta{m.CurrentPage, m.LastPage, m.PerPage, m.Total, totals}, p.Links}, nil
 	})
 }
 
-func (h *HTTP) readAcross(ctx context.Context, q page.Query, totals []InvoiceSums) ([]AdminInvoice, int64, error) {
+func (h *HTTP) readAcross(ctx context.Context, q page.Query, totals []invoiceSums) ([]adminInvoice, int64, error) {
 	count := int64(0)
 	for _, t := range totals {
 		count += t.Count
@@ -124,9 +123,9 @@ func (h *HTTP) readAcross(ctx context.Context, q page.Query, totals []InvoiceSum
 	if err != nil {
 		return nil, 0, err
 	}
-	views := make([]AdminInvoice, len(entries))
+	views := make([]adminInvoice, len(entries))
 	for i, e := range entries {
-		views[i] = AdminInvoice{InvoiceView: platformView(e.Invoice), AmountDue: money.Money{AmountCents: e.due, Currency: e.Total.Currency}, Tenant: e.tenant}
+		views[i] = adminInvoice{InvoiceView: platformView(e.Invoice), AmountDue: money.Money{AmountCents: e.due, Currency: e.Total.Currency}, Tenant: e.tenant}
 	}
 	return views, total, nil
 }

@@ -128,49 +128,48 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 		if err != nil {
 			return err
 		}
-		putCopy := func() error {
-			if !isCurrent {
-				return nil
+		if inv.Status != StatusDraft {
+			if inv, err = s.storeFinalized(ctx, t, inv, in, locale); err != nil {
+				return err
 			}
-			return s.store.putCopy(ctx, inv, in, s.deps.Issuing != nil)
+		}
+		if isCurrent {
+			if err := s.store.putCopy(ctx, inv, in, s.deps.Issuing != nil); err != nil {
+				return err
+			}
 		}
 		if inv.Status == StatusDraft {
-			return putCopy()
-		}
-		if inv, err = s.completeMarking(ctx, inv, in); err != nil {
-			return err
-		}
-		if s.deps.Issuing == nil {
-			one := []Invoice{inv}
-			if err := s.store.addStored(ctx, tenantID, one, []psp.Invoice{in}); err != nil {
-				return err
-			}
-			inv.Refunded = one[0].Refunded
-			if err := putCopy(); err != nil {
-				return err
-			}
-			if err := s.enqueueMail(ctx, tenantID, inv.ID); err != nil {
-				return err
-			}
-			return s.publish(ctx, inv)
-		}
-		exists, err := s.store.isIssued(ctx, tenantID, in.ID)
-		if err != nil {
-			return err
-		}
-		if exists {
-			_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
-		} else {
-			err = s.issue(ctx, t, inv, locale)
-		}
-		if err != nil {
-			return err
-		}
-		if err := putCopy(); err != nil {
-			return err
+			return nil
 		}
 		return s.publish(ctx, inv)
 	})
+}
+
+// storeFinalized stores what follows from an invoice that is not a draft, and returns it as it is
+// published.
+func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoice, in psp.Invoice, locale string) (Invoice, error) {
+	inv, err := s.completeMarking(ctx, inv, in)
+	if err != nil {
+		return inv, err
+	}
+	if s.deps.Issuing == nil {
+		one := []Invoice{inv}
+		if err := s.store.addStored(ctx, t.ID, one, []psp.Invoice{in}); err != nil {
+			return inv, err
+		}
+		inv.Refunded = one[0].Refunded
+		return inv, s.enqueueMail(ctx, t.ID, inv.ID)
+	}
+	exists, err := s.store.isIssued(ctx, t.ID, in.ID)
+	if err != nil {
+		return inv, err
+	}
+	if exists {
+		_, err = s.store.move(ctx, inv, s.deps.Clock.Now())
+	} else {
+		err = s.issue(ctx, t, inv, locale)
+	}
+	return inv, err
 }
 
 // issue assigns the next number to an invoice, addresses it to the tenant's current billing

@@ -201,10 +201,10 @@ SET status = excluded.status, number_key = excluded.number_key, currency = exclu
     due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body;
 
 -- name: VoidCopy :exec
-UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE id = $1;
+UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE tenant_id = $1 AND id = $2;
 
 -- name: DeleteCopy :exec
-DELETE FROM invoice_copies WHERE id = $1;
+DELETE FROM invoice_copies WHERE tenant_id = $1 AND id = $2;
 
 -- name: AddToSums :exec
 INSERT INTO invoice_sums (tenant_id, currency, invoices, total_cents, due_cents) VALUES ($1, $2, $3, $4, $5)

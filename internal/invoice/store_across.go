@@ -7,30 +7,30 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // acrossEntry is the copy of an invoice in the list across tenants.
 type acrossEntry struct {
 	Invoice
 	due    int64
-	tenant tenant.NamedTenant
+	tenant sheet.NamedTenant
 }
 
 // sumAcross returns the sums of the list across tenants, by currency.
-func (s store) sumAcross(ctx context.Context, q page.Query) ([]InvoiceSums, error) {
-	totals := []InvoiceSums{}
+func (s store) sumAcross(ctx context.Context, q page.Query) ([]invoiceSums, error) {
+	totals := []invoiceSums{}
 	if !q.HasFilter() {
 		rows, err := s.q(ctx).AllSums(ctx)
 		for _, row := range rows {
-			totals = append(totals, InvoiceSums{Currency: row.Currency, Count: row.Invoices, Total: row.TotalCents, AmountDue: row.DueCents})
+			totals = append(totals, invoiceSums{Currency: row.Currency, Count: row.Invoices, Total: row.TotalCents, AmountDue: row.DueCents})
 		}
 		return totals, sqldb.Wrap(err, "sum all invoices")
 	}
 	sum := q.Sum(page.Select{From: "invoice_copies c"}, "c.currency, count(*), sum(c.total_cents)::bigint, sum(c.due_cents)::bigint", "c.currency")
 	err := s.queryRows(ctx, sum.Text, sum.Args, func(scan func(...any) error) error {
-		var t InvoiceSums
+		var t invoiceSums
 		err := scan(&t.Currency, &t.Count, &t.Total, &t.AmountDue)
 		totals = append(totals, t)
 		return err

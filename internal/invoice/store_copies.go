@@ -90,7 +90,7 @@ func (s store) voidCopy(ctx context.Context, of Invoice) error {
 	if err != nil {
 		return sqldb.Wrap(err, "take an invoice off the open amount")
 	}
-	return sqldb.Wrap(s.q(ctx).VoidCopy(ctx, of.ID), "mark copy of invoice as void")
+	return sqldb.Wrap(s.q(ctx).VoidCopy(ctx, invoicesql.VoidCopyParams{TenantID: of.TenantID, ID: of.ID}), "mark copy of invoice as void")
 }
 
 // deleteCopy deletes the copy of an invoice that no longer exists, if there is one.
@@ -105,7 +105,7 @@ func (s store) deleteCopy(ctx context.Context, of Invoice) error {
 	if err := s.addToSums(ctx, invoicesql.PutCopyParams{TenantID: of.TenantID}, old, -1); err != nil {
 		return err
 	}
-	if err := s.q(ctx).DeleteCopy(ctx, of.ID); err != nil {
+	if err := s.q(ctx).DeleteCopy(ctx, invoicesql.DeleteCopyParams{TenantID: of.TenantID, ID: of.ID}); err != nil {
 		return sqldb.Wrap(err, "delete copy of invoice")
 	}
 	return search.NewIndex(s.db).Remove(ctx, search.Invoice, of.ID)

@@ -17,6 +17,18 @@ import (
 // maxText is the maximum length of a search text in characters. Names and slugs are not longer.
 const maxText = 255
 
+// readDay parses a date. It is its first microsecond in UTC, or its last if end is set.
+func readDay(text string, end bool) (any, *fault.Field) {
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1 {
+		return nil, &fault.Field{Message: "validation.date"}
+	}
+	if end {
+		day = day.Add(24*time.Hour - time.Microsecond)
+	}
+	return day, nil
+}
+
 // minSearch is the minimum length of a search by words, in characters.
 const minSearch = 2
 
@@ -82,14 +94,7 @@ func (f Filter) read(text string) (any, *fault.Field) {
 		}
 		return at, nil
 	case DayFrom, DayTo:
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil || day.Year() < 1 {
-			return nil, &fault.Field{Message: "validation.date"}
-		}
-		if f.Kind == DayTo {
-			day = day.Add(24*time.Hour - time.Microsecond)
-		}
-		return day, nil
+		return readDay(text, f.Kind == DayTo)
 	case AnyOf:
 		return f.readSeveral(text)
 	case Prefix:

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -29,6 +31,8 @@ type target struct {
 	// of returns a query for the IDs of rows with a word in a range, given as the condition on the
 	// column word.
 	of func(inRange func(column string) string) string
+	// has returns the condition that a row has such a word.
+	has func(inRange func(column string) string) string
 	// ids returns a query for the IDs in a range of IDs; nil if IDs are not UUIDs.
 	ids func(inRange func(column string) string) string
 }
@@ -40,6 +44,11 @@ var tenants = target{
 UNION ALL SELECT d.tenant_id FROM search_words w JOIN tenant_domains d ON d.id = w.id AND d.status = 'verified' WHERE w.kind = 'domain' AND ` + in("w.word") + `
 UNION ALL SELECT m.tenant_id FROM user_words w JOIN memberships m ON m.user_id = w.user_id WHERE w.field = 'email' AND ` + in("w.word")
 	},
+	has: func(in func(string) string) string {
+		return `(EXISTS (SELECT 1 FROM search_words w WHERE w.kind = 'tenant' AND w.id = t.id AND ` + in("w.word") + `)
+OR EXISTS (SELECT 1 FROM memberships m JOIN user_words w ON w.user_id = m.user_id WHERE m.tenant_id = t.id AND w.field = 'email' AND ` + in("w.word") + `)
+OR EXISTS (SELECT 1 FROM tenant_domains d JOIN search_words w ON w.kind = 'domain' AND w.id = d.id WHERE d.tenant_id = t.id AND d.status = 'verified' AND ` + in("w.word") + `))`
+	},
 	ids: func(in func(string) string) string { return "SELECT i.id FROM tenants i WHERE " + in("i.id") },
 }
 
@@ -48,19 +57,29 @@ var users = target{
 	of: func(in func(string) string) string {
 		return "SELECT w.user_id FROM user_words w WHERE " + in("w.word")
 	},
+	has: func(in func(string) string) string {
+		return "EXISTS (SELECT 1 FROM user_words w WHERE w.user_id = u.id AND " + in("w.word") + ")"
+	},
 }
 
 // condition returns the condition that every word of a query is the beginning of a word.
 func (t target) condition(query string, arg func(any) string) string {
 	var all []string
-	for chunk := range strings.FieldsSeq(query) {
-		terms := Terms(chunk)
+	for _, chunk := range byRarity(strings.Fields(query)) {
+		terms := byRarity(Terms(chunk))
 		from, to, isID := idRange(chunk)
 		isID = isID && t.ids != nil
 		var each []string
 		for _, term := range terms {
 			low, high := arg(term), arg(term+page.PrefixEnd)
-			found := t.of(func(column string) string { return column + " >= " + low + " AND " + column + " < " + high })
+			in := func(column string) string { return column + " >= " + low + " AND " + column + " < " + high }
+			if len(each) > 0 || len(all) > 0 { // few rows are left
+				if !isID || len(terms) > 1 {
+					each = append(each, t.has(in))
+					continue
+				}
+			}
+			found := t.of(in)
 			if isID && len(terms) == 1 {
 				found += " UNION ALL " + t.ids(between(arg(from), arg(to)))
 			}
@@ -79,6 +98,21 @@ func (t target) condition(query string, arg func(any) string) string {
 		return "1 = 0"
 	}
 	return strings.Join(all, " AND ")
+}
+
+// byRarity sorts words by how few rows probably have them: those with digits first, then longer ones.
+func byRarity(terms []string) []string {
+	hasDigit := func(term string) bool { return strings.ContainsAny(term, "0123456789") }
+	slices.SortStableFunc(terms, func(a, b string) int {
+		if hasDigit(a) != hasDigit(b) {
+			if hasDigit(a) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(len(b), len(a))
+	})
+	return terms
 }
 
 func between(low, high string) func(column string) string {

@@ -23,20 +23,20 @@ type SearchHit struct {
 
 // AdminSearchResults are the matches of a search across tenants.
 type AdminSearchResults struct {
-	Tenants  []SearchHit  `json:"tenants"`
-	Users    []SearchHit  `json:"users"`
+	Tenants  []SearchHit  `json:"tenants" doc:"Matching tenants, best match first."`
+	Users    []SearchHit  `json:"users" doc:"Matching users, best match first."`
 	Plans    *[]SearchHit `json:"plans,omitzero" doc:"Absent without plans.view."`
 	Meters   *[]SearchHit `json:"meters,omitzero" doc:"Absent without meters.manage."`
-	Invoices []SearchHit  `json:"invoices"`
+	Invoices []SearchHit  `json:"invoices" doc:"Matching invoices, best match first."`
 	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
 }
 
 // SearchResults are the matches of a search in a tenant.
 type SearchResults struct {
-	Members  []SearchHit  `json:"members"`
-	Invoices []SearchHit  `json:"invoices"`
-	Plans    []SearchHit  `json:"plans"`
-	Meters   []SearchHit  `json:"meters"`
+	Members  []SearchHit  `json:"members" doc:"Matching members, best match first."`
+	Invoices []SearchHit  `json:"invoices" doc:"Matching invoices, best match first."`
+	Plans    []SearchHit  `json:"plans" doc:"Matching plans, best match first."`
+	Meters   []SearchHit  `json:"meters" doc:"Matching meters, best match first."`
 	APIKeys  *[]SearchHit `json:"api_keys,omitzero" doc:"Absent without api_keys.manage."`
 }
 

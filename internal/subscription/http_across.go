@@ -7,18 +7,17 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/sheet"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// AdminSubscription is a subscription in the list across tenants.
-type AdminSubscription struct {
+// adminSubscription is a subscription in the list across tenants.
+type adminSubscription struct {
 	SubscriptionView
-	Tenant tenant.NamedTenant `json:"tenant"`
-	MRR    money.Money        `json:"mrr" doc:"Monthly recurring revenue. 0 if the subscription does not count."`
+	Tenant sheet.NamedTenant `json:"tenant"`
+	MRR    money.Money       `json:"mrr" doc:"Monthly recurring revenue. 0 if the subscription does not count."`
 }
 
 // AcrossList returns the filters and the sort orders of the list across tenants.
-func AcrossList() page.Spec {
+func (*HTTP) AcrossList() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"status": {Kind: page.AnyOf, Exprs: []string{"s.status"}, Values: []string{
@@ -59,27 +58,27 @@ func renewsBefore(value any, arg func(any) string) string {
 }
 
 // ListAcross handles GET /admin/subscriptions.
-func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AdminSubscription]], error) {
-	q, err := AcrossList().Parse(rest.RequestOf(ctx).Query())
+func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[adminSubscription]], error) {
+	q, err := h.AcrossList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
-	list := sheet.List[AdminSubscription]{Name: "subscriptions", Decimals: h.decimals, Read: h.readAcross}
+	list := sheet.List[adminSubscription]{Name: "subscriptions", Decimals: h.decimals, Read: h.readAcross}
 	return sheet.Page(ctx, list, q, h.across)
 }
 
-func (h *HTTP) readAcross(ctx context.Context, q page.Query) ([]AdminSubscription, int64, error) {
+func (h *HTTP) readAcross(ctx context.Context, q page.Query) ([]adminSubscription, int64, error) {
 	entries, total, err := h.svc.store.pageAcross(ctx, q)
 	if err != nil {
 		return nil, 0, err
 	}
-	views := make([]AdminSubscription, len(entries))
+	views := make([]adminSubscription, len(entries))
 	for i, e := range entries {
 		v, err := h.svc.view(ctx, e.sub)
 		if err != nil {
 			return nil, 0, err
 		}
-		views[i] = AdminSubscription{*v, e.tenant, e.revenue}
+		views[i] = adminSubscription{*v, e.tenant, e.revenue}
 	}
 	return views, total, nil
 }

@@ -5,14 +5,14 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // acrossEntry is a subscription with its tenant and its monthly recurring revenue.
 type acrossEntry struct {
 	sub     Subscription
-	tenant  tenant.NamedTenant
+	tenant  sheet.NamedTenant
 	revenue money.Money
 }
 

@@ -102,9 +102,3 @@ type Member struct {
 	Role     string
 	JoinedAt time.Time
 }
-
-// NamedTenant is the tenant of an entry in a list across tenants.
-type NamedTenant struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
-}

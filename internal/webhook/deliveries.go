@@ -19,7 +19,7 @@ const (
 )
 
 // AcrossList returns the filters and sort orders of the list of deliveries to all endpoints.
-func AcrossList() page.Spec {
+func (*HTTP) AcrossList() page.Spec {
 	spec := DeliveryList()
 	status, types := spec.Params["status"], spec.Params["type"]
 	status.Kind, types.Kind = page.AnyOf, page.AnyOf

@@ -8,14 +8,13 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/sheet"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // AdminWebhookDelivery is a delivery in the list across tenants.
 type AdminWebhookDelivery struct {
 	WebhookDelivery
-	Endpoint NamedEndpoint       `json:"endpoint"`
-	Tenant   *tenant.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
+	Endpoint NamedEndpoint      `json:"endpoint" doc:"Endpoint of the delivery."`
+	Tenant   *sheet.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
 }
 
 // NamedEndpoint is the endpoint of a delivery.
@@ -26,7 +25,7 @@ type NamedEndpoint struct {
 
 // ListAcross handles GET /admin/webhook-deliveries.
 func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AdminWebhookDelivery]], error) {
-	q, err := AcrossList().Parse(rest.RequestOf(ctx).Query())
+	q, err := h.AcrossList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

@@ -6,15 +6,15 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // acrossEntry is a delivery with its endpoint and the endpoint's tenant, or nil.
 type acrossEntry struct {
 	Delivery
 	endpoint NamedEndpoint
-	tenant   *tenant.NamedTenant
+	tenant   *sheet.NamedTenant
 }
 
 // pageAcross returns a page of the deliveries to all endpoints and their total number.
@@ -32,7 +32,7 @@ func (s store) pageAcross(ctx context.Context, q page.Query) ([]acrossEntry, int
 			return e, err
 		}
 		if tenantID != nil {
-			e.tenant = &tenant.NamedTenant{ID: *tenantID, Name: name}
+			e.tenant = &sheet.NamedTenant{ID: *tenantID, Name: name}
 		}
 		d.Attempts, err = readAttempts(attempts)
 		return e, err

@@ -105,6 +105,8 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		{"API keys", f.apiKeys},
 		{"notifications of the provider", f.notifications},
 		{"imports", f.imports},
+		{"copies of invoices", f.copies},
+		{"words", f.words},
 		{"statistics", f.optimize},
 	} {
 		progress(step.name)

@@ -21,7 +21,7 @@ type AdminUser struct {
 	EmailVerified   bool             `json:"email_verified"`
 	IsPlatformAdmin bool             `json:"is_platform_admin"`
 	Permissions     *[]string        `json:"permissions" doc:"Permissions of a platform admin. Null for other users."`
-	MFAEnabled      bool             `json:"mfa_enabled"`
+	MFAEnabled      bool             `json:"mfa_enabled" doc:"Whether the user has a second factor."`
 	Tenant          *AdminUserTenant `json:"tenant" doc:"Tenant of the user. Null without one."`
 	LastLoginAt     *shape.Time      `json:"last_login_at" doc:"Time of the last login, in UTC. Null before the first one."`
 	CreatedAt       shape.Time       `json:"created_at"`

@@ -37,14 +37,14 @@ var billing = []shape.Enum{
 	{
 		Name: "SubscriptionStatus", Text: "Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.",
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
-		Fields: []string{"Subscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
+		Fields: []string{"Subscription.status", "AdminSubscription.status", "OnboardingStatus.subscription_status", "AdminTenant.subscription_status"},
 	},
 	{Name: "PendingChangeKind", Text: "Whether a change waits for its payment or is scheduled for the end of the period.", Values: []string{"payment", "scheduled"}},
 	{Name: "ChangeTime", Text: "Whether a change takes effect now or at the end of the period.", Values: []string{"now", "period_end"}},
 	{Name: "Collection", Text: "How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).", Values: []string{"card", "invoice"}},
 	{
 		Name: "InvoiceStatus", Text: "Status of an invoice. Paid, void and uncollectible are final.",
-		Values: []string{"draft", "open", "paid", "void", "uncollectible"}, Fields: []string{"Invoice.status"},
+		Values: []string{"draft", "open", "paid", "void", "uncollectible"}, Fields: []string{"Invoice.status", "AdminInvoice.status"},
 	},
 	{
 		Name: "InvoiceLineType", Text: "Type of an invoice line: a billing period of a plan or usage, a proration, or another adjustment.",
@@ -99,7 +99,7 @@ func domainEnums() []shape.Enum {
 		},
 		{Name: "TenantPermission", Text: "Permission that a tenant role can grant.", Values: authz.TenantPermissions(), Fields: []string{"TenantRole.permissions", "Tenant.user_permissions"}},
 		{Name: "WebhookEventType", Text: "Type of a webhook event.", Values: events, Fields: []string{"WebhookDelivery.type", "WebhookDeliveryDetails.type", "PlatformWebhookDelivery.type"}},
-		{Name: "DeliveryStatus", Text: "Status of a webhook delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status", "WebhookDeliveryDetails.status", "PlatformWebhookDelivery.status"}},
+		{Name: "DeliveryStatus", Text: "Status of a webhook delivery.", Values: []string{"pending", "delivered", "failed"}, Fields: []string{"WebhookDelivery.status", "AdminWebhookDelivery.status", "WebhookDeliveryDetails.status", "PlatformWebhookDelivery.status"}},
 		{Name: "DisabledReason", Text: "Reason why an endpoint was disabled: it returned 410 (gone), or deliveries failed for five days (failing).", Values: []string{"gone", "failing"}},
 		{
 			Name: "DeliveryError", Text: "Reason why an attempt did not get a response.",

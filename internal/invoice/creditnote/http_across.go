@@ -7,13 +7,12 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/sheet"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // AdminCreditNote is a credit note in the list across tenants.
 type AdminCreditNote struct {
 	CreditNoteView
-	Tenant tenant.NamedTenant `json:"tenant"`
+	Tenant sheet.NamedTenant `json:"tenant"`
 }
 
 // AdminCreditNotePage is a page of the list across tenants.
@@ -26,10 +25,10 @@ type AdminCreditNotePage struct {
 // AdminCreditNoteMeta is the position of a page in the list across tenants, with the sums of the
 // whole list.
 type AdminCreditNoteMeta struct {
-	CurrentPage int64              `json:"current_page"`
-	LastPage    int64              `json:"last_page"`
-	PerPage     int64              `json:"per_page"`
-	Total       int64              `json:"total"`
+	CurrentPage int64            `json:"current_page"`
+	LastPage    int64            `json:"last_page"`
+	PerPage     int64            `json:"per_page"`
+	Total       int64            `json:"total"`
 	Totals      []CreditNoteSums `json:"totals" doc:"Sums of all pages, by currency."`
 }
 
@@ -41,7 +40,7 @@ type CreditNoteSums struct {
 }
 
 // AcrossList returns the filters and the sort orders of the list across tenants.
-func AcrossList() page.Spec {
+func (*HTTP) AcrossList() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
 			"status":        {Kind: page.AnyOf, Exprs: []string{"n.status"}, Values: []string{"issued", "void"}},
@@ -64,7 +63,7 @@ func checkCurrency(text string) string {
 
 // ListAcross handles GET /admin/credit-notes.
 func (h *HTTP) ListAcross(ctx context.Context, _ *struct{}) (*rest.Body[AdminCreditNotePage], error) {
-	q, err := AcrossList().Parse(rest.RequestOf(ctx).Query())
+	q, err := h.AcrossList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}

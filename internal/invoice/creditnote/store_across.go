@@ -6,14 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // acrossEntry is a credit note in the list across tenants.
 type acrossEntry struct {
 	Note
-	tenant tenant.NamedTenant
+	tenant sheet.NamedTenant
 }
 
 const isListed = "n.status <> 'pending'"

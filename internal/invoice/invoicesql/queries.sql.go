@@ -182,11 +182,16 @@ func (q *Queries) Decimals(ctx context.Context) ([]DecimalsRow, error) {
 }
 
 const deleteCopy = `-- name: DeleteCopy :exec
-DELETE FROM invoice_copies WHERE id = $1
+DELETE FROM invoice_copies WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) DeleteCopy(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, deleteCopy, id)
+type DeleteCopyParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) DeleteCopy(ctx context.Context, arg DeleteCopyParams) error {
+	_, err := q.db.ExecContext(ctx, deleteCopy, arg.TenantID, arg.ID)
 	return err
 }
 
@@ -1225,10 +1230,15 @@ func (q *Queries) Told(ctx context.Context, arg ToldParams) (string, error) {
 }
 
 const voidCopy = `-- name: VoidCopy :exec
-UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE id = $1
+UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) VoidCopy(ctx context.Context, id uuid.UUID) error {
-	_, err := q.db.ExecContext(ctx, voidCopy, id)
+type VoidCopyParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) VoidCopy(ctx context.Context, arg VoidCopyParams) error {
+	_, err := q.db.ExecContext(ctx, voidCopy, arg.TenantID, arg.ID)
 	return err
 }

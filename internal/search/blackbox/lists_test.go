@@ -76,7 +76,7 @@ func TestListsRefuseWhatTheyDoNotKnow(t *testing.T) {
 			"tenants":            {"status": "active,x", "search": "a", "country": "germany", "trial_ends_before": "soon", "open_amount": "x"},
 		} {
 			for name, value := range filters {
-				list(s, admin, path, "filter["+name+"]", value).As(path+" "+name).WantInvalid("filter." + name)
+				list(s, admin, path, "filter["+name+"]", value).As(path + " " + name).WantInvalid("filter." + name)
 			}
 			list(s, admin, path, "filter[nothing]", "x").As(path).WantRefused(400, "")
 			list(s, admin, path, "sort", "nothing").As(path).WantRefused(400, "")

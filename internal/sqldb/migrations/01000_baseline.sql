@@ -193,10 +193,10 @@ CREATE TABLE users (
     name_key_es bytea NOT NULL DEFAULT ''
 );
 CREATE INDEX users_created_at_idx ON users (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX users_deleted_at_idx ON users (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE UNIQUE INDEX users_email_key ON users (email);
 CREATE INDEX users_name_key_idx ON users (name_key, id) WHERE deleted_at IS NULL;
 CREATE INDEX users_name_key_es_idx ON users (name_key_es, id) WHERE deleted_at IS NULL;
-CREATE INDEX users_is_platform_admin_idx ON users (id) WHERE is_platform_admin;
 CREATE UNIQUE INDEX users_external_id_key ON users (external_id);
 CREATE INDEX users_avatar_hash_idx ON users (avatar_hash) WHERE avatar_hash IS NOT NULL;
 
@@ -1664,7 +1664,7 @@ CREATE TABLE invoice_copies (
 CREATE INDEX invoice_copies_issue_date_idx ON invoice_copies (issue_date, id, status, currency, total_cents, due_cents, due_date);
 CREATE INDEX invoice_copies_tenant_id_idx ON invoice_copies (tenant_id, issue_date, id, currency, total_cents, due_cents);
 CREATE INDEX invoice_copies_status_idx ON invoice_copies (status, issue_date, id, currency, total_cents, due_cents);
-CREATE INDEX invoice_copies_total_idx ON invoice_copies (currency, total_cents, id);
+CREATE INDEX invoice_copies_total_idx ON invoice_copies (currency, total_cents, id, due_cents, status, issue_date, due_date);
 CREATE INDEX invoice_copies_due_date_idx ON invoice_copies (due_date, id);
 /* postgres: */ CREATE INDEX invoice_copies_latest_due_date_idx ON invoice_copies (due_date DESC NULLS LAST, id DESC) /* sqlite: SELECT 1 */;
 CREATE INDEX invoice_copies_overdue_idx ON invoice_copies (due_date, currency, total_cents, due_cents) WHERE status = 'open';

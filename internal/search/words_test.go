@@ -1,0 +1,44 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Words have neither case nor accents, and end at everything that is neither a letter nor a digit.
+func TestSplitWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"Ünter-Wäsche GmbH": {"unter", "wasche", "gmbh"}, "jane.doe@acme.test": {"jane", "doe", "acme", "test"}, "Straße": {"strasse"},
+		"STRASSE strasse": {"strasse"}, "INV-2026-000001": {"inv", "2026", "000001"}, "e\u0301lan \ufb01n": {"elan", "fin"}, " -- ": nil,
+	} {
+		if diff := cmp.Diff(want, splitWords(text)); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
+// A word that another one begins with adds nothing, and rare words are first.
+func TestTerms(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{"tenant", "acme"}, Terms("te acme ten tenant")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"7", "filled"}, byRarity(Terms("filled 7"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestIDRange(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"01990000": true, "01990000-0000-7": true, "01990000-0000-7000-8000-000000000000": true, "0199000g": false, "0199-": false,
+		"01990000-0000-7000-8000-0000000000001": false,
+	} {
+		from, to, ok := idRange(text)
+		if ok != want || ok && (from.String() > to.String() || from.String()[:len(text)] != text) {
+			t.Errorf("%s: %s to %s, %t", text, from, to, ok)
+		}
+	}
+}
