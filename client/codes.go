@@ -17,6 +17,7 @@ const (
 	ErrBillingPortalNotConfigured           Code = "billing_portal_not_configured"   // 422: The provider's billing portal is not configured.
 	ErrCatalogInUse                         Code = "CATALOG_IN_USE"                  // 409: A running subscription uses it.
 	ErrCurrencyInUse                        Code = "CURRENCY_IN_USE"                 // 409: The currency is in use.
+	ErrNoBaseCurrency                       Code = "no_base_currency"                // 409: No base currency is configured.
 	ErrCurrencyMismatch                     Code = "currency_mismatch"               // 422: The tenant has a credit or an unpaid invoice in another currency.
 	ErrDomainNotVerified                    Code = "domain_not_verified"             // 422: The DNS record of the domain was not found.
 	ErrDomainTaken                          Code = "DOMAIN_TAKEN"                    // 409: Another organization has verified the domain.

@@ -281,7 +281,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Tenants: d.tenants, Customers: d.customers, Currencies: d.catalog,
 		Balances: balance.Balances{Client: p.provider}, Audit: d.audit,
 	})
-	d.journal = journal.New(p.db)
+	d.journal = journal.New(p.db, p.clock)
 	d.reconciler = reconcile.NewService(reconcile.Deps{
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Subscriptions: d.subscriptions, Provider: p.provider, Log: p.log,
 	})

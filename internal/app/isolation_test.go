@@ -13,7 +13,7 @@ import (
 )
 
 // platformWide are path parameters that do not identify an object of one tenant.
-var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "discount", "slug"}
+var platformWide = []string{"tenantId", "tenant", "meterCode", "featureCode", "meter", "product", "plan", "price", "feature", "entitlement", "currency", "pack", "discount", "slug", "date"}
 
 // ofAnyTenant is the beginning of admin paths to objects of any tenant, without the tenant.
 const ofAnyTenant = "/api/v1/admin/webhook-deliveries/"

@@ -70,6 +70,8 @@ var adminPermissions = map[string]string{
 	"GET /invoices": "tenants.view", "GET /credit-notes": "tenants.view", "GET /subscriptions": "tenants.view", "GET /users": "tenants.view",
 	"GET /webhook-deliveries": "webhooks.manage&tenants.view", "GET /search": "tenants.view",
 	"GET /stats": "tenants.view", "GET /stats/series": "tenants.view",
+	"GET /analytics": "tenants.view", "GET /analytics/movements": "tenants.view", "GET /analytics/cohorts": "tenants.view",
+	"GET /rates": "tenants.view", "PUT /rates/{date}": "rates.manage", "DELETE /rates/{date}": "rates.manage",
 	"GET /audit-logs": "logs.view", "GET /activity": "logs.view", "GET /tenants/{tenant}/timeline": "logs.view",
 
 	"GET /webhook-endpoints": "webhooks.manage&tenants.view", "POST /webhook-endpoints": "webhooks.manage&tenants.view",

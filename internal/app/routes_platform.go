@@ -9,6 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/requestlog"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/stats"
+	"github.com/tenantry/tenantry/internal/stats/analytics"
+	"github.com/tenantry/tenantry/internal/stats/rates"
 	"github.com/tenantry/tenantry/internal/timeline"
 )
 
@@ -23,6 +25,9 @@ func (svc *service) platformRoutes() []rest.Route {
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
 			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox,
 		}))
+		exchange = rates.NewService(rates.Deps{DB: svc.db, Clock: svc.clock, Audit: svc.audit, Base: svc.settings.BaseCurrency})
+		rateBook = rates.NewHTTP(exchange)
+		revenue  = analytics.NewHTTP(analytics.NewService(analytics.Deps{DB: svc.db, Clock: svc.clock, Journal: svc.journal, Rates: exchange}), svc.publicURL)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),
@@ -35,6 +40,12 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/audit-logs", rest.Admin, authz.LogsView, "default", "List audit trail entries", rest.Handle(trail.List, rest.Lists(audit.TrailList()))),
 		route(get, "/api/v1/admin/stats", rest.Admin, authz.TenantsView, "default", "Retrieve platform statistics", rest.Handle(figures.Show)),
 		route(get, "/api/v1/admin/stats/series", rest.Admin, authz.TenantsView, "default", "Retrieve a platform statistic over time", rest.Handle(figures.Series)),
+		route(get, "/api/v1/admin/analytics", rest.Admin, authz.TenantsView, "default", "Retrieve revenue analytics", rest.Handle(revenue.Show)),
+		route(get, "/api/v1/admin/analytics/movements", rest.Admin, authz.TenantsView, "default", "List revenue movements", rest.Handle(revenue.Movements, rest.Lists(analytics.MovementList()))),
+		route(get, "/api/v1/admin/analytics/cohorts", rest.Admin, authz.TenantsView, "default", "List customer cohorts", rest.Handle(revenue.Cohorts)),
+		route(get, "/api/v1/admin/rates", rest.Admin, authz.TenantsView, "default", "List exchange rates", rest.Handle(rateBook.List)),
+		route(put, "/api/v1/admin/rates/{date}", rest.Admin, authz.RatesManage, "default", "Replace the exchange rates of a day", rest.Handle(rateBook.Put)),
+		route(del, "/api/v1/admin/rates/{date}", rest.Admin, authz.RatesManage, "default", "Delete the exchange rates of a day", rest.Handle(rateBook.Delete)),
 		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List activity on the platform", rest.Handle(events.Activity)),
 		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List a tenant's activity", rest.Handle(events.AdminOfTenant)),
 		route(get, tenantPath+"/timeline", rest.Tenant, authz.AuditView, "default", "List activity in the tenant", rest.Handle(events.ListOfTenant)),

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/secrets"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/stats/rates"
 )
 
 // Serve runs the service in production until ctx ends.
@@ -118,8 +119,23 @@ func openFor(ctx context.Context, s settings.Settings, purpose string) (*sqldb.D
 	if err == nil && claimed != purpose {
 		err = &settings.Error{Name: "TENANTRY_DATABASE_URL", Reason: "the database is in use for " + claimed + " and cannot be opened for " + purpose}
 	}
+	if err == nil {
+		err = checkBaseCurrency(ctx, s, db)
+	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// checkBaseCurrency rejects a base currency that is not an active currency of the catalog.
+func checkBaseCurrency(ctx context.Context, s settings.Settings, db *sqldb.DB) error {
+	if s.BaseCurrency == "" {
+		return nil
+	}
+	isActive, err := rates.IsActiveCurrency(ctx, db, s.BaseCurrency)
+	if err == nil && !isActive {
+		err = &settings.Error{Name: "TENANTRY_BASE_CURRENCY", Reason: "\"" + s.BaseCurrency + "\" is not an active currency"}
+	}
+	return err
 }

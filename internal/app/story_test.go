@@ -192,9 +192,13 @@ func administration(s *apptest.Server, o apptest.Owner) {
 		"/features", "/features/" + feature, "/currencies", "/meters", "/tenants", "/tenants/" + o.Tenant, "/tenants/" + o.Tenant + "/members",
 		"/tenants/" + o.Tenant + "/invitations", "/tenants/" + o.Tenant + "/subscriptions", "/tenants/" + o.Tenant + "/timeline", "/stats", "/stats/series?figure=mrr&interval=month", "/activity", "/audit-logs", "/request-logs", "/impersonation/logs", "/api-keys", "/webhook-endpoints",
 		"/invoices", "/credit-notes", "/subscriptions", "/users", "/webhook-deliveries", "/search?q=ada",
+		"/analytics?currency=EUR", "/analytics/movements?kind=new&currency=EUR&month=" + s.Now().Format("2006-01"), "/analytics/cohorts?currency=EUR", "/rates",
 	} {
 		k.AdminCall("GET", path, nil).Want(200)
 	}
+	today := s.Now().Format(time.DateOnly)
+	k.AdminCall("PUT", "/rates/"+today, object{"rates": object{"USD": 1.0874}}).WantRefused(409, "no_base_currency")
+	k.AdminCall("DELETE", "/rates/"+today, nil).Want(204)
 	s.Impersonate(k.Token, o).Want(200)
 	s.Call("GET", "/api/v1/admin/impersonation/status", k.Token, nil).Want(200)
 	s.Call("POST", "/api/v1/admin/impersonation/stop", k.Token, nil).Want(200)

@@ -36,6 +36,7 @@ const (
 	MetersManage       = "meters.manage"
 	// SubscriptionsManage allows to make and change subscriptions of tenants.
 	SubscriptionsManage = "subscriptions.manage"
+	RatesManage         = "rates.manage"
 	TenantsManage       = "tenants.manage"
 	TenantsView         = "tenants.view"
 	UsersPassword       = "users.password"
@@ -62,6 +63,7 @@ func PlatformPermissions() []string {
 		MetersManage,
 		"plans.create", "plans.delete", "plans.update", "plans.view",
 		"products.create", "products.delete", "products.update", "products.view",
+		RatesManage,
 		RolesManage,
 		SubscriptionsManage,
 		TenantsManage,

@@ -168,6 +168,9 @@ const (
 	// The currency is in use.
 	// Do: Deactivate it instead.
 	CurrencyInUse Code = "CURRENCY_IN_USE"
+	// No base currency is configured, so exchange rates cannot be stored.
+	// Do: The operator has to set `TENANTRY_BASE_CURRENCY`.
+	NoBaseCurrency Code = "no_base_currency"
 	// The tenant has credit or unpaid amounts in another currency.
 	// Do: Buy in `currency`, or settle those first.
 	CurrencyMismatch Code = "currency_mismatch"
@@ -257,7 +260,7 @@ func Codes() []Code {
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable, TrialNotAvailable, SubscriptionNotTrialing,
 		SubscriptionNotUpgradable, SubscriptionBusy, ProrationNotSupported, PreviewOutdated, ChangeWaits, PlanChangeError, PromotionCodeInvalid, IdempotencyKeyReused,
 		PSPError, PSPAmountUnsupported, PSPPriceMismatch, PSPPriceAlreadyLinked, PortalNotConfigured,
-		CurrencyInUse, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
+		CurrencyInUse, NoBaseCurrency, CurrencyMismatch, QuotaExceeded, ReservationSettled, TooManyReservations, EmailMismatch, InsufficientPermissions, InvitationNotFound,
 		AlreadyMember, AlreadyInvited, AccountAlreadyExists, InvitationExpired, InvitationAlreadyAccepted,
 		InvitationRevoked, SeatLimitReached, CatalogInUse, InvoiceNotVoidable, InvoiceHasCreditNotes, InvoiceNotPayable, InvoiceNotCreditable, AmountTooLarge, RefundNotFailed, PaymentFailed,
 		SSORequired, SSONotAvailable, DomainTaken, DomainNotVerified, FeatureNotInPlan,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -152,6 +153,9 @@ func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoi
 	if err != nil {
 		return inv, err
 	}
+	if err := s.recordPayment(ctx, inv, in); err != nil {
+		return inv, err
+	}
 	if s.deps.Issuing == nil {
 		one := []Invoice{inv}
 		if err := s.store.addStored(ctx, t.ID, one, []psp.Invoice{in}); err != nil {
@@ -170,6 +174,24 @@ func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoi
 		err = s.issue(ctx, t, inv, locale)
 	}
 	return inv, err
+}
+
+// recordPayment records the payment of an invoice of a subscription above 0.
+func (s *Service) recordPayment(ctx context.Context, inv Invoice, in psp.Invoice) error {
+	if inv.Status != StatusPaid || in.SubscriptionID == "" || inv.Total.AmountCents <= 0 {
+		return nil
+	}
+	var plans []uuid.UUID
+	for _, line := range inv.Lines {
+		if line.PlanID != nil && line.Amount.AmountCents > 0 && !slices.Contains(plans, *line.PlanID) {
+			plans = append(plans, *line.PlanID)
+		}
+	}
+	at := s.deps.Clock.Now()
+	if in.PaidAt != nil {
+		at = *in.PaidAt
+	}
+	return s.deps.Subscriptions.RecordPayment(ctx, inv.TenantID, in.SubscriptionID, plans, at)
 }
 
 // issue assigns the next number to an invoice, addresses it to the tenant's current billing

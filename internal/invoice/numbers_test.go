@@ -63,7 +63,10 @@ func (books) PaymentFailed(context.Context, string, string, letters.PaymentFaile
 func (books) Receipt(context.Context, string, string, letters.Receipt) error         { return nil }
 func (books) Sends(string) bool                                                      { return false }
 func (books) LastAttempt(context.Context, string, string, letters.LastAttempt) error { return nil }
-func (books) SendsReceipts() bool                                                    { return false }
+func (books) RecordPayment(context.Context, uuid.UUID, string, []uuid.UUID, time.Time) error {
+	return nil
+}
+func (books) SendsReceipts() bool { return false }
 
 func issuer(db *sqldb.DB) *invoice.Service {
 	c := clock.System()

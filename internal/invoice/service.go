@@ -50,6 +50,9 @@ type Tenants interface {
 type Subscriptions interface {
 	// SubscriptionEvent stores the provider's current state of a subscription.
 	SubscriptionEvent(ctx context.Context, e psp.Event) error
+	// RecordPayment records that an invoice above 0 of the provider's subscription was paid, which
+	// bills the plans. It is called under the tenant's lock.
+	RecordPayment(ctx context.Context, tenantID uuid.UUID, pspID string, plans []uuid.UUID, at time.Time) error
 }
 
 // Audit is the audit log. *audit.Log implements it.

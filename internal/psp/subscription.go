@@ -45,6 +45,7 @@ type Subscription struct {
 	CancelAt          *time.Time
 	CancelAtPeriodEnd bool
 	CanceledAt        *time.Time // when the cancellation was requested
+	EndedAt           *time.Time // when it ended, or nil
 	// IsSent means that invoices are sent to the customer instead of being charged. They are due
 	// after DaysUntilDue.
 	IsSent          bool
@@ -313,6 +314,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		CancelAt:          timeFromUnixOrNil(s.CancelAt),
 		CancelAtPeriodEnd: s.CancelAtPeriodEnd,
 		CanceledAt:        timeFromUnixOrNil(s.CanceledAt),
+		EndedAt:           timeFromUnixOrNil(s.EndedAt),
 		Metadata:          s.Metadata,
 		CreatedAt:         timeFromUnix(s.Created),
 		Metered:           meteredItems(items),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -131,6 +132,7 @@ func (h handler[I, O]) compile(a *API, op *operation) serve {
 	}
 	op.readInput(a.registry, reflect.TypeFor[I]())
 	any(new(O)).(answer).describe(a.registry, op)
+	op.describeCSV()
 	return func(w http.ResponseWriter, r *http.Request) error {
 		in := new(I)
 		if err := a.bind(op, w, r, in); err != nil {
@@ -141,6 +143,18 @@ func (h handler[I, O]) compile(a *API, op *operation) serve {
 			return op.completeFields(r.Context(), in, err)
 		}
 		return any(out).(answer).write(w, r, op.status)
+	}
+}
+
+// describeCSV adds the file to the reference of a JSON response that the parameter format replaces with
+// a CSV file.
+func (op *operation) describeCSV() {
+	isFile := slices.ContainsFunc(op.params, func(p param) bool {
+		return p.in == "query" && p.Name == "format" && slices.Contains(p.Schema.Enum, "csv")
+	})
+	response := op.doc.Responses["200"]
+	if isFile && response != nil && response.Content[jsonType] != nil {
+		response.Content["text/csv"] = &reference.Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
 }
 

@@ -76,6 +76,7 @@ type RetentionFlags struct {
 type PaymentFlags struct {
 	PastDueGrace     string `name:"past-due-grace-days" env:"TENANTRY_PAST_DUE_GRACE_DAYS" placeholder:"DAYS" help:"Number of days, from 0 to 30, for which a subscription that is past_due keeps its features after the first failed payment. Default: 0."`
 	PaymentAttempts  string `env:"TENANTRY_PAYMENT_ATTEMPTS" placeholder:"NUMBER" help:"Number of attempts, from 2 to 9, that Stripe makes to collect an invoice, as set in your Stripe account. Used for the email last_attempt. Default: 4."`
+	BaseCurrency     string `env:"TENANTRY_BASE_CURRENCY" placeholder:"CODE" help:"Currency of revenue figures, such as EUR. Other currencies are converted with your exchange rates. Must be an active currency. Default: none."`
 	InvoiceReminders string `env:"TENANTRY_INVOICE_REMINDERS" placeholder:"DAYS,…" help:"Days from the due date, negative before it, from -180 to 365, on which an unpaid invoice of a customer who pays by invoice is emailed again, or off. Default: -3,1,7,14."`
 }
 

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,9 @@ const (
 	latestReminder   = 365
 )
 
+// currencyCode matches ISO 4217 codes.
+var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
+
 // payments reads the settings for late payments.
 func (p *parser) payments(f PaymentFlags, s *Settings) {
 	days, ok := wholeNumber(f.PastDueGrace, 0, maxGraceDays)
@@ -25,6 +29,10 @@ func (p *parser) payments(f PaymentFlags, s *Settings) {
 	s.PastDueGrace = time.Duration(days) * 24 * time.Hour
 	if s.PaymentAttempts, ok = wholeNumber(f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts); !ok {
 		p.fail("TENANTRY_PAYMENT_ATTEMPTS", "%q is not a number from %d to %d", f.PaymentAttempts, minPaymentAttempts, maxPaymentAttempts)
+	}
+	s.BaseCurrency = f.BaseCurrency
+	if s.BaseCurrency != "" && !currencyCode.MatchString(s.BaseCurrency) {
+		p.fail("TENANTRY_BASE_CURRENCY", "%q is not a currency code such as EUR", f.BaseCurrency)
 	}
 	if s.InvoiceReminders, ok = invoiceReminders(f.InvoiceReminders); !ok {
 		p.fail("TENANTRY_INVOICE_REMINDERS", "%q is neither off nor a list of different days from %d to %d", f.InvoiceReminders, earliestReminder, latestReminder)

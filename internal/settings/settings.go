@@ -99,6 +99,9 @@ type Settings struct {
 	// built-in default.
 	InvitationDays int
 
+	// BaseCurrency is the currency of revenue figures, or "" for none. It has three upper-case
+	// letters; the catalog decides whether it is active.
+	BaseCurrency string
 	// PastDueGrace is how long a subscription that is past_due keeps its features; 0 means not at
 	// all.
 	PastDueGrace time.Duration

@@ -318,6 +318,7 @@ func (s *Service) endLocally(ctx context.Context, old Subscription) (Subscriptio
 	now := s.deps.Clock.Now()
 	ended := old
 	ended.Status, ended.CancelAt, ended.CancelAtPeriodEnd, ended.CanceledAt, ended.UpdatedAt = Canceled, nil, false, &now, now
+	ended.effectiveAt = now
 	ended.Action, ended.Pending, ended.Scheduled, ended.ScheduleID = money.PaymentAction{}, nil, nil, ""
 	var err error
 	if ended.former, err = noteFormerTerms(old, ended, now); err != nil {

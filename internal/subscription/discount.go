@@ -174,8 +174,8 @@ func (s *Service) recordDiscount(ctx context.Context, op operation, after Subscr
 		return nil
 	}
 	var former *discount.Discount
-	if op.before.Discount != nil {
-		d, err := s.deps.Discounts.Load(ctx, op.before.Discount.ID)
+	if live := op.before.liveDiscount(); live != nil {
+		d, err := s.deps.Discounts.Load(ctx, live.ID)
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (s *Service) selectDiscount(ctx context.Context, m *move, code string) (err
 	u := discount.Use{
 		TenantID: m.sub.TenantID, PlanID: m.plan.ID, PriceCents: m.price.PriceCents, Quantity: m.quantity, Currency: m.sub.Currency,
 	}
-	if m.redeems, err = s.findDiscount(ctx, code, u); err != nil || m.redeems != nil || m.sub.Discount == nil {
+	if m.redeems, err = s.findDiscount(ctx, code, u); err != nil || m.redeems != nil || m.sub.liveDiscount() == nil {
 		return err
 	}
 	present, err := s.deps.Discounts.Load(ctx, m.sub.Discount.ID)
@@ -324,11 +324,15 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 			next.Discount = &Discount{ID: known.Discount.ID}
 		}
 	}
+	if next.Discount == nil && known.Discount.reaches(*next) {
+		next.Discount = &Discount{ID: known.Discount.ID, EndsAt: known.Discount.EndsAt}
+	}
 	if next.Discount == nil {
 		return nil
 	}
 	d, err := s.deps.Discounts.Load(ctx, next.Discount.ID)
-	if errors.Is(err, catalog.ErrNotFound) { // a coupon of another database
+	isForeign := errors.Is(err, catalog.ErrNotFound) // a coupon of another database
+	if isForeign || err == nil && next.Discount.isOver() && !d.Covers(next.PlanID, next.PriceCents) {
 		next.Discount = nil
 		return nil
 	}
@@ -336,6 +340,13 @@ func (s *Service) mergeDiscount(ctx context.Context, known Subscription, next *S
 		next.discountCents, err = s.offOf(ctx, &d, next.PriceCents*next.Quantity, next.Currency)
 	}
 	return err
+}
+
+// reaches reports whether a repeating discount that has ended applies to the period of a state,
+// because the period began before.
+func (d *Discount) reaches(next Subscription) bool {
+	return d != nil && d.EndsAt != nil && next.Status != Trialing && !next.Status.IsOver() &&
+		!next.UpdatedAt.Before(*d.EndsAt) && next.CurrentPeriodStart.Before(*d.EndsAt)
 }
 
 // isKept reports whether a discount that the provider no longer has is yet to be used: it has the

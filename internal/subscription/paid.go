@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
 // The provider credits unused time as if every invoice were paid
@@ -289,4 +290,10 @@ func (s *Service) sendRecharge(ctx context.Context, op operation) error {
 		return err
 	}
 	return s.deps.Items.ChargeUnpaid(ctx, remote, op.ProrationDate, op.UnpaidCredit, op.key())
+}
+
+// RecordPayment records for analytics that an invoice above 0 of the provider's subscription was paid,
+// which bills the plans. Call it under the tenant's lock.
+func (s *Service) RecordPayment(ctx context.Context, tenantID uuid.UUID, pspID string, plans []uuid.UUID, at time.Time) error {
+	return journal.Pay(ctx, s.deps.DB, tenantID, pspID, plans, at)
 }

@@ -63,7 +63,7 @@ func (s *Service) dropCode(ctx context.Context, load loader) error {
 		load:    load,
 		repeats: func(earlier instruction) bool { return earlier.Kind == opDiscount && earlier.DropsDiscount },
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
-			if sub.Discount == nil {
+			if sub.liveDiscount() == nil {
 				return instruction{}, nothingToDo, nil
 			}
 			return instruction{Kind: opDiscount, DropsDiscount: true}, mustSend, nil

@@ -45,7 +45,7 @@ func (s Subscription) hasSameView(o Subscription) bool {
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
 		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.IsEnding() == o.IsEnding() && sameTime(s.CancelAt, o.CancelAt) &&
 		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.asksForCard(o.UpdatedAt) == o.asksForCard(o.UpdatedAt) && s.Pending.hasSameView(o.Pending) &&
-		s.Discount.hasSameView(o.Discount) && s.Scheduled.hasSameView(o.Scheduled)
+		s.liveDiscount().hasSameView(o.liveDiscount()) && s.Scheduled.hasSameView(o.Scheduled)
 }
 
 func (p *PendingChange) hasSameView(o *PendingChange) bool {

@@ -254,6 +254,7 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	if next.metered, err = json.Marshal(remote.Metered); err != nil {
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}
+	next.effectiveAt = next.tookEffect(known, remote.EndedAt, now)
 	if !isNew && !known.Status.IsOver() {
 		next.former, err = noteFormerTerms(known, next, now)
 	}

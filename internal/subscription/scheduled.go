@@ -234,7 +234,7 @@ func (s *Service) scheduleInstruction(ctx context.Context, kind string, sub Subs
 	for _, id := range metered {
 		in.Metered = append(in.Metered, psp.MeteredChange{PriceID: id})
 	}
-	if err == nil && sub.Discount != nil {
+	if err == nil && sub.liveDiscount() != nil {
 		present, loadErr := s.deps.Discounts.Load(ctx, sub.Discount.ID)
 		in.DropsDiscount, err = loadErr == nil && !present.Covers(c.PlanID, c.PriceCents), loadErr
 	}

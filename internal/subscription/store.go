@@ -211,7 +211,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	if err = s.q(ctx).InsertSubscription(ctx, p); err != nil {
 		return sqldb.Wrap(err, "insert subscription")
 	}
-	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
+	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
 }
 
 // update stores a newer state. It returns errOvertaken if another state was stored after
@@ -256,7 +256,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 	if rows != 1 {
 		return errOvertaken
 	}
-	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
+	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
 }
 
 // countDeparture counts a departed member on the tenant's subscription, if there is one.

@@ -114,6 +114,8 @@ type Subscription struct {
 	SyncVersion int64
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	// effectiveAt is when the state took effect. It is set only for a state to store.
+	effectiveAt time.Time
 }
 
 // UnpaidInvoice is an invoice of the provider whose payment has failed. Since is the time of the
@@ -130,6 +132,37 @@ type Discount struct {
 	// to be applied again, because the invoice of a trial has used it up.
 	PSPID  string
 	EndsAt *time.Time
+}
+
+// isOver reports whether a repeating discount has ended at the provider. It still reduces the
+// recurring revenue of the period.
+func (d *Discount) isOver() bool { return d.PSPID == "" && d.EndsAt != nil }
+
+// liveDiscount returns the discount, or nil without one or if it is over.
+func (s Subscription) liveDiscount() *Discount {
+	if s.Discount == nil || s.Discount.isOver() {
+		return nil
+	}
+	return s.Discount
+}
+
+// tookEffect returns when a state that was just read from the provider took effect. The changes that
+// come with time have their exact date: the end of a subscription or a trial, and a scheduled
+// change. Every other change is made or read at once and counts from now.
+func (s Subscription) tookEffect(known Subscription, endedAt *time.Time, now time.Time) time.Time {
+	at := now
+	switch {
+	case s.Status.IsOver() && endedAt != nil:
+		at = *endedAt
+	case known.Status == Trialing && s.Status != Trialing && s.TrialEndsAt != nil:
+		at = *s.TrialEndsAt
+	case known.Scheduled != nil && s.Scheduled == nil && s.PlanID == known.Scheduled.PlanID:
+		at = known.CurrentPeriodEnd
+	}
+	if at.After(now) {
+		return now
+	}
+	return at
 }
 
 // PendingChange is a change of plan that takes effect once its invoice is paid.

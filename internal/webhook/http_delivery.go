@@ -7,7 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
-	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/rest/sheet"
 )
 
 // WebhookDeliveryDetails is a delivery with the messages that were exchanged.
@@ -27,7 +27,7 @@ type WebhookDeliveryDetails struct {
 type PlatformWebhookDelivery struct {
 	WebhookDeliveryDetails
 	Endpoint NamedEndpoint       `json:"endpoint"`
-	Tenant   *tenant.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
+	Tenant   *sheet.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
 }
 
 // WebhookRequest is the request of an attempt.
@@ -72,7 +72,7 @@ func viewPlatform(d deliveryOfAny, m messages) PlatformWebhookDelivery {
 		WebhookDeliveryDetails: viewDetails(d.Delivery, m), Endpoint: NamedEndpoint{ID: d.EndpointID, URL: d.URL},
 	}
 	if d.TenantID != nil && d.TenantName != nil {
-		v.Tenant = &tenant.NamedTenant{ID: *d.TenantID, Name: *d.TenantName}
+		v.Tenant = &sheet.NamedTenant{ID: *d.TenantID, Name: *d.TenantName}
 	}
 	return v
 }

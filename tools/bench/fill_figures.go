@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
@@ -37,7 +38,7 @@ func (f *filler) fillEndedSubscriptions(ctx context.Context) error {
 	if err := b.flush(ctx); err != nil {
 		return err
 	}
-	return journal.New(f.db).Run(ctx)
+	return journal.New(f.db, clock.System()).Run(ctx)
 }
 
 // refusals creates quota refusals, by hour and by day.

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
+	"github.com/tenantry/tenantry/internal/stats/rates"
 )
 
 // Less free disk space than this, in bytes, is a warning or an error.
@@ -105,6 +106,7 @@ func (d *doctor) database(ctx context.Context) {
 	if d.schema(ctx, db) {
 		d.secretsKey(ctx, db)
 		d.citus(ctx, db)
+		d.rates(ctx, db)
 	}
 	if file == "" {
 		d.clock(ctx, db)
@@ -116,6 +118,31 @@ func (d *doctor) database(ctx context.Context) {
 		d.ok("integrity", "SQLite's quick check passed")
 	}
 	d.server(ctx, file)
+}
+
+// rates checks the base currency and its exchange rates.
+func (d *doctor) rates(ctx context.Context, db *sqldb.DB) {
+	base := d.Settings.BaseCurrency
+	if base == "" {
+		return
+	}
+	isActive, err := rates.IsActiveCurrency(ctx, db, base)
+	if err == nil && !isActive {
+		d.fail("TENANTRY_BASE_CURRENCY", base+" is not an active currency", "Set an active currency, or activate it in the catalog.")
+		return
+	}
+	var missing []string
+	if err == nil {
+		missing, err = rates.Missing(ctx, db, base, clock.System().Now())
+	}
+	switch {
+	case err != nil:
+		d.fail("exchange rates", err.Error(), "")
+	case len(missing) > 0:
+		d.warn("exchange rates", "no rate of the last ten days: "+strings.Join(missing, ", "), "Store a rate with PUT /api/v1/admin/rates/{date}.")
+	default:
+		d.ok("exchange rates", "all currencies in use have a current rate in %s", base)
+	}
 }
 
 // schema compares the schema version of the database with the program's. It reports whether the

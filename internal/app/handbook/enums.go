@@ -74,6 +74,9 @@ var billing = []shape.Enum{
 	{Name: "CreditNoteStatus", Text: "Status of a credit note.", Values: []string{"issued", "void"}},
 	{Name: "RefundStatus", Text: "Status of a refund. A refund can fail after it succeeded.", Values: []string{"pending", "succeeded", "failed"}},
 	{Name: "PlanChangeAction", Text: "Result of a plan change.", Values: []string{"updated", "scheduled", "checkout_required", "confirmation_required"}},
+	{Name: "ListFormat", Text: "Format of the response: JSON, or a CSV file.", Values: []string{"json", "csv"}},
+	{Name: "MovementKind", Text: "Kind of a movement of recurring revenue.", Values: []string{"new", "expansion", "contraction", "churn", "reactivation"}},
+	{Name: "CohortMeasure", Text: "Measure of cohorts: shares of customers or of revenue.", Values: []string{"customers", "revenue"}},
 	{Name: "PreviewMethod", Text: "How a preview was calculated: by the payment provider, or by this service per day.", Values: []string{"psp_preview", "daily"}},
 }
 

@@ -72,6 +72,8 @@ var whole = map[string]string{
 	"journalsql.Sums":                        "entries that are not folded yet, of an index of those alone",
 	"journalsql.TakeUnfolded":                "entries that are not folded yet, of an index of those alone",
 	"journalsql.UnnotedSubscriptions":        "subscriptions that are not noted yet, of an index of those alone",
+	"ratessql.IsUsed":                        "an admin stores the rate of an inactive currency: reads one subscription",
+	"ratessql.UsedCurrencies":                "the command line checks exchange rates",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
 	"retentionsql.CountStreams":              "the command line says how far it is: counts in an index",
 	"reconcilesql.AnySeen":                   "reads one subscription",

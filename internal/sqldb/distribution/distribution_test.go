@@ -168,6 +168,8 @@ var across = map[string]string{
 	"reconcilesql.UnseenSubscriptions":    "everything is compared with the provider, daily",
 	"retentionsql.CountersBetween":        "the command line recounts all tenants",
 	"retentionsql.ExpireKeys":             "of all tenants, at the end of their retention",
+	"ratessql.IsUsed":                     "an admin stores the exchange rate of an inactive currency",
+	"ratessql.UsedCurrencies":             "the command line checks exchange rates",
 	"statssql.LiveSubscriptions":          "figures of the platform",
 	"statssql.QuotaRefusals":              "figures of the platform",
 	"statssql.RefusedTenants":             "figures of the platform",

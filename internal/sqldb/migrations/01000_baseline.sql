@@ -1034,11 +1034,17 @@ CREATE TABLE subscriptions (
     discount_ends_at timestamp with time zone,
     -- The part of price_cents times quantity that a lasting discount takes off.
     discount_cents bigint NOT NULL DEFAULT 0,
-    -- The sync_version in the journal (0 if there is none), its monthly amount, and whether it
-    -- counts.
+    -- The sync_version in the journal (0 if there is none), since when it applies, its monthly
+    -- amount, whether it counts, and the plan that counts or is on trial. At journaled_until, a
+    -- discount ends and the amount becomes journaled_next.
     journaled_version bigint NOT NULL DEFAULT 0,
+    journaled_at timestamp with time zone,
     journaled_amount bigint NOT NULL DEFAULT 0,
     journaled_active boolean NOT NULL DEFAULT false,
+    journaled_until timestamp with time zone,
+    journaled_next bigint NOT NULL DEFAULT 0,
+    journaled_plan_id uuid,
+    journaled_trial_plan_id uuid,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */)
@@ -1275,11 +1281,12 @@ CREATE TABLE waiting_items (
 );
 
 -- Changes of monthly recurring revenue (MRR). Amounts are in minor units per month; day counts the
--- days (UTC) since 1970. kind is new, expansion, contraction or ended. tenant_id is null once the
--- tenant is purged.
+-- days (UTC) since 1970. kind is new, expansion, contraction or ended. at is when the change took
+-- effect; it is in the future if a discount ends then. tenant_id is null once the tenant is purged.
 CREATE TABLE subscription_journal (
     id uuid PRIMARY KEY,
     tenant_id uuid,
+    subscription_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
     day bigint NOT NULL,
     currency text NOT NULL,
@@ -1290,7 +1297,21 @@ CREATE TABLE subscription_journal (
     is_folded boolean NOT NULL DEFAULT false
 );
 CREATE INDEX subscription_journal_tenant_id_idx ON subscription_journal (tenant_id) WHERE tenant_id IS NOT NULL;
+CREATE INDEX subscription_journal_scheduled_idx ON subscription_journal (subscription_id) WHERE NOT is_folded;
 CREATE INDEX subscription_journal_unfolded_idx ON subscription_journal (id) WHERE NOT is_folded;
+
+-- The history of each subscription in one row, so that analytics read few rows (rules:
+-- stats#analytics). events is the text of the events in the order in which they were stored
+-- (package journal). customer is a random number of the tenant; it stays after the purge, when
+-- tenant_id is null.
+CREATE TABLE subscription_histories (
+    subscription_id uuid PRIMARY KEY,
+    tenant_id uuid,
+    customer bigint NOT NULL,
+    currency text NOT NULL,
+    events text NOT NULL
+);
+CREATE INDEX subscription_histories_tenant_id_idx ON subscription_histories (tenant_id, customer) WHERE tenant_id IS NOT NULL;
 
 -- Sums of the folded journal entries of a day, over all tenants.
 CREATE TABLE subscription_days (
@@ -1300,6 +1321,16 @@ CREATE TABLE subscription_days (
     amount bigint NOT NULL,
     entries bigint NOT NULL,
     PRIMARY KEY (currency, day, kind)
+);
+
+-- Exchange rates: units of the currency for one unit of the base, as a decimal. day counts the days
+-- since 1970.
+CREATE TABLE exchange_rates (
+    base text NOT NULL,
+    day bigint NOT NULL,
+    currency text NOT NULL,
+    rate text NOT NULL,
+    PRIMARY KEY (base, day, currency)
 );
 
 -- Usage

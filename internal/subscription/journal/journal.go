@@ -1,9 +1,11 @@
 // Package journal records how each change of a subscription affects recurring revenue
-// (rules: stats#recurring-revenue), and keeps daily sums of these changes.
+// (rules: stats#recurring-revenue), and keeps daily sums of these changes. It also keeps the history of
+// each subscription for analytics.
 package journal
 
 import (
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +21,8 @@ const (
 	KindContraction Kind = "contraction" // its amount falls
 	KindEnded       Kind = "ended"       // it no longer counts
 )
+
+const statusTrialing = "trialing"
 
 // isPaying reports whether a subscription with this status counts as recurring revenue.
 func isPaying(status string) bool { return status == "active" || status == "past_due" }
@@ -54,86 +58,223 @@ func MonthlyAmount(priceCents, quantity, discountCents int64, unit string, count
 type level struct {
 	active bool
 	amount int64
+	planID uuid.UUID // Nil if not active
+}
+
+// period is the billing period of a subscription.
+type period struct {
+	unit       string
+	count      int32
+	anchor     time.Time
+	start, end time.Time
 }
 
 // subscription has the fields of a subscription that the journal uses.
 type subscription struct {
-	id, tenantID         uuid.UUID
+	id, tenantID, planID uuid.UUID
 	status, currency     string
 	priceCents, quantity int64
 	discountCents        int64 // that a lasting discount takes off price × quantity
-	intervalUnit         string
-	intervalCount        int32
+	discountEndsAt       *time.Time
+	period               period
 	trialEndsAt          *time.Time
 	createdAt, updatedAt time.Time
 	version              int64 // of the current state
-	noted                int64 // the version that is in the journal; 0 if there is none
-	before               level // the level that the journal has recorded
+	noted                noted
 }
 
-// level returns the level of the current state.
-func (s subscription) level() level {
-	if !isPaying(s.status) {
-		return level{}
-	}
-	return s.paidLevel()
+// noted is the state that the journal has recorded.
+type noted struct {
+	version   int64     // 0 if there is none
+	at        time.Time // of the last entry that has taken effect
+	level     level
+	until     *time.Time // when a discount ends; nil if nothing is known to change
+	next      int64      // the amount from then on
+	trialPlan *uuid.UUID // the plan on trial, or nil
 }
 
-func (s subscription) paidLevel() level {
-	return level{true, MonthlyAmount(s.priceCents, s.quantity, s.discountCents, s.intervalUnit, s.intervalCount)}
+// levelAt returns the recorded level at a time.
+func (n noted) levelAt(at time.Time) level {
+	l := n.level
+	if n.until != nil && !at.Before(*n.until) {
+		l.amount = n.next
+	}
+	return l
 }
 
-// entry is one entry of the journal.
-type entry struct {
-	tenantID      uuid.UUID
-	at            time.Time
-	currency      string
-	kind          Kind
-	before, after int64
+// amount returns the monthly amount of the current state, with or without its discount.
+func (s subscription) amount(discounted bool) int64 {
+	off := s.discountCents
+	if !discounted {
+		off = 0
+	}
+	return MonthlyAmount(s.priceCents, s.quantity, off, s.period.unit, s.period.count)
 }
 
-// entries returns the entries that lead from the recorded level of a subscription to its current
-// state.
-//
-// A subscription that is older than the journal counts from its start. If it has ended since, the
-// end is dated to the update of its last state.
-func (s subscription) entries() []entry {
-	now := s.level()
-	if s.noted > 0 {
-		return s.step(s.updatedAt, s.before, now)
-	}
-	began := s.createdAt
-	if t := s.trialEndsAt; t != nil && t.After(began) {
-		began = *t
-	}
-	if began.After(s.updatedAt) { // a trial that ended early or was never finished
-		began = s.updatedAt
-	}
-	if now.active {
-		return s.step(began, level{}, now)
-	}
-	if (s.status == "canceled" || s.status == "unpaid") && began.Before(s.updatedAt) {
-		return append(s.step(began, level{}, s.paidLevel()), s.step(s.updatedAt, s.paidLevel(), level{})...)
-	}
-	return nil
-}
-
-// step returns the entry for a change between two levels, or nil if they are equal.
-func (s subscription) step(at time.Time, before, after level) []entry {
-	e := entry{s.tenantID, at.UTC(), s.currency, "", before.amount, after.amount}
-	switch {
-	case before == after:
+// discountUntil returns the end of the last period that is discounted, or nil if the discount does
+// not end.
+func (s subscription) discountUntil() *time.Time {
+	if s.discountCents == 0 || s.discountEndsAt == nil {
 		return nil
-	case !before.active:
-		e.kind = KindNew
-	case !after.active:
-		e.kind = KindEnded
-	case after.amount > before.amount:
-		e.kind = KindExpansion
-	default:
-		e.kind = KindContraction
 	}
-	return []entry{e}
+	until := s.period.start
+	if until.Before(*s.discountEndsAt) {
+		until = s.period.endAfter(*s.discountEndsAt)
+	}
+	return &until
+}
+
+// endAfter returns the first end of a period from the current one on that is not before a time.
+func (p period) endAfter(at time.Time) time.Time {
+	end := p.end
+	for n := 1; end.Before(at); n++ {
+		if next := p.nth(n); next.After(p.end) {
+			end = next
+		}
+	}
+	return end
+}
+
+// nth returns the billing anchor after n periods. If the target month is too short, it returns the
+// last day of that month, as the provider does.
+func (p period) nth(n int) time.Time {
+	n *= int(max(p.count, 1))
+	switch p.unit {
+	case "day":
+		return p.anchor.AddDate(0, 0, n)
+	case "week":
+		return p.anchor.AddDate(0, 0, 7*n)
+	case "year":
+		n *= 12
+	}
+	next := p.anchor.AddDate(0, n, 0)
+	if next.Day() != p.anchor.Day() {
+		next = next.AddDate(0, 0, -next.Day())
+	}
+	return next
+}
+
+// entry is one change of the level of a subscription.
+type entry struct {
+	at            time.Time
+	before, after level
+}
+
+// kind returns the kind of the change, or "" if only the plan changes.
+func (e entry) kind() Kind {
+	switch {
+	case !e.before.active:
+		return KindNew
+	case !e.after.active:
+		return KindEnded
+	case e.after.amount > e.before.amount:
+		return KindExpansion
+	case e.after.amount < e.before.amount:
+		return KindContraction
+	default:
+		return ""
+	}
+}
+
+// change is the result of comparing a state with the recorded one.
+type change struct {
+	entries []entry
+	noted   noted
+	// trialEnd is the end of a recorded trial, or nil if it did not end.
+	trialEnd *time.Time
+}
+
+// change returns the entries that lead from the recorded state of a subscription to its current
+// state, which took effect at a time.
+//
+// Invariant: an entry is dated to when the change took effect, but never before the previous entry
+// of the subscription. So the amount of a subscription at a moment is never negative, however late
+// the provider's states are read.
+func (s subscription) change(at time.Time) change {
+	if s.noted.version == 0 {
+		at = s.updatedAt
+	}
+	if at.Before(s.noted.at) {
+		at = s.noted.at
+	}
+	c := change{noted: noted{version: s.version, at: s.noted.at}}
+	if s.status == statusTrialing {
+		c.noted.trialPlan = &s.planID
+	}
+	before, began := s.noted.levelAt(at), s.began(at)
+	if s.noted.trialPlan != nil && c.noted.trialPlan == nil {
+		c.trialEnd = &began
+	}
+	if isPaying(s.status) {
+		s.count(&c, before, began)
+		return c
+	}
+	if s.countedSince(began, at) && !before.active {
+		s.count(&c, before, began)
+		before = c.noted.levelAt(at)
+		c.entries = slices.DeleteFunc(c.entries, func(e entry) bool { return e.at.After(at) })
+	}
+	c.noted.level, c.noted.until, c.noted.next = level{}, nil, 0
+	c.add(at, before, level{})
+	return c
+}
+
+// countedSince reports whether a subscription that no longer counts did so from began until at,
+// although that state was never read: it is older than the journal, or its trial ended meanwhile.
+func (s subscription) countedSince(began, at time.Time) bool {
+	isNew := s.noted.version == 0 || s.noted.trialPlan != nil
+	return isNew && (s.status == "canceled" || s.status == "unpaid") && began.Before(at)
+}
+
+// began returns when the current state started to count, or its trial ended. A subscription that is
+// older than the journal counts from its start; a trial ends at its end date or, if it ended early,
+// with the change at the given time.
+func (s subscription) began(at time.Time) time.Time {
+	began := at
+	switch {
+	case s.noted.version == 0:
+		began = s.createdAt
+		if t := s.trialEndsAt; t != nil && t.After(began) {
+			began = *t
+		}
+	case s.noted.trialPlan != nil && s.trialEndsAt != nil:
+		began = *s.trialEndsAt
+		if began.Before(s.noted.at) {
+			began = s.noted.at
+		}
+	}
+	if began.After(at) {
+		return at
+	}
+	return began
+}
+
+// count adds the entries of a state that counts since a time: its present amount, and the amount
+// after its discount.
+func (s subscription) count(c *change, before level, at time.Time) {
+	l := level{true, s.amount(true), s.planID}
+	until := s.discountUntil()
+	if until != nil && !at.Before(*until) {
+		l.amount, until = s.amount(false), nil
+	}
+	c.add(at, before, l)
+	c.noted.level = l
+	if until == nil {
+		return
+	}
+	after := level{true, s.amount(false), s.planID}
+	reached := c.noted.at
+	c.add(*until, l, after)
+	c.noted.at, c.noted.until, c.noted.next = reached, until, after.amount
+}
+
+// add adds the entry for a change between two levels, unless they are equal.
+func (c *change) add(at time.Time, before, after level) {
+	if before == after {
+		return
+	}
+	c.entries = append(c.entries, entry{at.UTC(), before, after})
+	c.noted.at = at
 }
 
 // secondsOfDay is the number of seconds in a UTC day.

@@ -50,9 +50,9 @@ func TestMonthly(t *testing.T) {
 func TestEntries(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w, j := newWorld(t, db), journal.New(db)
+		w, j := newWorld(t, db), newJournal(db)
 		s := w.store(sub{status: "trialing", price: 1000, seats: 2, created: noon, updated: noon})
-		if err := j.Note(t.Context(), s.tenant, s.id); err != nil {
+		if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated); err != nil {
 			t.Fatal(err)
 		}
 		for n, change := range []func(){
@@ -69,7 +69,7 @@ func TestEntries(t *testing.T) {
 		} {
 			change()
 			s.updated = noon.AddDate(0, 0, n+1)
-			if err := w.change(t.Context(), db, j, s); err != nil {
+			if err := w.change(t.Context(), db, true, s); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -97,7 +97,7 @@ func TestEntries(t *testing.T) {
 func TestOlderSubscriptions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w, j := newWorld(t, db), journal.New(db)
+		w, j := newWorld(t, db), newJournal(db)
 		day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 		trial := day(10)
 		cases := map[string]struct {
@@ -139,7 +139,7 @@ func TestOlderSubscriptions(t *testing.T) {
 		// An older version of the service stores a state without the journal.
 		s := stored["active"]
 		s.seats, s.updated = 4, day(30)
-		if err := w.change(t.Context(), db, nil, s); err != nil {
+		if err := w.change(t.Context(), db, false, s); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.Run(t.Context()); err != nil {
@@ -172,7 +172,7 @@ func TestJournalUnderConcurrency(t *testing.T) {
 			var busy sync.WaitGroup
 			for i := range 6 {
 				db := instances[i%len(instances)]
-				j, draw := journal.New(db), rand.New(rand.NewPCG(1, uint64(i)))
+				j, draw := newJournal(db), rand.New(rand.NewPCG(1, uint64(i)))
 				if i >= 4 {
 					busy.Go(func() {
 						for range dbtest.Rounds(30, 300) {
@@ -188,18 +188,15 @@ func TestJournalUnderConcurrency(t *testing.T) {
 						s := subs[draw.IntN(len(subs))]
 						s.status = []string{"active", "past_due", "unpaid", "trialing"}[draw.IntN(4)]
 						s.price, s.seats, s.updated = int64(draw.IntN(5))*100, int64(draw.IntN(5)), noon.AddDate(0, 0, draw.IntN(9))
-						noting := j
-						if draw.IntN(4) == 0 { // an older version, without the journal
-							noting = nil
-						}
-						if err := w.change(t.Context(), db, noting, s); err != nil {
+						notes := draw.IntN(4) > 0 // otherwise an older version, without the journal
+						if err := w.change(t.Context(), db, notes, s); err != nil {
 							t.Error(err)
 						}
 					}
 				})
 			}
 			busy.Wait()
-			if err := journal.New(instances[0]).Run(t.Context()); err != nil {
+			if err := newJournal(instances[0]).Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			for _, s := range subs {
@@ -229,11 +226,11 @@ func TestJournalUnderConcurrency(t *testing.T) {
 func TestReadingWhileFolding(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		w, j := newWorld(t, db), journal.New(db)
+		w, j := newWorld(t, db), newJournal(db)
 		const tenants = 40
 		for range tenants {
 			s := w.store(sub{status: "active", price: 1000, seats: 1, created: noon, updated: noon})
-			if err := j.Note(t.Context(), s.tenant, s.id); err != nil {
+			if err := journal.Note(t.Context(), db, s.tenant, s.id, s.updated); err != nil {
 				t.Fatal(err)
 			}
 		}

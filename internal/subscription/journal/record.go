@@ -2,11 +2,14 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -16,30 +19,98 @@ import (
 // written together while the row is locked, starting from the level in the row. So a state that is
 // read back repeatedly, late or concurrently is never counted twice, and the next entry makes up
 // for a missing one.
-type Journal struct{ store store }
+type Journal struct {
+	store store
+	clock clock.Clock
+}
 
 // New returns the journal of a database.
-func New(db *sqldb.DB) *Journal { return &Journal{store{db}} }
+func New(db *sqldb.DB, c clock.Clock) *Journal { return &Journal{store{db}, c} }
 
-// Note adds the change that the current state of a subscription makes. Call it in the transaction
-// that stores the state.
-func (j *Journal) Note(ctx context.Context, tenantID, id uuid.UUID) error {
-	return j.store.db.Tx(ctx, func(ctx context.Context) error {
-		s, err := j.store.lock(ctx, tenantID, id)
+// Note adds the change that the current state of a subscription makes, which took effect at a time.
+// Call it in the transaction that stores the state.
+func Note(ctx context.Context, db *sqldb.DB, tenantID, id uuid.UUID, at time.Time) error {
+	return db.Tx(ctx, func(ctx context.Context) error {
+		s, err := store{db}.lock(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}
-		return j.note(ctx, s)
+		return store{db}.note(ctx, s, at)
 	})
 }
 
-func (j *Journal) note(ctx context.Context, s subscription) error {
-	for _, e := range s.entries() {
-		if err := j.store.add(ctx, e); err != nil {
+// Pay records that an invoice above 0 of one of the provider's subscriptions was paid, and the plans
+// that it bills. Without a plan, the subscription's present plan counts. Only the first payment of a
+// subscription for a plan is kept, in whatever order payments are stored. It ignores an unknown
+// subscription. Call it under the tenant's lock.
+func Pay(ctx context.Context, db *sqldb.DB, tenantID uuid.UUID, pspSubscriptionID string, plans []uuid.UUID, at time.Time) error {
+	st := store{db}
+	s, err := st.byPSPID(ctx, tenantID, pspSubscriptionID)
+	if errors.Is(err, errNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	h, err := st.history(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(plans) == 0 {
+		plans = []uuid.UUID{s.planID}
+	}
+	events := ""
+	for _, plan := range plans {
+		if !h.hasPaid(plan, at) {
+			events += milestoneText(eventPayment, plan, at)
+		}
+	}
+	return st.appendHistory(ctx, s, events)
+}
+
+func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
+	sub, c, events, err := s.replan(ctx, sub, at)
+	if err != nil {
+		return err
+	}
+	if c.trialEnd != nil {
+		events += milestoneText(eventTrialEnd, *sub.noted.trialPlan, *c.trialEnd)
+	}
+	for _, e := range c.entries {
+		events += e.text()
+		if err := s.add(ctx, sub, e); err != nil {
 			return err
 		}
 	}
-	return j.store.markNoted(ctx, s)
+	if err := s.appendHistory(ctx, sub, events); err != nil {
+		return err
+	}
+	return s.markNoted(ctx, sub, c.noted)
+}
+
+// replan returns the change that a state makes. If the end of a discount is recorded and still to
+// come, its entry is deleted first, because the change may move it, and the events that replace it in
+// the history are returned. An entry that is folded already has taken effect, and the change follows it.
+func (s store) replan(ctx context.Context, sub subscription, at time.Time) (_ subscription, c change, events string, _ error) {
+	c = sub.change(at)
+	until := sub.noted.until
+	if until == nil || !at.Before(*until) {
+		return sub, c, "", nil
+	}
+	if n := c.noted; n.level == sub.noted.level && n.next == sub.noted.next && n.until != nil && n.until.Equal(*until) {
+		c.entries = nil // the recorded entry stays
+		return sub, c, "", nil
+	}
+	deleted, err := s.deleteScheduled(ctx, sub, *until)
+	if err != nil {
+		return sub, c, "", err
+	}
+	if deleted {
+		unchanged := entry{at: at, before: sub.noted.level, after: sub.noted.level}
+		return sub, c, unchanged.text(), nil
+	}
+	sub.noted.at, sub.noted.level.amount, sub.noted.until = *until, sub.noted.next, nil
+	return sub, sub.change(at), "", nil
 }
 
 // Batch sizes per transaction.
@@ -77,7 +148,7 @@ func (j *Journal) noteBatch(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	for _, s := range list {
-		if err := j.note(ctx, s); err != nil {
+		if err := j.store.note(ctx, s, s.updatedAt); err != nil {
 			return 0, err
 		}
 	}
@@ -97,15 +168,14 @@ type sum struct {
 // while its row is locked, and others skip locked rows, so two instances that fold concurrently
 // take different entries. The sums are locked in a fixed order.
 func (j *Journal) foldBatch(ctx context.Context) (int, error) {
-	entries, err := j.store.takeUnfolded(ctx, foldedAtOnce)
+	entries, err := j.store.takeUnfolded(ctx, j.clock.Now(), foldedAtOnce)
 	if err != nil {
 		return 0, err
 	}
 	amounts, counts := map[sum]int64{}, map[sum]int64{}
 	for _, e := range entries {
-		key := sum{e.currency, DayOf(e.at), e.kind}
-		amounts[key] += e.after - e.before
-		counts[key]++
+		amounts[e.sum] += e.amount
+		counts[e.sum]++
 	}
 	order := make([]sum, 0, len(counts))
 	for key := range counts {
@@ -133,6 +203,11 @@ func (j *Journal) Forget(ctx context.Context, tenantID uuid.UUID) error {
 	return j.store.forget(ctx, tenantID)
 }
 
+// Histories calls f with the history of each subscription, in no particular order.
+func (j *Journal) Histories(ctx context.Context, f func(History)) error {
+	return j.store.histories(ctx, f)
+}
+
 // Movement is the total of the entries of one kind on a day, in one currency.
 type Movement struct {
 	Currency string
@@ -143,7 +218,8 @@ type Movement struct {
 }
 
 // Movements lists the totals for the days from one to another, both inclusive, in no particular
-// order. All earlier days are combined into the day before from.
+// order, without changes that are still to come. All earlier days are combined into the day before
+// from.
 func (j *Journal) Movements(ctx context.Context, from, to int64) ([]Movement, error) {
-	return j.store.movements(ctx, from, to)
+	return j.store.movements(ctx, from, to, j.clock.Now())
 }

@@ -2,7 +2,10 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -15,11 +18,23 @@ type store struct{ db *sqldb.DB }
 func (s store) q(ctx context.Context) *journalsql.Queries { return journalsql.New(s.db.Conn(ctx)) }
 
 func toSubscription(r journalsql.LockSubscriptionRow) subscription {
-	return subscription{
-		id: r.ID, tenantID: r.TenantID, status: r.Status, currency: r.Currency, priceCents: r.PriceCents, quantity: r.Quantity, discountCents: r.DiscountCents,
-		intervalUnit: r.IntervalUnit, intervalCount: r.IntervalCount, trialEndsAt: r.TrialEndsAt, createdAt: r.CreatedAt,
-		updatedAt: r.UpdatedAt, version: r.SyncVersion, noted: r.JournaledVersion, before: level{r.JournaledActive, r.JournaledAmount},
+	s := subscription{
+		id: r.ID, tenantID: r.TenantID, planID: r.PlanID, status: r.Status, currency: r.Currency, priceCents: r.PriceCents, quantity: r.Quantity,
+		discountCents: r.DiscountCents, discountEndsAt: r.DiscountEndsAt,
+		period:      period{r.IntervalUnit, r.IntervalCount, r.BillingAnchor, r.CurrentPeriodStart, r.CurrentPeriodEnd},
+		trialEndsAt: r.TrialEndsAt, createdAt: r.CreatedAt, updatedAt: r.UpdatedAt, version: r.SyncVersion,
+		noted: noted{
+			version: r.JournaledVersion, level: level{active: r.JournaledActive, amount: r.JournaledAmount},
+			until: r.JournaledUntil, next: r.JournaledNext, trialPlan: r.JournaledTrialPlanID,
+		},
 	}
+	if r.JournaledAt != nil {
+		s.noted.at = *r.JournaledAt
+	}
+	if r.JournaledPlanID != nil {
+		s.noted.level.planID = *r.JournaledPlanID
+	}
+	return s
 }
 
 // lock locks a subscription and returns it.
@@ -48,29 +63,123 @@ func (s store) lockUnnoted(ctx context.Context, most int32) ([]subscription, err
 	return list, nil
 }
 
-// markNoted records that the journal includes the current state of a subscription.
-func (s store) markNoted(ctx context.Context, sub subscription) error {
-	now := sub.level()
-	err := s.q(ctx).MarkNoted(ctx, journalsql.MarkNotedParams{
-		TenantID: sub.tenantID, ID: sub.id, JournaledVersion: sub.version, JournaledAmount: now.amount, JournaledActive: now.active,
-	})
-	return sqldb.Wrap(err, "mark subscription as journaled")
+// byPSPID returns the ID, tenant, plan and currency of a subscription, or errNotFound.
+func (s store) byPSPID(ctx context.Context, tenantID uuid.UUID, pspID string) (subscription, error) {
+	row, err := s.q(ctx).SubscriptionOfPSPID(ctx, journalsql.SubscriptionOfPSPIDParams{TenantID: tenantID, PSPSubscriptionID: pspID})
+	sub := subscription{id: row.ID, tenantID: tenantID, planID: row.PlanID, currency: row.Currency}
+	return sub, sqldb.WrapAbsent(err, "find subscription for the journal", errNotFound)
 }
 
-func (s store) add(ctx context.Context, e entry) error {
+var errNotFound = errors.New("the subscription is not stored")
+
+// markNoted records that the journal includes the current state of a subscription.
+func (s store) markNoted(ctx context.Context, sub subscription, n noted) error {
+	p := journalsql.MarkNotedParams{
+		TenantID: sub.tenantID, ID: sub.id, JournaledVersion: n.version, JournaledAmount: n.level.amount, JournaledActive: n.level.active,
+		JournaledUntil: n.until, JournaledNext: n.next, JournaledTrialPlanID: n.trialPlan,
+	}
+	if !n.at.IsZero() {
+		p.JournaledAt = &n.at
+	}
+	if n.level.active {
+		p.JournaledPlanID = &n.level.planID
+	}
+	return sqldb.Wrap(s.q(ctx).MarkNoted(ctx, p), "mark subscription as journaled")
+}
+
+// customerOf returns the number of a tenant in the histories, which is random and new with its
+// first history. The histories of a tenant are inserted one after another, under its lock.
+func (s store) customerOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	number, err := s.q(ctx).CustomerOf(ctx, tenantID)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		var random [8]byte
+		_, err = rand.Read(random[:])
+		number = int64(binary.BigEndian.Uint64(random[:]))
+	}
+	return number, sqldb.Wrap(err, "find the number of a tenant")
+}
+
+// add adds an entry, unless only the plan changes.
+func (s store) add(ctx context.Context, sub subscription, e entry) error {
+	kind := e.kind()
+	if kind == "" {
+		return nil
+	}
 	err := s.q(ctx).InsertEntry(ctx, journalsql.InsertEntryParams{
-		ID: sqldb.NewID(), TenantID: &e.tenantID, At: e.at, Day: DayOf(e.at), Currency: e.currency, Kind: string(e.kind),
-		AmountBefore: e.before, AmountAfter: e.after,
+		ID: sqldb.NewID(), TenantID: &sub.tenantID, SubscriptionID: sub.id, At: e.at, Day: DayOf(e.at), Currency: sub.currency,
+		Kind: string(kind), AmountBefore: e.before.amount, AmountAfter: e.after.amount,
 	})
 	return sqldb.Wrap(err, "insert journal entry")
 }
 
-// takeUnfolded marks a batch of entries as folded and returns them.
-func (s store) takeUnfolded(ctx context.Context, most int32) ([]entry, error) {
-	rows, err := s.q(ctx).TakeUnfolded(ctx, most)
-	entries := make([]entry, len(rows))
+// appendHistory appends events to the history of a subscription.
+func (s store) appendHistory(ctx context.Context, sub subscription, events string) error {
+	if events == "" {
+		return nil
+	}
+	n, err := s.q(ctx).AppendHistory(ctx, journalsql.AppendHistoryParams{SubscriptionID: sub.id, TenantID: sub.tenantID, Added: events})
+	if err != nil || n > 0 {
+		return sqldb.Wrap(err, "append to history of subscription")
+	}
+	number, err := s.customerOf(ctx, sub.tenantID)
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).InsertHistory(ctx, journalsql.InsertHistoryParams{
+		SubscriptionID: sub.id, TenantID: &sub.tenantID, Customer: number, Currency: sub.currency, Events: events,
+	})
+	return sqldb.Wrap(err, "insert history of subscription")
+}
+
+// history returns the events of a subscription so far.
+func (s store) history(ctx context.Context, sub subscription) (h History, _ error) {
+	events, err := s.q(ctx).EventsOf(ctx, sub.id)
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return h, nil
+	}
+	h.readEvents(events)
+	return h, sqldb.Wrap(err, "read history of subscription")
+}
+
+// histories reads the rows by hand, because their number is not limited.
+func (s store) histories(ctx context.Context, f func(History)) error {
+	const doing = "read histories of subscriptions"
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT subscription_id, customer, currency, events FROM subscription_histories`)
+	if err != nil {
+		return sqldb.Wrap(err, doing)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
+	for rows.Next() {
+		var h History
+		var events string
+		if err := rows.Scan(&h.SubscriptionID, &h.Customer, &h.Currency, &events); err != nil {
+			return sqldb.Wrap(err, doing)
+		}
+		h.readEvents(events)
+		f(h)
+	}
+	return sqldb.Wrap(rows.Err(), doing)
+}
+
+// deleteScheduled deletes the entry of a future change. It reports false if its time has come and it
+// is folded.
+func (s store) deleteScheduled(ctx context.Context, sub subscription, at time.Time) (bool, error) {
+	n, err := s.q(ctx).DeleteScheduled(ctx, journalsql.DeleteScheduledParams{SubscriptionID: sub.id, TenantID: sub.tenantID, At: at})
+	return n > 0, sqldb.Wrap(err, "delete scheduled journal entry")
+}
+
+// folding is a journal entry that is about to be folded.
+type folding struct {
+	sum
+	amount int64
+}
+
+// takeUnfolded marks a batch of entries that have taken effect as folded and returns them.
+func (s store) takeUnfolded(ctx context.Context, now time.Time, most int32) ([]folding, error) {
+	rows, err := s.q(ctx).TakeUnfolded(ctx, journalsql.TakeUnfoldedParams{Now: now, Most: most})
+	entries := make([]folding, len(rows))
 	for i, r := range rows {
-		entries[i] = entry{at: StartOf(r.Day), currency: r.Currency, kind: Kind(r.Kind), before: r.AmountBefore, after: r.AmountAfter}
+		entries[i] = folding{sum{r.Currency, r.Day, Kind(r.Kind)}, r.AmountAfter - r.AmountBefore}
 	}
 	return entries, sqldb.Wrap(err, "claim journal entries")
 }
@@ -83,11 +192,14 @@ func (s store) addToDay(ctx context.Context, of sum, amount, entries int64) erro
 }
 
 func (s store) forget(ctx context.Context, tenantID uuid.UUID) error {
-	return sqldb.Wrap(s.q(ctx).ForgetTenant(ctx, tenantID), "take tenant off the journal")
+	if err := s.q(ctx).ForgetTenant(ctx, tenantID); err != nil {
+		return sqldb.Wrap(err, "take tenant off the journal")
+	}
+	return sqldb.Wrap(s.q(ctx).ForgetHistories(ctx, tenantID), "take tenant off the histories")
 }
 
-func (s store) movements(ctx context.Context, from, to int64) ([]Movement, error) {
-	rows, err := s.q(ctx).Sums(ctx, journalsql.SumsParams{Since: from, Until: to})
+func (s store) movements(ctx context.Context, from, to int64, now time.Time) ([]Movement, error) {
+	rows, err := s.q(ctx).Sums(ctx, journalsql.SumsParams{Since: from, Until: to, Now: now})
 	list := make([]Movement, len(rows))
 	for i, r := range rows {
 		list[i] = Movement{Currency: r.Currency, Day: r.DayOrBefore, Kind: Kind(r.Kind), Amount: r.Amount, Entries: r.Entries}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
@@ -72,15 +73,20 @@ func (w world) store(s sub) sub {
 	return s
 }
 
-// change stores another state, and adds it to the journal if one is given.
-func (w world) change(ctx context.Context, db *sqldb.DB, j *journal.Journal, s sub) error {
+// newJournal returns a journal whose clock is later than all entries.
+func newJournal(db *sqldb.DB) *journal.Journal {
+	return journal.New(db, clock.NewFixed(noon.AddDate(1, 0, 0)))
+}
+
+// change stores another state, and adds it to the journal if notes is set.
+func (w world) change(ctx context.Context, db *sqldb.DB, notes bool, s sub) error {
 	return db.Tx(ctx, func(ctx context.Context) error {
 		_, err := db.Conn(ctx).ExecContext(ctx, `UPDATE subscriptions SET status = $3, price_cents = $4, quantity = $5, updated_at = $6,
 			sync_version = sync_version + 1 WHERE tenant_id = $1 AND id = $2`, s.tenant, s.id, s.status, s.price, s.seats, s.updated)
-		if err != nil || j == nil {
+		if err != nil || !notes {
 			return err
 		}
-		return j.Note(ctx, s.tenant, s.id)
+		return journal.Note(ctx, db, s.tenant, s.id, s.updated)
 	})
 }
 

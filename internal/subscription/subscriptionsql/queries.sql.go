@@ -54,11 +54,16 @@ func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTerms
 }
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, discount_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, contract, leased_until, created_at, updated_at FROM checkouts WHERE tenant_id = $1 AND id = $2
 `
 
-func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
-	row := q.db.QueryRowContext(ctx, checkout, id)
+type CheckoutParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) Checkout(ctx context.Context, arg CheckoutParams) (Checkout, error) {
+	row := q.db.QueryRowContext(ctx, checkout, arg.TenantID, arg.ID)
 	var i Checkout
 	err := row.Scan(
 		&i.ID,
@@ -107,16 +112,17 @@ func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) 
 }
 
 const completeCheckout = `-- name: CompleteCheckout :exec
-UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND completed_at IS NULL
+UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND completed_at IS NULL
 `
 
 type CompleteCheckoutParams struct {
 	PSPSessionID *string
 	CompletedAt  *time.Time
+	TenantID     uuid.UUID
 }
 
 func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutParams) error {
-	_, err := q.db.ExecContext(ctx, completeCheckout, arg.PSPSessionID, arg.CompletedAt)
+	_, err := q.db.ExecContext(ctx, completeCheckout, arg.PSPSessionID, arg.CompletedAt, arg.TenantID)
 	return err
 }
 
@@ -145,10 +151,7 @@ const countDefaultTenants = `-- name: CountDefaultTenants :one
 SELECT count(*) FROM tenants t
 WHERE t.deleted_at IS NULL
     AND EXISTS (SELECT 1 FROM plans p WHERE p.id = $1 AND p.is_default AND p.deleted_at IS NULL)
-    AND NOT EXISTS (
-        SELECT 1 FROM subscriptions s
-        WHERE s.tenant_id = t.id AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')
-    )
+    AND t.id NOT IN (SELECT s.tenant_id FROM subscriptions s WHERE s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused'))
 `
 
 // The tenants to which a plan applies as the default plan: none of their subscriptions sets limits.
@@ -336,6 +339,15 @@ func (q *Queries) DeletePreviews(ctx context.Context, arg DeletePreviewsParams) 
 	return err
 }
 
+const deleteProviderIDs = `-- name: DeleteProviderIDs :exec
+DELETE FROM psp_tenants WHERE tenant_id = $1
+`
+
+func (q *Queries) DeleteProviderIDs(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteProviderIDs, tenantID)
+	return err
+}
+
 const dropContract = `-- name: DropContract :exec
 UPDATE checkouts SET expired_at = $3, updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND completed_at IS NULL
 `
@@ -352,32 +364,28 @@ func (q *Queries) DropContract(ctx context.Context, arg DropContractParams) erro
 }
 
 const expireCheckout = `-- name: ExpireCheckout :many
-UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE psp_session_id = $1 AND expired_at IS NULL RETURNING tenant_id, id
+UPDATE checkouts SET expired_at = $2, updated_at = $2 WHERE tenant_id = $3 AND psp_session_id = $1 AND expired_at IS NULL RETURNING id
 `
 
 type ExpireCheckoutParams struct {
 	PSPSessionID *string
 	ExpiredAt    *time.Time
+	TenantID     uuid.UUID
 }
 
-type ExpireCheckoutRow struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-}
-
-func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) ([]ExpireCheckoutRow, error) {
-	rows, err := q.db.QueryContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt)
+func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, expireCheckout, arg.PSPSessionID, arg.ExpiredAt, arg.TenantID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ExpireCheckoutRow{}
+	items := []uuid.UUID{}
 	for rows.Next() {
-		var i ExpireCheckoutRow
-		if err := rows.Scan(&i.TenantID, &i.ID); err != nil {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
 			return nil, err
 		}
-		items = append(items, i)
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -887,7 +895,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const listRenewals = `-- name: ListRenewals :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
 WHERE status IN ('active', 'past_due') AND cancel_at IS NULL AND NOT cancel_at_period_end
     AND current_period_end > $1 AND current_period_end <= $2 AND price_cents > 0
     AND (interval_unit = 'year' OR interval_unit = 'month' AND interval_count >= 6
@@ -968,8 +976,13 @@ func (q *Queries) ListRenewals(ctx context.Context, arg ListRenewalsParams) ([]S
 			&i.DiscountEndsAt,
 			&i.DiscountCents,
 			&i.JournaledVersion,
+			&i.JournaledAt,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.JournaledUntil,
+			&i.JournaledNext,
+			&i.JournaledPlanID,
+			&i.JournaledTrialPlanID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -1028,7 +1041,7 @@ func (q *Queries) ListUncheckedCards(ctx context.Context, arg ListUncheckedCards
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -1103,8 +1116,13 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.DiscountEndsAt,
 			&i.DiscountCents,
 			&i.JournaledVersion,
+			&i.JournaledAt,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.JournaledUntil,
+			&i.JournaledNext,
+			&i.JournaledPlanID,
+			&i.JournaledTrialPlanID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -1122,7 +1140,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -1183,8 +1201,13 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.DiscountEndsAt,
 		&i.DiscountCents,
 		&i.JournaledVersion,
+		&i.JournaledAt,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.JournaledUntil,
+		&i.JournaledNext,
+		&i.JournaledPlanID,
+		&i.JournaledTrialPlanID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -1321,7 +1344,7 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -1403,8 +1426,13 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.DiscountEndsAt,
 			&i.DiscountCents,
 			&i.JournaledVersion,
+			&i.JournaledAt,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.JournaledUntil,
+			&i.JournaledNext,
+			&i.JournaledPlanID,
+			&i.JournaledTrialPlanID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {
@@ -1734,11 +1762,18 @@ func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]str
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions
+WHERE psp_subscription_id = $1 AND ($2::uuid IS NULL OR tenant_id = $2::uuid)
 `
 
-func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
-	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, pspSubscriptionID)
+type SubscriptionByPSPIDParams struct {
+	PSPSubscriptionID string
+	TenantID          *uuid.UUID
+}
+
+// The tenant is null if it is unknown.
+func (q *Queries) SubscriptionByPSPID(ctx context.Context, arg SubscriptionByPSPIDParams) (Subscription, error) {
+	row := q.db.QueryRowContext(ctx, subscriptionByPSPID, arg.PSPSubscriptionID, arg.TenantID)
 	var i Subscription
 	err := row.Scan(
 		&i.ID,
@@ -1794,8 +1829,13 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.DiscountEndsAt,
 		&i.DiscountCents,
 		&i.JournaledVersion,
+		&i.JournaledAt,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.JournaledUntil,
+		&i.JournaledNext,
+		&i.JournaledPlanID,
+		&i.JournaledTrialPlanID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -1803,7 +1843,7 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -1868,8 +1908,13 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.DiscountEndsAt,
 		&i.DiscountCents,
 		&i.JournaledVersion,
+		&i.JournaledAt,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.JournaledUntil,
+		&i.JournaledNext,
+		&i.JournaledPlanID,
+		&i.JournaledTrialPlanID,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 	)
@@ -1877,7 +1922,7 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, renewal_told, has_payment_method, card_asked_for, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, unpaid_psp_invoice_id, unpaid_since, grace_ended, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, pending_quantity, pending_price_cents, pending_by, scheduled_change, psp_schedule_id, collection, days_until_due, purchase_order, custom_price, metered_items, metered_period, metered_terms, discount_id, psp_discount_id, discount_ends_at, discount_cents, journaled_version, journaled_at, journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -1949,8 +1994,13 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.DiscountEndsAt,
 			&i.DiscountCents,
 			&i.JournaledVersion,
+			&i.JournaledAt,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.JournaledUntil,
+			&i.JournaledNext,
+			&i.JournaledPlanID,
+			&i.JournaledTrialPlanID,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 		); err != nil {

@@ -37,6 +37,76 @@ func (q *Queries) AddToDay(ctx context.Context, arg AddToDayParams) error {
 	return err
 }
 
+const appendHistory = `-- name: AppendHistory :execrows
+UPDATE subscription_histories SET events = events || $2::text
+WHERE subscription_id = $1 AND (tenant_id = $3::uuid OR tenant_id IS NULL)
+`
+
+type AppendHistoryParams struct {
+	SubscriptionID uuid.UUID
+	Added          string
+	TenantID       uuid.UUID
+}
+
+func (q *Queries) AppendHistory(ctx context.Context, arg AppendHistoryParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, appendHistory, arg.SubscriptionID, arg.Added, arg.TenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const customerOf = `-- name: CustomerOf :one
+SELECT customer FROM subscription_histories WHERE tenant_id = $1::uuid LIMIT 1
+`
+
+// The number of a tenant in the histories.
+func (q *Queries) CustomerOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, customerOf, tenantID)
+	var customer int64
+	err := row.Scan(&customer)
+	return customer, err
+}
+
+const deleteScheduled = `-- name: DeleteScheduled :execrows
+DELETE FROM subscription_journal WHERE subscription_id = $1 AND at = $2 AND (tenant_id = $3::uuid OR tenant_id IS NULL) AND NOT is_folded
+`
+
+type DeleteScheduledParams struct {
+	SubscriptionID uuid.UUID
+	At             time.Time
+	TenantID       uuid.UUID
+}
+
+// Deletes the entry of a future change, unless its time has come and it is folded.
+func (q *Queries) DeleteScheduled(ctx context.Context, arg DeleteScheduledParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteScheduled, arg.SubscriptionID, arg.At, arg.TenantID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const eventsOf = `-- name: EventsOf :one
+SELECT events FROM subscription_histories WHERE subscription_id = $1
+`
+
+func (q *Queries) EventsOf(ctx context.Context, subscriptionID uuid.UUID) (string, error) {
+	row := q.db.QueryRowContext(ctx, eventsOf, subscriptionID)
+	var events string
+	err := row.Scan(&events)
+	return events, err
+}
+
+const forgetHistories = `-- name: ForgetHistories :exec
+UPDATE subscription_histories SET tenant_id = NULL WHERE tenant_id = $1::uuid
+`
+
+func (q *Queries) ForgetHistories(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, forgetHistories, tenantID)
+	return err
+}
+
 const forgetTenant = `-- name: ForgetTenant :exec
 UPDATE subscription_journal SET tenant_id = NULL WHERE tenant_id = $1::uuid
 `
@@ -47,25 +117,27 @@ func (q *Queries) ForgetTenant(ctx context.Context, tenantID uuid.UUID) error {
 }
 
 const insertEntry = `-- name: InsertEntry :exec
-INSERT INTO subscription_journal (id, tenant_id, at, day, currency, kind, amount_before, amount_after)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO subscription_journal (id, tenant_id, subscription_id, at, day, currency, kind, amount_before, amount_after)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type InsertEntryParams struct {
-	ID           uuid.UUID
-	TenantID     *uuid.UUID
-	At           time.Time
-	Day          int64
-	Currency     string
-	Kind         string
-	AmountBefore int64
-	AmountAfter  int64
+	ID             uuid.UUID
+	TenantID       *uuid.UUID
+	SubscriptionID uuid.UUID
+	At             time.Time
+	Day            int64
+	Currency       string
+	Kind           string
+	AmountBefore   int64
+	AmountAfter    int64
 }
 
 func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error {
 	_, err := q.db.ExecContext(ctx, insertEntry,
 		arg.ID,
 		arg.TenantID,
+		arg.SubscriptionID,
 		arg.At,
 		arg.Day,
 		arg.Currency,
@@ -76,9 +148,33 @@ func (q *Queries) InsertEntry(ctx context.Context, arg InsertEntryParams) error 
 	return err
 }
 
+const insertHistory = `-- name: InsertHistory :exec
+INSERT INTO subscription_histories (subscription_id, tenant_id, customer, currency, events) VALUES ($1, $2, $3, $4, $5)
+`
+
+type InsertHistoryParams struct {
+	SubscriptionID uuid.UUID
+	TenantID       *uuid.UUID
+	Customer       int64
+	Currency       string
+	Events         string
+}
+
+func (q *Queries) InsertHistory(ctx context.Context, arg InsertHistoryParams) error {
+	_, err := q.db.ExecContext(ctx, insertHistory,
+		arg.SubscriptionID,
+		arg.TenantID,
+		arg.Customer,
+		arg.Currency,
+		arg.Events,
+	)
+	return err
+}
+
 const lockSubscription = `-- name: LockSubscription :one
-SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
-    created_at, updated_at, journaled_version, journaled_amount, journaled_active
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, discount_cents, discount_ends_at, interval_unit, interval_count,
+    billing_anchor, current_period_start, current_period_end, trial_ends_at, sync_version, created_at, updated_at, journaled_version, journaled_at,
+    journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 FOR UPDATE
 `
 
@@ -88,22 +184,32 @@ type LockSubscriptionParams struct {
 }
 
 type LockSubscriptionRow struct {
-	ID               uuid.UUID
-	TenantID         uuid.UUID
-	Status           string
-	Currency         string
-	PriceCents       int64
-	Quantity         int64
-	DiscountCents    int64
-	IntervalUnit     string
-	IntervalCount    int32
-	TrialEndsAt      *time.Time
-	SyncVersion      int64
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
-	JournaledVersion int64
-	JournaledAmount  int64
-	JournaledActive  bool
+	ID                   uuid.UUID
+	TenantID             uuid.UUID
+	PlanID               uuid.UUID
+	Status               string
+	Currency             string
+	PriceCents           int64
+	Quantity             int64
+	DiscountCents        int64
+	DiscountEndsAt       *time.Time
+	IntervalUnit         string
+	IntervalCount        int32
+	BillingAnchor        time.Time
+	CurrentPeriodStart   time.Time
+	CurrentPeriodEnd     time.Time
+	TrialEndsAt          *time.Time
+	SyncVersion          int64
+	CreatedAt            time.Time
+	UpdatedAt            time.Time
+	JournaledVersion     int64
+	JournaledAt          *time.Time
+	JournaledAmount      int64
+	JournaledActive      bool
+	JournaledUntil       *time.Time
+	JournaledNext        int64
+	JournaledPlanID      *uuid.UUID
+	JournaledTrialPlanID *uuid.UUID
 }
 
 func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionParams) (LockSubscriptionRow, error) {
@@ -112,27 +218,38 @@ func (q *Queries) LockSubscription(ctx context.Context, arg LockSubscriptionPara
 	err := row.Scan(
 		&i.ID,
 		&i.TenantID,
+		&i.PlanID,
 		&i.Status,
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
 		&i.DiscountCents,
+		&i.DiscountEndsAt,
 		&i.IntervalUnit,
 		&i.IntervalCount,
+		&i.BillingAnchor,
+		&i.CurrentPeriodStart,
+		&i.CurrentPeriodEnd,
 		&i.TrialEndsAt,
 		&i.SyncVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.JournaledVersion,
+		&i.JournaledAt,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.JournaledUntil,
+		&i.JournaledNext,
+		&i.JournaledPlanID,
+		&i.JournaledTrialPlanID,
 	)
 	return i, err
 }
 
 const lockUnnoted = `-- name: LockUnnoted :one
-SELECT id, tenant_id, status, currency, price_cents, quantity, discount_cents, interval_unit, interval_count, trial_ends_at, sync_version,
-    created_at, updated_at, journaled_version, journaled_amount, journaled_active
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, discount_cents, discount_ends_at, interval_unit, interval_count,
+    billing_anchor, current_period_start, current_period_end, trial_ends_at, sync_version, created_at, updated_at, journaled_version, journaled_at,
+    journaled_amount, journaled_active, journaled_until, journaled_next, journaled_plan_id, journaled_trial_plan_id
 FROM subscriptions WHERE tenant_id = $1 AND id = $2 AND journaled_version <> sync_version FOR UPDATE SKIP LOCKED
 `
 
@@ -142,22 +259,32 @@ type LockUnnotedParams struct {
 }
 
 type LockUnnotedRow struct {
-	ID               uuid.UUID
-	TenantID         uuid.UUID
-	Status           string
-	Currency         string
-	PriceCents       int64
-	Quantity         int64
-	DiscountCents    int64
-	IntervalUnit     string
-	IntervalCount    int32
-	TrialEndsAt      *time.Time
-	SyncVersion      int64
-	CreatedAt        time.Time
-	UpdatedAt        time.Time
-	JournaledVersion int64
-	JournaledAmount  int64
-	JournaledActive  bool
+	ID                   uuid.UUID
+	TenantID             uuid.UUID
+	PlanID               uuid.UUID
+	Status               string
+	Currency             string
+	PriceCents           int64
+	Quantity             int64
+	DiscountCents        int64
+	DiscountEndsAt       *time.Time
+	IntervalUnit         string
+	IntervalCount        int32
+	BillingAnchor        time.Time
+	CurrentPeriodStart   time.Time
+	CurrentPeriodEnd     time.Time
+	TrialEndsAt          *time.Time
+	SyncVersion          int64
+	CreatedAt            time.Time
+	UpdatedAt            time.Time
+	JournaledVersion     int64
+	JournaledAt          *time.Time
+	JournaledAmount      int64
+	JournaledActive      bool
+	JournaledUntil       *time.Time
+	JournaledNext        int64
+	JournaledPlanID      *uuid.UUID
+	JournaledTrialPlanID *uuid.UUID
 }
 
 // Skips rows that another worker has locked or has already noted.
@@ -167,35 +294,52 @@ func (q *Queries) LockUnnoted(ctx context.Context, arg LockUnnotedParams) (LockU
 	err := row.Scan(
 		&i.ID,
 		&i.TenantID,
+		&i.PlanID,
 		&i.Status,
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
 		&i.DiscountCents,
+		&i.DiscountEndsAt,
 		&i.IntervalUnit,
 		&i.IntervalCount,
+		&i.BillingAnchor,
+		&i.CurrentPeriodStart,
+		&i.CurrentPeriodEnd,
 		&i.TrialEndsAt,
 		&i.SyncVersion,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.JournaledVersion,
+		&i.JournaledAt,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.JournaledUntil,
+		&i.JournaledNext,
+		&i.JournaledPlanID,
+		&i.JournaledTrialPlanID,
 	)
 	return i, err
 }
 
 const markNoted = `-- name: MarkNoted :exec
-UPDATE subscriptions SET journaled_version = $3, journaled_amount = $4, journaled_active = $5
+UPDATE subscriptions SET journaled_version = $3, journaled_amount = $4, journaled_active = $5, journaled_at = $6,
+    journaled_until = $7, journaled_next = $8, journaled_plan_id = $9,
+    journaled_trial_plan_id = $10
 WHERE tenant_id = $1 AND id = $2
 `
 
 type MarkNotedParams struct {
-	TenantID         uuid.UUID
-	ID               uuid.UUID
-	JournaledVersion int64
-	JournaledAmount  int64
-	JournaledActive  bool
+	TenantID             uuid.UUID
+	ID                   uuid.UUID
+	JournaledVersion     int64
+	JournaledAmount      int64
+	JournaledActive      bool
+	JournaledAt          *time.Time
+	JournaledUntil       *time.Time
+	JournaledNext        int64
+	JournaledPlanID      *uuid.UUID
+	JournaledTrialPlanID *uuid.UUID
 }
 
 func (q *Queries) MarkNoted(ctx context.Context, arg MarkNotedParams) error {
@@ -205,8 +349,35 @@ func (q *Queries) MarkNoted(ctx context.Context, arg MarkNotedParams) error {
 		arg.JournaledVersion,
 		arg.JournaledAmount,
 		arg.JournaledActive,
+		arg.JournaledAt,
+		arg.JournaledUntil,
+		arg.JournaledNext,
+		arg.JournaledPlanID,
+		arg.JournaledTrialPlanID,
 	)
 	return err
+}
+
+const subscriptionOfPSPID = `-- name: SubscriptionOfPSPID :one
+SELECT id, plan_id, currency FROM subscriptions WHERE tenant_id = $1 AND psp_subscription_id = $2
+`
+
+type SubscriptionOfPSPIDParams struct {
+	TenantID          uuid.UUID
+	PSPSubscriptionID string
+}
+
+type SubscriptionOfPSPIDRow struct {
+	ID       uuid.UUID
+	PlanID   uuid.UUID
+	Currency string
+}
+
+func (q *Queries) SubscriptionOfPSPID(ctx context.Context, arg SubscriptionOfPSPIDParams) (SubscriptionOfPSPIDRow, error) {
+	row := q.db.QueryRowContext(ctx, subscriptionOfPSPID, arg.TenantID, arg.PSPSubscriptionID)
+	var i SubscriptionOfPSPIDRow
+	err := row.Scan(&i.ID, &i.PlanID, &i.Currency)
+	return i, err
 }
 
 const sums = `-- name: Sums :many
@@ -216,7 +387,7 @@ FROM (
     SELECT d.currency, d.day, d.kind, d.amount, d.entries FROM subscription_days d WHERE d.day <= $2::bigint
     UNION ALL
     SELECT j.currency, j.day, j.kind, j.amount_after - j.amount_before, 1
-    FROM subscription_journal j WHERE NOT j.is_folded AND j.day <= $2::bigint
+    FROM subscription_journal j WHERE NOT j.is_folded AND j.day <= $2::bigint AND j.at <= $3::timestamptz
 ) e
 GROUP BY e.currency, day_or_before, e.kind
 `
@@ -224,6 +395,7 @@ GROUP BY e.currency, day_or_before, e.kind
 type SumsParams struct {
 	Since int64
 	Until int64
+	Now   time.Time
 }
 
 type SumsRow struct {
@@ -237,7 +409,7 @@ type SumsRow struct {
 // One statement sees one snapshot, so each entry counts either as folded or as not folded.
 // Everything before the first day is combined into the day before it.
 func (q *Queries) Sums(ctx context.Context, arg SumsParams) ([]SumsRow, error) {
-	rows, err := q.db.QueryContext(ctx, sums, arg.Since, arg.Until)
+	rows, err := q.db.QueryContext(ctx, sums, arg.Since, arg.Until, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -267,11 +439,16 @@ func (q *Queries) Sums(ctx context.Context, arg SumsParams) ([]SumsRow, error) {
 
 const takeUnfolded = `-- name: TakeUnfolded :many
 WITH picked AS MATERIALIZED (
-    SELECT j.id FROM subscription_journal j WHERE NOT j.is_folded ORDER BY j.id LIMIT $1 FOR UPDATE SKIP LOCKED
+    SELECT j.id FROM subscription_journal j WHERE NOT j.is_folded AND j.at <= $1::timestamptz ORDER BY j.id LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 UPDATE subscription_journal SET is_folded = true WHERE id IN (SELECT id FROM picked)
 RETURNING day, currency, kind, amount_before, amount_after
 `
+
+type TakeUnfoldedParams struct {
+	Now  time.Time
+	Most int32
+}
 
 type TakeUnfoldedRow struct {
 	Day          int64
@@ -281,8 +458,8 @@ type TakeUnfoldedRow struct {
 	AmountAfter  int64
 }
 
-func (q *Queries) TakeUnfolded(ctx context.Context, most int32) ([]TakeUnfoldedRow, error) {
-	rows, err := q.db.QueryContext(ctx, takeUnfolded, most)
+func (q *Queries) TakeUnfolded(ctx context.Context, arg TakeUnfoldedParams) ([]TakeUnfoldedRow, error) {
+	rows, err := q.db.QueryContext(ctx, takeUnfolded, arg.Now, arg.Most)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ function nameOf({ facts, type }: Change, name: NameOf, language: string): string
   const then = of('name') ?? of('email') ?? of('code') ?? of('slug') ?? of('url') ?? of('domain') ?? of('number')
   if (then) return then
   if (facts.resource === 'webhook_endpoint') return t`an endpoint`
-  return type.startsWith('currency') ? facts.resource_id : ''
+  return type.startsWith('currency') || type.startsWith('rates') ? facts.resource_id : ''
 }
 
 /** The role after a change, otherwise the role before. */
@@ -172,6 +172,8 @@ const actions: Record<string, [IconName, Words]> = {
   'credit_note.refund_retried': ['undo', ({ who }) => t`${who} retried a refund`],
   'credit_note.characters_replaced': ['alert', ({ after }) => t`The PDF of credit note ${text(after.number) ?? ''} lacks these characters: ${text(after.characters) ?? ''}`],
   'invoice.characters_replaced': ['alert', ({ what, after }) => t`The PDF of invoice ${what} lacks these characters: ${text(after.characters) ?? ''}`],
+  'rates.updated': ['card', ({ who, what }) => t`${who} changed the exchange rates of ${what}`],
+  'rates.deleted': ['x', ({ who, what }) => t`${who} deleted the exchange rates of ${what}`],
   'impersonation.started': ['eye', ({ who, what }) => t`${who} started acting as ${what}`],
   'impersonation.ended': ['eye', ({ who, what }) => t`${who} stopped acting as ${what}`],
   'api_key.rotated': ['key', ({ who, what }) => t`${who} replaced the API key ${what}`],

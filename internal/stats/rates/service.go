@@ -1,0 +1,126 @@
+package rates
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/journal"
+)
+
+// Deps are the dependencies of the service.
+type Deps struct {
+	DB    *sqldb.DB
+	Clock clock.Clock
+	Audit *audit.Log
+	// Base is the base currency, or "" for none.
+	Base string
+}
+
+// Service manages exchange rates.
+type Service struct {
+	deps  Deps
+	store store
+}
+
+// NewService returns a Service.
+func NewService(d Deps) *Service { return &Service{d, store{d.DB}} }
+
+// IsActiveCurrency reports whether a currency exists and is active.
+func IsActiveCurrency(ctx context.Context, db *sqldb.DB, code string) (bool, error) {
+	_, active, err := store{db}.currencies(ctx)
+	return active[code], err
+}
+
+// Table returns the rates of the base currency. Without one, it has no rates.
+func (s *Service) Table(ctx context.Context) (Table, error) { return s.store.table(ctx, s.deps.Base) }
+
+// Decimals returns the number of decimals of a currency, and whether it exists.
+func (s *Service) Decimals(ctx context.Context, code string) (int, bool, error) {
+	units, _, err := s.store.currencies(ctx)
+	n, known := units[code]
+	return int(n), known, err
+}
+
+var (
+	errNoBase   = fault.NewCoded(fault.Conflict, fault.NoBaseCurrency)
+	errDate     = fault.OnField("date", "validation.date")
+	errFuture   = fault.OnField("date", "validation.date_future")
+	errNoRates  = fault.OnField("rates", "validation.rates_empty")
+	errOfBase   = fault.OnField("rates", "validation.rate_of_base")
+	errCurrency = fault.OnField("rates", "validation.rate_currency")
+)
+
+// today returns the start of the day.
+func (s *Service) today() time.Time { return journal.StartOf(journal.DayOf(s.deps.Clock.Now())) }
+
+// check validates the rates of a day, by currency in upper case. Currencies must be active or in use
+// by a subscription.
+func (s *Service) check(ctx context.Context, date time.Time, rates map[string]money.UnitPrice) error {
+	var problems []error
+	if date.After(s.today()) {
+		problems = append(problems, errFuture)
+	}
+	if len(rates) == 0 {
+		problems = append(problems, errNoRates)
+	}
+	_, active, err := s.store.currencies(ctx)
+	if err != nil {
+		return err
+	}
+	for currency := range rates {
+		isUsed := active[currency]
+		if !isUsed {
+			if isUsed, err = s.store.isUsed(ctx, currency); err != nil {
+				return err
+			}
+		}
+		switch {
+		case currency == s.deps.Base:
+			problems = append(problems, errOfBase)
+		case !isUsed:
+			problems = append(problems, errCurrency)
+		}
+	}
+	return fault.Join(problems...)
+}
+
+// set replaces the rates of a day; nil deletes them. It records the change, unless nothing changes.
+func (s *Service) set(ctx context.Context, date time.Time, rates map[string]money.UnitPrice) error {
+	of := journal.DayOf(date)
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.lock(ctx, s.deps.Base); err != nil {
+			return err
+		}
+		before, err := s.store.list(ctx, s.deps.Base, of, of)
+		if err != nil {
+			return err
+		}
+		var stored map[string]money.UnitPrice
+		if len(before) > 0 {
+			stored = before[0].rates
+		}
+		if len(stored) == len(rates) && (len(rates) == 0 || reflect.DeepEqual(stored, rates)) {
+			return nil
+		}
+		if err := s.store.replace(ctx, s.deps.Base, day{of, rates}); err != nil {
+			return err
+		}
+		e := audit.Entry{Action: "rates.updated", Resource: "rates", ResourceID: date.Format(time.DateOnly)}
+		if rates == nil {
+			e.Action = "rates.deleted"
+		}
+		if stored != nil {
+			e.Before = map[string]any{"base": s.deps.Base, "rates": stored}
+		}
+		if rates != nil {
+			e.After = map[string]any{"base": s.deps.Base, "rates": rates}
+		}
+		return s.deps.Audit.Record(ctx, e)
+	})
+}
