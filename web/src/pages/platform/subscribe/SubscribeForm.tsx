@@ -14,7 +14,7 @@ import { useDigits } from '../plan/digits'
 import { minorUnits } from '../plan/draft'
 import { makeSubscription, previewSubscription, type NewSubscription } from '../tenant/api-next'
 import { priceOf, type Sold } from '../tenant/plans'
-import { billingQuery, tenantKey } from '../tenant/reads'
+import { billingQuery } from '../tenant/reads'
 import { useSettled } from '../tenant/useSettled'
 import { CodeField, useReasonWords } from './CodeField'
 import { requestOf, type Draft, type Preview } from './draft'
@@ -31,7 +31,7 @@ function firstCurrency(plan: Sold, fallback: string): string {
 function usePreview(tenant: string, body: NewSubscription, isValid: boolean) {
   const settled = useSettled(body)
   const query = useQuery({
-    queryKey: [...tenantKey(tenant), 'preview subscription', settled],
+    queryKey: ['preview subscription', tenant, settled],
     queryFn: async (): Promise<{ preview: Preview; refused?: string }> => {
       try {
         return { preview: await previewSubscription(tenant, settled) }
@@ -41,7 +41,7 @@ function usePreview(tenant: string, body: NewSubscription, isValid: boolean) {
         return { preview: await previewSubscription(tenant, { ...settled, promotion_code: undefined }), refused }
       }
     },
-    enabled: isValid, retry: false, staleTime: 60_000, placeholderData: keepPreviousData,
+    enabled: isValid, retry: false, staleTime: 60_000, gcTime: 0, placeholderData: keepPreviousData,
   })
   const isCurrent = JSON.stringify(settled) === JSON.stringify(body)
   return { preview: isValid ? query.data?.preview : undefined, refused: isCurrent && !query.isPlaceholderData ? query.data?.refused : undefined, error: isValid && isCurrent ? query.error : null, busy: isValid && (!isCurrent || query.isFetching) }
@@ -83,8 +83,8 @@ export function SubscribeForm({ tenant, plans }: { tenant: Schema<'AdminTenant'>
       if (refusal instanceof ApiError && refusal.code === 'currency_mismatch') throw new ApiError(422, refusal.message, refusal.code, { currency: [refusal.message] })
       throw refusal
     })
+    await navigate({ to: '/platform/tenants/$tenantId', params: { tenantId: tenant.id }, ignoreBlocker: true })
     await Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
-    await navigate({ to: '/platform/tenants/$tenantId', params: { tenantId: tenant.id } })
     const { name } = made.plan
     toast(made.status === 'incomplete' ? <Trans>The subscription starts with the first payment. The owner received the link by email.</Trans> : <Trans>{tenant.name} is now on {name}.</Trans>)
   }

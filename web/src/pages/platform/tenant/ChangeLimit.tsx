@@ -72,7 +72,7 @@ function Body({ of, known, missing, onChoose, tenant, onClose }: {
 }) {
   const { t } = useLingui()
   const format = useFormat()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const countable = isCounted(of)
   const override = of.limit?.override ?? null
   const [kind, setKind] = useState<Kind>(countable || override ? kindOf(of) : 'unlimited')

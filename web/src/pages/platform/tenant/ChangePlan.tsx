@@ -49,7 +49,7 @@ function Body({ plans, of, tenant, onClose }: Props & { plans: Sold[] }) {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const scheduled = scheduledOf(of)
   const others = plans.filter((one) => one.id !== of.plan.id)
   const [planId, setPlanId] = useState(scheduled?.plan.id ?? others.find((one) => (priceOf(one, of.currency) ?? 0) > of.price_cents)?.id ?? others[0]?.id ?? of.plan.id)

@@ -47,7 +47,7 @@ function Body({ tenant, invoice, notes, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
   const digits = useDigits()(invoice.total.currency)
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const isOpen = invoice.status === 'open'
   const left = leftOf(invoice)
   const [choice, setChoice] = useState<Choice>('lines')

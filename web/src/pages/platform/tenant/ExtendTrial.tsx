@@ -36,7 +36,7 @@ export function ExtendTrial(props: Props) {
 function Body({ of, tenant, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const billing = useQuery(billingQuery(tenant.id)).data
   const ends = new Date(of.trial_ends_at ?? of.current_period_end)
   const after = (days: number) => dayOf(new Date(ends.getTime() + days * day))

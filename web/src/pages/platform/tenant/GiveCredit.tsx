@@ -38,7 +38,7 @@ function Body({ credit, tenant, onClose }: { credit: Schema<'AdminCredit'>; tena
   const format = useFormat()
   const digits = useDigits()
   const may = usePlatformMay()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const { balance } = credit
   const current = currentOf(useQuery(subscriptionsQuery(tenant.id)).data ?? [])
   const currencies = (useQuery({ ...currenciesQuery, enabled: may('plans.view') }).data ?? []).filter((one) => one.is_active).map((one) => one.code)

@@ -40,7 +40,7 @@ function Loaded({ tenant, feature, onClose }: Props) {
 function Body({ tenant, feature, meters, onClose }: { tenant: Schema<'AdminTenant'>; feature?: string; meters: Limited[]; onClose: () => void }) {
   const { t } = useLingui()
   const format = useFormat()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const [code, setCode] = useState(meters.find((one) => one.code === feature)?.code ?? meters[0]!.code)
   const [units, setUnits] = useState('')
   const [starts, setStarts] = useState(today())

@@ -22,7 +22,7 @@ import { CreateNote } from './CreateNote'
 import { VoidInvoice } from './VoidInvoice'
 import { notesQuery } from './invoices'
 import { MarkPaid } from './MarkPaid'
-import { invoiceQuery, tenantKey } from './reads'
+import { invoiceQuery } from './reads'
 import { useCustomer } from './useCustomer'
 
 /** A refund that failed, with the action that repeats it. */
@@ -34,7 +34,7 @@ function FailedRefund({ of, tenant }: { of: CreditNote; tenant: string }) {
     mutationFn: () => retryRefund(tenant, of.id),
     onSuccess: () => toast(<Trans>The refund was requested again.</Trans>),
     onError: (error) => toast(error.message),
-    onSettled: () => queries.invalidateQueries({ queryKey: tenantKey(tenant) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['tenants'] }),
   })
   const amount = format.sum(of.total)
   const { number } = of

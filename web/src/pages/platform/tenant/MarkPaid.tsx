@@ -26,7 +26,7 @@ export function MarkPaid(props: Props) {
 function Body({ tenant, invoice, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const number = invoice?.number ?? ''
   const amount = invoice ? format.sum(leftToPay(invoice)) : ''
   const due = invoice?.due_date && format.day(invoice.due_date)

@@ -6,6 +6,7 @@ import { Confirm } from '../../../ui/Confirm'
 import { Dialog } from '../../../ui/Dialog'
 import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
+import { useReasonWords } from '../subscribe/CodeField'
 import { useSaved } from './useSaved'
 
 interface Props {
@@ -18,31 +19,12 @@ interface Props {
 const path = '/api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code' as const
 const at = ({ of, tenant }: Props) => ({ params: { path: { tenant: tenant.id, subscription: of.id } } })
 
-/** Returns a function that explains to an operator why a code was refused. */
-function useRefusalWords(): (reason: string, of: Schema<'Subscription'>, code: string) => string {
-  const { t } = useLingui()
-  return (reason, { plan: { name }, currency }, code) => {
-    switch (reason) {
-      case 'unknown': return t`The code “${code}” does not exist.`
-      case 'inactive': return t`This code is not active.`
-      case 'expired': return t`This code has expired.`
-      case 'not_for_plan': return t`This code is not valid for ${name}.`
-      case 'not_for_currency': return t`This code is not valid in ${currency}.`
-      case 'used_up': return t`This code has been fully redeemed.`
-      case 'already_used': return t`This tenant has already used this code.`
-      case 'first_purchase_only': return t`This code is for new customers only.`
-      case 'below_minimum': return t`The discounted amount is below the minimum that can be charged.`
-      default: return t`This code cannot be used.`
-    }
-  }
-}
-
 /** Applies a promotion code to a running subscription. */
 export function AddCode(props: Props) {
   const { t } = useLingui()
-  const { of, tenant, open, onClose } = props
-  const explain = useRefusalWords()
-  const saved = useSaved(tenant.id, onClose)
+  const { of, open, onClose } = props
+  const explain = useReasonWords()
+  const saved = useSaved(onClose)
   return (
     <Dialog open={open} onClose={onClose} title={<Trans>Add promotion code</Trans>}>
       <Form
@@ -54,7 +36,7 @@ export function AddCode(props: Props) {
           } catch (error) {
             const reason = refusedReason(error)
             if (!reason) throw error
-            throw new ApiError(422, '', undefined, { promotion_code: [explain(reason, of, code)] })
+            throw new ApiError(422, '', undefined, { promotion_code: [explain(reason, code, of.plan.name, of.currency)] })
           }
           await saved(<Trans>The promotion code applies from the next invoice.</Trans>)
         }}
@@ -76,7 +58,7 @@ export function AddCode(props: Props) {
 /** Removes the discount of a subscription. */
 export function RemoveCode(props: Props) {
   const { of, tenant, open, onClose } = props
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const code = of.discount?.code ?? ''
   return (
     <Confirm

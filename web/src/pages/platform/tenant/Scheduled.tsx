@@ -10,14 +10,13 @@ import { toast } from '../../../ui/Toast'
 import { usePlatformMay } from '../may'
 import { changePlan, keepPlan } from './api-next'
 import { useAsk } from './asked'
-import { tenantKey } from './reads'
 
 /** Cancels the scheduled change of a subscription, with an undo. */
 function useKeep(of: Schema<'Subscription'>, tenant: { id: string }) {
   const queries = useQueryClient()
   const format = useFormat()
   const change = scheduledOf(of)
-  const reload = () => Promise.all([queries.invalidateQueries({ queryKey: tenantKey(tenant.id) }), queries.invalidateQueries({ queryKey: ['audit'] })])
+  const reload = () => Promise.all([queries.invalidateQueries({ queryKey: ['tenants'] }), queries.invalidateQueries({ queryKey: ['audit'] })])
   return useMutation({
     mutationFn: () => keepPlan(tenant.id, of.id),
     onSuccess: async () => {

@@ -26,7 +26,7 @@ export function VoidInvoice(props: Props) {
 function Body({ tenant, invoice, onClose }: Props) {
   const { t } = useLingui()
   const format = useFormat()
-  const saved = useSaved(tenant.id, onClose)
+  const saved = useSaved(onClose)
   const amount = invoice ? format.sum(leftToPay(invoice)) : ''
   return (
     <Form

@@ -16,9 +16,9 @@ export interface Change {
 
 /** The cost of a change. It binds the service for 15 minutes if the same admin makes the change. */
 export const changePreviewQuery = (tenant: string, subscription: string, change: Change) => queryOptions({
-  queryKey: [...tenantKey(tenant), 'preview-change', subscription, change],
+  queryKey: ['preview-change', tenant, subscription, change],
   queryFn: async () => (await untyped.GET(`${base}/subscriptions/{subscription}/preview-change`, { params: { path: { tenant, subscription }, query: change } })).data!.data as Schema<'ChangePreview'>,
-  retry: false, staleTime: 10 * 60_000,
+  retry: false, staleTime: 10 * 60_000, gcTime: 0,
 })
 
 /** Changes the plan, the seats or both. The answer says whether the change is made, scheduled or waits for the customer. */

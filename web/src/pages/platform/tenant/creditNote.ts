@@ -4,7 +4,6 @@ import { ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { previewNote, type CreditNote, type Draft, type Preview, type Reason, type Settlement } from '../../../parts/credit/api'
 import { settledOf } from '../../../parts/invoice/amounts'
-import { tenantKey } from './reads'
 import { useSettled } from './useSettled'
 
 /** What is credited: lines, an amount, or everything that is left. */
@@ -54,9 +53,9 @@ export function useNotePreview(tenant: string, invoice: Schema<'Invoice'>, draft
   const settled = useSettled(draft)
   const body = settled && { ...settled, settlement: settled.settlement === 'refund' ? 'none' as const : settled.settlement }
   const query = useQuery({
-    queryKey: [...tenantKey(tenant), 'credit note preview', invoice.id, body],
+    queryKey: ['credit note preview', tenant, invoice.id, body],
     queryFn: () => previewNote(tenant, invoice.id, body!),
-    enabled: !!body, retry: false, staleTime: 30_000, placeholderData: keepPreviousData,
+    enabled: !!body, retry: false, staleTime: 30_000, gcTime: 0, placeholderData: keepPreviousData,
   })
   const current = draft && JSON.stringify(draft) === JSON.stringify(settled)
   const busy = !!draft && (!current || query.isFetching)
