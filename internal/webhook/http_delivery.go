@@ -26,7 +26,7 @@ type WebhookDeliveryDetails struct {
 // were exchanged.
 type PlatformWebhookDelivery struct {
 	WebhookDeliveryDetails
-	Endpoint NamedEndpoint       `json:"endpoint"`
+	Endpoint NamedEndpoint      `json:"endpoint"`
 	Tenant   *sheet.NamedTenant `json:"tenant" doc:"Tenant of the endpoint. Null for an endpoint of the platform."`
 }
 

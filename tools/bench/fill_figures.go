@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 )
 
