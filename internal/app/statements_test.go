@@ -27,6 +27,11 @@ var walked = map[string]string{
 	"FROM psp_events WHERE handled_at IS NULL":                "an index of what waits",
 	"FROM psp_invoices WHERE status = 'open' AND failed_at":   "an index of what failed",
 	"FROM (SELECT k.* FROM api_keys k WHERE":                  "a page of a caller's keys",
+	"SELECT (SELECT count(*) FROM users) - (SELECT count(*)":  "an admin's list: counts in an index",
+	"SELECT count(*) FROM subscriptions s":                    "an admin's list: counts in an index",
+	"SELECT count(*) FROM webhook_deliveries d":               "an admin's list: counts in an index",
+	"FROM (SELECT s.* FROM subscriptions s ORDER BY":          "a page, in the order of an index",
+	"FROM (SELECT u.* FROM users u WHERE (u.deleted_at IS":    "a page, in the order of an index",
 	"SELECT count(*) FROM impersonation_logs":                 "an admin's list: counts in an index",
 }
 

@@ -194,11 +194,11 @@ UPDATE psp_invoices SET told = $3 WHERE tenant_id = $1 AND psp_invoice_id = $2;
 SELECT number_key, currency, total_cents, due_cents FROM invoice_copies WHERE id = $1;
 
 -- name: PutCopy :exec
-INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body, is_issued)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (id) DO UPDATE
 SET status = excluded.status, number_key = excluded.number_key, currency = excluded.currency, total_cents = excluded.total_cents,
-    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body;
+    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body, is_issued = excluded.is_issued;
 
 -- name: VoidCopy :exec
 UPDATE invoice_copies SET status = 'void', due_cents = 0 WHERE tenant_id = $1 AND id = $2;
@@ -218,8 +218,7 @@ FROM invoice_sums GROUP BY currency HAVING sum(invoices) > 0 ORDER BY currency;
 
 -- name: ForgetCopies :exec
 -- Keeps the copies of issued invoices, which must be retained.
-DELETE FROM invoice_copies
-WHERE invoice_copies.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = $1 AND i.id = invoice_copies.id);
+DELETE FROM invoice_copies WHERE tenant_id = $1 AND NOT is_issued;
 
 -- name: DeleteSums :exec
 DELETE FROM invoice_sums WHERE tenant_id = $1;

@@ -36,7 +36,7 @@ func (s store) putCopy(ctx context.Context, inv Invoice, in psp.Invoice, isIssui
 	}
 	p := invoicesql.PutCopyParams{
 		ID: inv.ID, TenantID: inv.TenantID, Status: string(inv.Status), Currency: inv.Total.Currency, TotalCents: inv.Total.AmountCents,
-		IssueDate: inv.IssueDate, DueDate: inv.DueDate, Body: body,
+		IssueDate: inv.IssueDate, DueDate: inv.DueDate, Body: body, IsIssued: isIssuing && inv.Status != StatusDraft,
 	}
 	if inv.Status == StatusOpen {
 		p.DueCents = in.Open

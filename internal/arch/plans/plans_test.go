@@ -77,7 +77,6 @@ var whole = map[string]string{
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
 	"retentionsql.CountStreams":              "the command line says how far it is: counts in an index",
 	"reconcilesql.AnySeen":                   "reads one subscription",
-	"invoicesql.AllSums":                     "an admin's list: the sums of each tenant",
 	"tenantsql.CountLive":                    "an admin's list: counts in an index",
 	"statssql.CountTenants":                  "an admin's home: counts in an index",
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",

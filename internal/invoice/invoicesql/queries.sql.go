@@ -264,8 +264,7 @@ func (q *Queries) FindPSPInvoice(ctx context.Context, pspInvoiceID string) (Find
 }
 
 const forgetCopies = `-- name: ForgetCopies :exec
-DELETE FROM invoice_copies
-WHERE invoice_copies.tenant_id = $1 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.tenant_id = $1 AND i.id = invoice_copies.id)
+DELETE FROM invoice_copies WHERE tenant_id = $1 AND NOT is_issued
 `
 
 // Keeps the copies of issued invoices, which must be retained.
@@ -994,11 +993,11 @@ func (q *Queries) PlanNameOfSubscription(ctx context.Context, arg PlanNameOfSubs
 }
 
 const putCopy = `-- name: PutCopy :exec
-INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, body, is_issued)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (id) DO UPDATE
 SET status = excluded.status, number_key = excluded.number_key, currency = excluded.currency, total_cents = excluded.total_cents,
-    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body
+    due_cents = excluded.due_cents, issue_date = excluded.issue_date, due_date = excluded.due_date, body = excluded.body, is_issued = excluded.is_issued
 `
 
 type PutCopyParams struct {
@@ -1012,6 +1011,7 @@ type PutCopyParams struct {
 	IssueDate  time.Time
 	DueDate    *time.Time
 	Body       sqldb.JSON
+	IsIssued   bool
 }
 
 func (q *Queries) PutCopy(ctx context.Context, arg PutCopyParams) error {
@@ -1026,6 +1026,7 @@ func (q *Queries) PutCopy(ctx context.Context, arg PutCopyParams) error {
 		arg.IssueDate,
 		arg.DueDate,
 		arg.Body,
+		arg.IsIssued,
 	)
 	return err
 }

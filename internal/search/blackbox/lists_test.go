@@ -168,6 +168,9 @@ func TestExportOfManyTenants(t *testing.T) {
 		admin := s.Admin()
 		ada := s.Register("ada@example.com", true)
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, object{"name": "=1+1"}).Want(200)
+		apptest.Eventually(t, "the activity, which moves the tenant in the list", func() bool {
+			return s.Call("GET", "/api/v1/admin/tenants/"+ada.Tenant, admin, nil).Want(200).At("data.last_activity_at") != nil
+		})
 		const many = 450
 		for i := range many {
 			var at any

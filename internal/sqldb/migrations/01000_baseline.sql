@@ -1689,6 +1689,8 @@ CREATE TABLE invoice_copies (
     due_cents bigint NOT NULL,
     issue_date timestamp with time zone NOT NULL,
     due_date timestamp with time zone,
+    -- Whether this service has issued the invoice, which must therefore be retained.
+    is_issued boolean NOT NULL,
     body jsonb NOT NULL
 );
 -- Contains what lists filter by and add up, so that sums only read the index.
