@@ -92,6 +92,7 @@ test('an administrator acts as an owner, sees the banner, and leaves', { skip },
   await page.locator('form:has([name=city]) button[type=submit]').click()
   await page.locator('.note.bad').waitFor()
   await page.goto('/')
+  await page.waitForLoadState('networkidle')
   await page.getByRole('button', { name: 'Stop and go back' }).click()
   await page.waitForURL(new RegExp(`/platform/tenants/${owner.tenant}`))
   await page.locator('.actas').waitFor({ state: 'detached' })

@@ -1,8 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { api } from '../api/client'
+import { address, api } from '../api/client'
 import { now } from '../app/clock'
 import { meQuery, useMe } from '../app/session'
 import { Button } from '../ui/Button'
@@ -28,16 +27,11 @@ function useMinutesLeft(until: string | null | undefined): number | undefined {
 export function ActingBanner() {
   const { t } = useLingui()
   const { user, currentTenant, impersonation } = useMe()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   const minutes = useMinutesLeft(impersonation?.is_impersonating ? impersonation.expires_at : undefined)
   const leave = useMutation({
     mutationFn: () => api.POST('/api/v1/admin/impersonation/stop'),
-    onSuccess: async () => {
-      const tenant = currentTenant?.id
-      queries.clear()
-      await navigate(tenant ? { to: '/platform/tenants/$tenantId', params: { tenantId: tenant } } : { to: '/platform' })
-    },
+    // Load the page again, so that nothing of the member's session is read with the admin's.
+    onSuccess: () => location.assign(address(currentTenant ? `platform/tenants/${currentTenant.id}` : 'platform')),
   })
   if (!impersonation?.is_impersonating) return null
   const tenant = currentTenant?.name ?? ''
@@ -46,7 +40,7 @@ export function ActingBanner() {
       <Icon name="swap" />
       <span><Trans>You are acting as <b>{user.name}</b> of <b>{tenant}</b>.</Trans> {impersonation.read_only ? <Trans>View only: nothing can be changed.</Trans> : <Trans>Everything you do is recorded under your name.</Trans>}</span>
       {minutes !== undefined && <span className="left" role="timer"><Icon name="clock" /><Plural value={minutes} one="# minute left" other="# minutes left" /></span>}
-      <Button size="s" busy={leave.isPending} onClick={() => leave.mutate()}><Trans>Stop and go back</Trans></Button>
+      <Button size="s" busy={leave.isPending || leave.isSuccess} onClick={() => leave.mutate()}><Trans>Stop and go back</Trans></Button>
     </div>
   )
 }
