@@ -52,6 +52,7 @@ import (
 	"github.com/tenantry/tenantry/internal/requestlog"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/stats/rates"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/credit"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -82,6 +83,7 @@ type domains struct {
 	idempotency   *idempotency.Service
 	apiKeys       *apikey.Service
 	hooks         *webhook.Service
+	rates         *rates.Service
 	requestLog    *requestlog.Log
 	self          *selfservice.Service
 	signingKeys   *token.Keys
@@ -134,6 +136,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
 		Reachable: out.reachable, DiscardResponses: p.settings.NoWebhookResponses, Observe: p.metrics.WebhookAttempt,
 	}, events)
+	d.rates = rates.NewService(rates.Deps{DB: p.db, Clock: p.clock, Audit: d.audit, Base: p.settings.BaseCurrency})
 	d.requestLog = requestlog.New(requestlog.Deps{
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Log: p.log, Address: p.clientAddress, Dropped: p.metrics.CountDropped,
 	})

@@ -25,9 +25,8 @@ func (svc *service) platformRoutes() []rest.Route {
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
 			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox,
 		}))
-		exchange = rates.NewService(rates.Deps{DB: svc.db, Clock: svc.clock, Audit: svc.audit, Base: svc.settings.BaseCurrency})
-		rateBook = rates.NewHTTP(exchange)
-		revenue  = analytics.NewHTTP(analytics.NewService(analytics.Deps{DB: svc.db, Clock: svc.clock, Journal: svc.journal, Rates: exchange}), svc.publicURL)
+		rateBook = rates.NewHTTP(svc.rates)
+		revenue  = analytics.NewHTTP(analytics.NewService(analytics.Deps{DB: svc.db, Clock: svc.clock, Journal: svc.journal, Rates: svc.rates}), svc.publicURL)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Retrieve public settings", rest.Handle(settings.Show)),

@@ -27,7 +27,7 @@ func (svc *service) usageRoutes(members *team.HTTP) []rest.Route {
 		adminMeters = meters.NewHTTP(svc.meters, svc.publicURL)
 		created     = rest.Status(http.StatusCreated)
 		inTenant    = rest.Exists(members.AdminTenantExists)
-		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL, nil).Exists)
+		exists      = rest.Exists(tenant.NewAdminHTTP(svc.tenants, svc.publicURL, nil, nil).Exists)
 	)
 	return []rest.Route{
 		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record a usage event", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),

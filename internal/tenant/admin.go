@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -122,15 +123,26 @@ func hasOpenAmount(value any, _ func(any) string) string {
 	return condition
 }
 
-// byRevenue are the columns of the sort by monthly recurring revenue: the currency, and the amount
-// in it. An order by the amount in the base currency replaces them.
-func byRevenue() []page.SortColumn {
+// byRevenue are the columns of the sort by monthly recurring revenue: by the amount in the base
+// currency, or without one by the currency and the amount in it.
+func byRevenue(factors BaseFactors) []page.SortColumn {
 	const counts = ` FROM subscriptions r WHERE r.tenant_id = t.id AND r.journaled_active)`
-	return []page.SortColumn{
-		{Expr: "(SELECT min(r.currency)" + counts, Nullable: true, Ascending: true},
-		{Expr: "(SELECT min(r.journaled_amount)" + counts, Nullable: true},
+	if len(factors) == 0 {
+		return []page.SortColumn{
+			{Expr: "(SELECT min(r.currency)" + counts, Nullable: true, Ascending: true},
+			{Expr: "(SELECT min(r.journaled_amount)" + counts, Nullable: true},
+		}
 	}
+	var in strings.Builder
+	for _, currency := range slices.Sorted(maps.Keys(factors)) {
+		in.WriteString(" WHEN '" + currency + "' THEN " + factors[currency])
+	}
+	return []page.SortColumn{{Expr: "(SELECT max(r.journaled_amount * CASE r.currency" + in.String() + " END)" + counts, Nullable: true}}
 }
+
+// BaseFactors hold by currency what an amount is multiplied by for an amount in the base currency, as
+// decimals. They are nil without a base currency.
+type BaseFactors map[string]string
 
 func checkCountry(text string) string {
 	if len(text) == 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
@@ -141,7 +153,7 @@ func checkCountry(text string) string {
 
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
 // (rules: tenant#administration).
-func AdminTenantList(locale string) page.Spec {
+func AdminTenantList(locale string, factors BaseFactors) page.Spec {
 	byName := "t.name_key"
 	if locale == spanish {
 		byName = "t.name_key_es"
@@ -162,7 +174,7 @@ func AdminTenantList(locale string) page.Spec {
 		},
 		Sorts: map[string]string{"created_at": "t.created_at", "name": byName},
 		SortColumns: map[string][]page.SortColumn{
-			"mrr": byRevenue(), "last_activity_at": {{Expr: "t.last_activity_at", Nullable: true}},
+			"mrr": byRevenue(factors), "last_activity_at": {{Expr: "t.last_activity_at", Nullable: true}},
 		},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
@@ -189,7 +201,7 @@ func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]
 
 // AdminGet returns one tenant, or ErrNotFound.
 func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error) {
-	q, err := AdminTenantList(i18n.Default).Parse(url.Values{})
+	q, err := AdminTenantList(i18n.Default, nil).Parse(url.Values{})
 	if err != nil {
 		return AdminEntry{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -74,12 +75,14 @@ type AdminHTTP struct {
 	svc       *Service
 	publicURL string
 	decimals  sheet.Decimals
+	factors   func(context.Context) (map[string]string, error)
 }
 
 // NewAdminHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
-// slash.
-func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals) *AdminHTTP {
-	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals}
+// slash. factors returns the factors at the present exchange rates. Handlers that do not list tenants
+// need neither decimals nor factors.
+func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals, factors func(context.Context) (map[string]string, error)) *AdminHTTP {
+	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals, factors: factors}
 }
 
 type adminListInput struct {
@@ -89,7 +92,15 @@ type adminListInput struct {
 
 // List handles GET /admin/tenants.
 func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[page.Page[AdminTenant]], error) {
-	q, err := AdminTenantList(i18n.Locale(ctx)).Parse(rest.RequestOf(ctx).Query())
+	query := rest.RequestOf(ctx).Query()
+	var factors BaseFactors
+	if strings.Contains(query.Get("sort"), "mrr") {
+		var err error
+		if factors, err = h.factors(ctx); err != nil {
+			return nil, err
+		}
+	}
+	q, err := AdminTenantList(i18n.Locale(ctx), factors).Parse(query)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +232,7 @@ type TenantRoles struct {
 // SearchWithRoles handles GET /admin/tenants/search-with-roles. It returns the newest matching
 // tenants, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
-	q, err := AdminTenantList(i18n.Default).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
+	q, err := AdminTenantList(i18n.Default, nil).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {
 		return nil, err
 	}

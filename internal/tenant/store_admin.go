@@ -54,7 +54,7 @@ func (s store) addFigures(ctx context.Context, entries []AdminEntry) error {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", ids)
 	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read revenue of tenants",
-		Text: `SELECT s.tenant_id, s.currency, s.journaled_amount, s.journaled_active, CASE WHEN s.status = 'trialing' THEN s.trial_ends_at END
+		Text: `SELECT s.tenant_id, s.currency, s.journaled_amount, s.journaled_active, s.status = 'trialing', s.trial_ends_at
 FROM subscriptions s WHERE s.tenant_id ` + among + ` AND ` + isLive,
 		Args: args,
 		Row: func(scan func(...any) error) error {
@@ -62,13 +62,16 @@ FROM subscriptions s WHERE s.tenant_id ` + among + ` AND ` + isLive,
 				id       uuid.UUID
 				amount   money.Money
 				isActive bool
-				trial    *time.Time
+				onTrial  bool
+				trialEnd *time.Time
 			)
-			err := scan(&id, &amount.Currency, &amount.AmountCents, &isActive, &trial)
-			if e := at[id]; e != nil {
-				if e.TrialEndsAt = trial; isActive {
-					e.Revenue = &amount
-				}
+			err := scan(&id, &amount.Currency, &amount.AmountCents, &isActive, &onTrial, &trialEnd)
+			e := at[id]
+			if onTrial {
+				e.TrialEndsAt = trialEnd
+			}
+			if isActive {
+				e.Revenue = &amount
 			}
 			return err
 		},
@@ -80,9 +83,7 @@ FROM subscriptions s WHERE s.tenant_id ` + among + ` AND ` + isLive,
 			var id uuid.UUID
 			var amount money.Money
 			err := scan(&id, &amount.Currency, &amount.AmountCents)
-			if e := at[id]; e != nil {
-				e.Open = append(e.Open, amount)
-			}
+			at[id].Open = append(at[id].Open, amount)
 			return err
 		},
 	})

@@ -83,6 +83,11 @@ func (c Conversion) Rate() money.UnitPrice {
 	return c.rate
 }
 
+// factor returns what Of multiplies by, before rounding, as a decimal.
+func (c Conversion) factor() string {
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(c.times), c.per).FloatString(30)
+}
+
 // newConversion returns the conversion at a rate between currencies with these numbers of decimals.
 func newConversion(value money.UnitPrice, from, to int32) Conversion {
 	per, _ := new(big.Int).SetString(scaled(value), 10)

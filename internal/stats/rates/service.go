@@ -40,6 +40,23 @@ func IsActiveCurrency(ctx context.Context, db *sqldb.DB, code string) (bool, err
 // Table returns the rates of the base currency. Without one, it has no rates.
 func (s *Service) Table(ctx context.Context) (Table, error) { return s.store.table(ctx, s.deps.Base) }
 
+// Factors returns by currency what an amount in minor units is multiplied by for an amount in the base
+// currency, as decimals, at the present rates. Currencies without any rate are absent. Without a base
+// currency, it returns nil.
+func (s *Service) Factors(ctx context.Context) (map[string]string, error) {
+	t, err := s.Table(ctx)
+	if err != nil || !t.HasRates() {
+		return nil, err
+	}
+	now := s.deps.Clock.Now()
+	factors := map[string]string{t.base: "1"}
+	for currency := range t.rates {
+		c, _ := t.At(currency, now)
+		factors[currency] = c.factor()
+	}
+	return factors, nil
+}
+
 // Decimals returns the number of decimals of a currency, and whether it exists.
 func (s *Service) Decimals(ctx context.Context, code string) (int, bool, error) {
 	units, _, err := s.store.currencies(ctx)
