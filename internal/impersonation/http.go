@@ -46,8 +46,8 @@ func (in *startInput) limits() Limits {
 
 // Start handles POST /admin/impersonation/start.
 func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note], error) {
-	if err := h.CheckStart(ctx, in); err != nil {
-		return nil, err
+	if h.svc.checkReason(in.limits()) != nil {
+		return nil, h.CheckStart(ctx, in)
 	}
 	renewed, err := h.svc.Start(ctx, in.target(), in.limits())
 	if err != nil {

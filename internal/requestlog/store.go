@@ -29,12 +29,11 @@ func (s store) insert(ctx context.Context, entries []entry) error {
 		rows = append(rows, int64(i), orNull(e.tenant), e.isHidden, e.at, e.method, e.route, e.path, e.status, e.took.Milliseconds(), e.code,
 			e.key, e.user, e.subject, e.reason, e.ip)
 	}
-	// Values may repeat the last row, with its number in column1.
-	values, args := sqldb.Values(s.db, 1, rows, types...)
+	values, args := sqldb.InsertDistinct(s.db, rows, types...)
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `
 INSERT INTO request_logs (`+columns+`)
 SELECT v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13, v.column14, v.column15
-FROM (SELECT DISTINCT * FROM (`+values+`) AS given) AS v ORDER BY v.column1`, args...)
+FROM (`+values+`) AS v ORDER BY v.column1`, args...)
 	return sqldb.Wrap(err, "insert into request log")
 }
 
@@ -47,10 +46,10 @@ func (s store) insertGaps(ctx context.Context, gaps []gap) error {
 	for i, g := range gaps {
 		rows = append(rows, int64(i), orNull(g.tenant), g.began, g.ended)
 	}
-	values, args := sqldb.Values(s.db, 1, rows, "bigint", "uuid", "timestamptz", "timestamptz")
+	values, args := sqldb.InsertDistinct(s.db, rows, "bigint", "uuid", "timestamptz", "timestamptz")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `
 INSERT INTO request_log_gaps (tenant_id, began_at, ended_at)
-SELECT v.column2, v.column3, v.column4 FROM (SELECT DISTINCT * FROM (`+values+`) AS given) AS v`, args...)
+SELECT v.column2, v.column3, v.column4 FROM (`+values+`) AS v`, args...)
 	return sqldb.Wrap(err, "insert gaps of request log")
 }
 
