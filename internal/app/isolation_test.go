@@ -46,6 +46,9 @@ func TestIsolation(t *testing.T) {
 		s.BuyPlan(theirs, "starter")
 		ids := furnish(s, theirs)
 		s.AwaitNotifications() // notifications change rows too
+		apptest.Eventually(t, "the last activity of the other tenant", func() bool { // stored in the background
+			return s.CountRows("SELECT count(*) FROM tenants WHERE id = $1 AND last_activity_at IS NOT NULL", theirs.Tenant) == 1
+		})
 		before := rowsOf(s, t, theirs.Tenant)
 		if strings.Count(before, "\n") < 10 {
 			t.Fatalf("the other tenant has hardly anything:\n%s", before)

@@ -112,7 +112,7 @@ func TestRoundTrips(t *testing.T) {
 		{"refresh", 4, func() {
 			refresh = s.Call("POST", "/api/v1/auth/refresh", "", apptest.Object{"refresh_token": refresh}).Want(200).Str("refreshToken")
 		}},
-		{"login", 10, func() {
+		{"login", 11, func() {
 			s.Call("POST", "/api/v1/auth/login", "", credentials).Want(200)
 		}},
 	} {

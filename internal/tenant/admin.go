@@ -124,8 +124,9 @@ func hasOpenAmount(value any, _ func(any) string) string {
 }
 
 // byRevenue are the columns of the sort by monthly recurring revenue: by the amount in the base
-// currency, or without one by the currency and the amount in it.
-func byRevenue(factors BaseFactors) []page.SortColumn {
+// currency, or without one by the currency and the amount in it. factors hold by currency what an
+// amount is multiplied by for the base currency, as decimals; they are nil without a base currency.
+func byRevenue(factors map[string]string) []page.SortColumn {
 	const counts = ` FROM subscriptions r WHERE r.tenant_id = t.id AND r.journaled_active)`
 	if len(factors) == 0 {
 		return []page.SortColumn{
@@ -140,10 +141,6 @@ func byRevenue(factors BaseFactors) []page.SortColumn {
 	return []page.SortColumn{{Expr: "(SELECT max(r.journaled_amount * CASE r.currency" + in.String() + " END)" + counts, Nullable: true}}
 }
 
-// BaseFactors hold by currency what an amount is multiplied by for an amount in the base currency, as
-// decimals. They are nil without a base currency.
-type BaseFactors map[string]string
-
 func checkCountry(text string) string {
 	if len(text) == 2 && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return ""
@@ -153,7 +150,7 @@ func checkCountry(text string) string {
 
 // AdminTenantList returns the filters and the sort orders of the admin list for a locale
 // (rules: tenant#administration).
-func AdminTenantList(locale string, factors BaseFactors) page.Spec {
+func AdminTenantList(locale string, factors map[string]string) page.Spec {
 	byName := "t.name_key"
 	if locale == spanish {
 		byName = "t.name_key_es"

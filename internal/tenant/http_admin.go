@@ -93,7 +93,7 @@ type adminListInput struct {
 // List handles GET /admin/tenants.
 func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[page.Page[AdminTenant]], error) {
 	query := rest.RequestOf(ctx).Query()
-	var factors BaseFactors
+	var factors map[string]string
 	if strings.Contains(query.Get("sort"), "mrr") {
 		var err error
 		if factors, err = h.factors(ctx); err != nil {

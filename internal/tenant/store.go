@@ -112,7 +112,7 @@ func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return toTenant(row), sqldb.WrapAbsent(err, "lock tenant", ErrNotFound)
 }
 
-func (s store) update(ctx context.Context, t Tenant) error {
+func (s store) update(ctx context.Context, old, t Tenant) error {
 	err := s.q(ctx).UpdateTenant(ctx, tenantsql.UpdateTenantParams{
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: t.Settings, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
@@ -121,7 +121,7 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
 		ExternalID: t.ExternalID, Metadata: t.Metadata, OwnerAssigned: t.OwnerAssigned, RequireMfaFrom: t.FactorFrom,
 	})
-	if err != nil {
+	if err != nil || t.Name == old.Name && t.Slug == old.Slug && text(t.ExternalID) == text(old.ExternalID) {
 		return sqldb.Wrap(err, "update tenant")
 	}
 	return s.putWords(ctx, t)

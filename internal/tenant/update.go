@@ -104,7 +104,7 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 			return err
 		}
 		s.resetVAT(&t, old)
-		if err := s.store.update(ctx, t); err != nil {
+		if err := s.store.update(ctx, old, t); err != nil {
 			return err
 		}
 		if err := s.notifyBilling(ctx, old, t); err != nil {

@@ -90,7 +90,7 @@ func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, na
 	if changed {
 		t.UpdatedAt = now
 	}
-	if err := s.store.update(ctx, t); err != nil {
+	if err := s.store.update(ctx, old, t); err != nil {
 		return false, err
 	}
 	if changed {
@@ -167,8 +167,9 @@ func (s *Service) lapseVAT(ctx context.Context, id uuid.UUID, before time.Time) 
 		if err != nil || t.VAT.Status != vat.StatusUnknown || t.VAT.ValidAt == nil || t.VAT.ValidAt.After(before) {
 			return err
 		}
-		t.VAT.ValidAt = nil
-		if err := s.store.update(ctx, t); err != nil || s.deps.Billing == nil {
+		lapsed := t
+		lapsed.VAT.ValidAt = nil
+		if err := s.store.update(ctx, t, lapsed); err != nil || s.deps.Billing == nil {
 			return err
 		}
 		return s.deps.Billing.BillingChanged(ctx, id)

@@ -57,7 +57,7 @@ func (b *Book) describeList(d *Document, op *Operation) {
 		add(namesParam("sort", fmt.Sprintf("Comma-separated fields. A leading minus sorts in descending order. Default: %s.", spec.DefaultSort), sorts))
 	}
 	if spec.CSV {
-		addShared(queryParam("format", "Format of the response. csv is a file with all entries of the list, without pages.", &shape.Schema{Type: shape.TypeString, Enum: page.Formats(), Default: `"json"`}))
+		addShared(queryParam("format", "Format of the response. csv is a file with all entries of the list, without pages.", &shape.Schema{Type: shape.TypeString, Enum: page.Formats(), Default: "json"}))
 		addShared(queryParam("bom", "Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.", &shape.Schema{Type: shape.TypeBoolean}))
 		op.Responses["200"].Content["text/csv"] = &Media{Schema: &shape.Schema{Type: shape.TypeString}}
 	}
