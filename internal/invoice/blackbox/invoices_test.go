@@ -48,7 +48,7 @@ func TestInvoiceShape(t *testing.T) {
 			t.Errorf("keys %q", got)
 		}
 		wantLine := []string{
-			"amount", "created_at", "description", "id", "invoice_id", "meter_id", "period_end", "period_start", "plan_id", "quantity",
+			"amount", "created_at", "creditable", "description", "id", "invoice_id", "meter_id", "period_end", "period_start", "plan_id", "quantity",
 			"type", "unit_price", "updated_at",
 		}
 		if got := slices.Sorted(maps.Keys(shown.At("data.lines.0").(map[string]any))); !slices.Equal(got, wantLine) {

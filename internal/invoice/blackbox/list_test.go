@@ -151,7 +151,7 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 			}},
 			"lines": []any{apptest.Object{
 				"id": shown.At("data.lines.0.id"), "invoice_id": ids[1], "description": "A line", "type": "adjustment", "quantity": 2.0,
-				"unit_price": euros(50), "amount": euros(100), "plan_id": nil, "meter_id": nil, "period_start": nil, "period_end": nil,
+				"unit_price": euros(50), "amount": euros(100), "creditable": euros(0), "plan_id": nil, "meter_id": nil, "period_start": nil, "period_end": nil,
 				"created_at": at, "updated_at": at,
 			}},
 			"created_at": at, "updated_at": at,

@@ -1789,7 +1789,7 @@ CREATE TABLE invoice_lines (
     unit_price_cents bigint NOT NULL,
     amount_cents bigint NOT NULL,
     -- The part that a discount takes off.
-    discount_cents bigint NOT NULL,
+    discount_cents bigint NOT NULL DEFAULT 0,
     plan_id uuid REFERENCES plans (id),
     meter_id uuid REFERENCES meters (id),
     period_start timestamp with time zone,
