@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,8 +71,10 @@ func TestFlushFails(t *testing.T) {
 		if err != nil || len(list) != maxOfTenant || list[0].status != 500 || list[0].took != time.Second || list[0].ip != "192.0.2.1" {
 			t.Errorf("%d requests: %v", len(list), err)
 		}
-		if list, err = l.store.list(t.Context(), selection{after: newest}, 1000); err != nil || len(list) != maxOfTenant+260 || list[0].tenantID != nil {
-			t.Errorf("%d requests: %v", len(list), err)
+		list, err = l.store.list(t.Context(), selection{after: newest}, 1000)
+		list = slices.DeleteFunc(list, func(r row) bool { return r.tenantID != nil })
+		if err != nil || len(list) != 260 {
+			t.Errorf("%d requests without a tenant: %v", len(list), err)
 		}
 	})
 }
