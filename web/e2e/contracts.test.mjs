@@ -165,7 +165,7 @@ test('a customer pays by invoice, and an operator records the payment', { skip }
   await signIn(desk, admin)
   await desk.goto(`/platform/tenants/${owner.tenant}`)
   await desk.getByText('By invoice').waitFor()
-  await desk.getByRole('link', { name: 'Invoices' }).click()
+  await desk.locator('.tabs').getByRole('link', { name: /^Invoices/ }).click()
   await desk.getByRole('link', { name: invoice.number }).click()
   await desk.getByRole('button', { name: 'Record payment' }).click()
   await dialog(desk).getByLabel(/^Payment reference/).fill('Transfer 4711')

@@ -100,7 +100,7 @@ test('the platform finds a failed delivery of any tenant and sends it again', { 
   await page.waitForURL((url) => url.pathname === first)
   await list.getByRole('group', { name: 'Show' }).getByRole('link', { name: 'Failed' }).click()
   await page.waitForURL(/status=failed/)
-  await list.locator('.dv').getByRole('link').filter({ hasText: 'Failing Ltd' }).click()
+  await list.locator('.dv').getByRole('link').filter({ hasText: 'Failing Ltd' }).filter({ hasText: 'Failed' }).click()
   await page.getByRole('heading', { name: 'Response to attempt 1' }).waitFor()
   await page.getByText('410 Gone').first().waitFor()
   await page.getByRole('button', { name: 'Resend event' }).click()

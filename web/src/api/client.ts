@@ -113,7 +113,7 @@ const refusals: Middleware = {
  * The API, typed by its description: `api.GET('/api/v1/…', {params})`. It throws errors as
  * ApiError.
  */
-export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce, querySerializer: { array: { style: 'form', explode: false } } })
+export const api = createFetchClient<paths, 'application/json'>({ baseUrl: base, fetch: sendOnce, querySerializer: { array: { style: 'form', explode: false } } })
 api.use(refusals)
 
 /** The API as React queries and mutations: `$api.useQuery('get', '/api/v1/…', {params})`. */

@@ -1,6 +1,6 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { next, type PageOf, type UserRow } from '../../api/api-next'
+import { api } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
 import { useMe } from '../../app/session'
 import { Copy } from '../../ui/Copy'
@@ -33,7 +33,7 @@ export default function Admins() {
   const page = pageOf(search)
   const admins = useQuery({
     queryKey: ['admins', page],
-    queryFn: async () => (await next.GET<PageOf<UserRow>>('/api/v1/admin/users', { params: { query: { 'filter[platform_admin]': true, sort: 'name', page } } })).data!,
+    queryFn: async () => (await api.GET('/api/v1/admin/users', { params: { query: { 'filter[platform_admin]': true, sort: ['name'], page } } })).data!,
     enabled: may('tenants.view'),
     placeholderData: keepPreviousData,
   })

@@ -14,7 +14,7 @@ import { Definitions, Figures } from './analytics/Figures'
 import { isEmpty, lastComplete } from './analytics/figures'
 import { Movements } from './analytics/Movements'
 import { MonthSum } from './analytics/MonthSum'
-import { analyticsQuery, csvOf, spans, thisMonth, type Found, type SpanName } from './analytics/reads'
+import { analyticsQuery, csvOf, spans, thisMonth, useThisMonth, type Found, type SpanName } from './analytics/reads'
 import { ByCurrency, ByPlan, MissingRates, baseOf } from './analytics/Shares'
 import { kinds } from './analytics/words'
 import { allProductsQuery } from './catalog/reads'
@@ -85,7 +85,8 @@ export default function Analytics() {
   const [search, change] = useFilters()
   const span: SpanName = search.span === 'quarter' || search.span === 'years' ? search.span : 'year'
   const scope = { plan: search.plan, currency: search.currency }
-  const analytics = useQuery({ ...analyticsQuery(scope, span), enabled: may('tenants.view') })
+  const month = useThisMonth()
+  const analytics = useQuery({ ...analyticsQuery(scope, span, month), enabled: may('tenants.view') })
   if (!may('tenants.view')) return <NotAllowed title={t`Analytics`} />
   const found = analytics.data
   const [from, to] = [found && format.first(format.utc.monthWithYear(`${found.meta.from}-01`)), found && format.utc.monthWithYear(`${found.meta.to}-01`)]

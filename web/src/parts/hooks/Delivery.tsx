@@ -2,7 +2,6 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { DeliveryDetail } from '../../api/api-next'
 import type { Schema } from '../../api/client'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
@@ -16,7 +15,7 @@ import type { Scope } from '../scope'
 import { delivered, useAnswers } from './answers'
 import { endpointQuery, hooksKey, hooksOf } from './api'
 import { Body, curlOf, headerOf, Headers } from './Code'
-import { detailQuery, type Source } from './source'
+import { detailQuery, type DeliveryDetail, type Source } from './source'
 
 type Attempt = DeliveryDetail['attempts'][number]
 

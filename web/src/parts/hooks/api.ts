@@ -20,6 +20,8 @@ function platformHooks() {
     remove: (id: string) => api.DELETE('/api/v1/admin/webhook-endpoints/{endpoint}', { params: at(id) }),
     deliveries: async (id: string, query: DeliveryFilter) =>
       (await api.GET('/api/v1/admin/webhook-endpoints/{endpoint}/deliveries', { params: { ...at(id), query } })).data!,
+    delivery: async (id: string, delivery: string) =>
+      (await api.GET('/api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}', { params: { path: { endpoint: id, delivery } } })).data!.data,
     resend: (id: string, delivery: string) =>
       api.POST('/api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend', { params: { path: { endpoint: id, delivery } } }),
     replay: async (id: string, since: string) =>
@@ -40,6 +42,8 @@ function tenantHooks(tenantId: string): ReturnType<typeof platformHooks> {
     remove: (id) => api.DELETE('/api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}', { params: at(id) }),
     deliveries: async (id, query) =>
       (await api.GET('/api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries', { params: { ...at(id), query } })).data!,
+    delivery: async (id, delivery) =>
+      (await api.GET('/api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}', { params: { path: { tenantId, endpoint: id, delivery } } })).data!.data,
     resend: (id, delivery) =>
       api.POST('/api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend', { params: { path: { tenantId, endpoint: id, delivery } } }),
     replay: async (id, since) =>

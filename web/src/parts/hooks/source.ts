@@ -1,10 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
-import { next, type DeliveryDetail, type DeliveryRow, type PageOf } from '../../api/api-next'
-import type { Schema } from '../../api/client'
+import { api, type Schema } from '../../api/client'
 import { hooksKey, hooksOf } from './api'
 import type { Scope } from '../scope'
 
-export type Row = Schema<'WebhookDelivery'> & Partial<Pick<DeliveryRow, 'endpoint' | 'tenant'>>
+/** The platform's deliveries name their endpoint and tenant. */
+type Place = Partial<Pick<Schema<'AdminWebhookDelivery'>, 'endpoint' | 'tenant'>>
+
+/** A delivery in a list. The type may be one that this version does not know. */
+export type Row = Omit<Schema<'WebhookDelivery'>, 'type'> & { type: string } & Place
+
+/** A delivery with the last request, and the response to each attempt. */
+export type DeliveryDetail = Omit<Schema<'WebhookDeliveryDetails'>, 'type'> & { type: string } & Place
 
 export interface Filter {
   page: number
@@ -17,7 +23,7 @@ export interface Filter {
 /** The deliveries of one endpoint, or all that the platform may see. They only differ in their paths. */
 export interface Source {
   key: string[]
-  list: (filter: Filter) => Promise<PageOf<Row>>
+  list: (filter: Filter) => Promise<{ data: Row[]; meta: Schema<'PageMeta'> }>
   get: (id: string) => Promise<DeliveryDetail>
   resend: (id: string) => Promise<unknown>
 }
@@ -28,20 +34,18 @@ function everywhere(): Source {
   return {
     key: [...hooksKey('platform'), 'everywhere'],
     list: async ({ page, status, type, tenant, endpoint }) =>
-      (await next.GET<PageOf<Row>>(path, { params: { query: { page, 'filter[status]': status, 'filter[type]': type, 'filter[tenant]': tenant, 'filter[endpoint]': endpoint } } })).data!,
-    get: async (id) => (await next.GET<{ data: DeliveryDetail }>(`${path}/{delivery}`, at(id))).data!.data,
-    resend: (id) => next.POST(`${path}/{delivery}/resend`, at(id)),
+      (await api.GET(path, { params: { query: { page, 'filter[status]': status && [status], 'filter[type]': type && [type], 'filter[tenant]': tenant, 'filter[endpoint]': endpoint } } })).data!,
+    get: async (id) => (await api.GET(`${path}/{delivery}`, at(id))).data!.data,
+    resend: (id) => api.POST(`${path}/{delivery}/resend`, at(id)),
   }
 }
 
 function ofEndpoint(scope: Scope, endpoint: string): Source {
   const hooks = hooksOf(scope)
-  const path = scope === 'platform' ? '/api/v1/admin/webhook-endpoints' : '/api/v1/tenant/{tenantId}/webhook-endpoints'
-  const params = (delivery: string) => ({ path: { endpoint, delivery, ...(scope === 'platform' ? {} : scope) } })
   return {
     key: [...hooksKey(scope), endpoint],
     list: ({ page, status, type }) => hooks.deliveries(endpoint, { page, status, type }),
-    get: async (id) => (await next.GET<{ data: DeliveryDetail }>(`${path}/{endpoint}/deliveries/{delivery}`, { params: params(id) })).data!.data,
+    get: (id) => hooks.delivery(endpoint, id),
     resend: (id) => hooks.resend(endpoint, id),
   }
 }

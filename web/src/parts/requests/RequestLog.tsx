@@ -2,7 +2,6 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { LoggedRequest } from '../../api/api-next'
 import { useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
 import { Button } from '../../ui/Button'
@@ -12,7 +11,7 @@ import { Empty, Note } from '../../ui/Messages'
 import { Read } from '../../ui/Read'
 import { Status } from '../../ui/Status'
 import type { Scope } from '../scope'
-import { requestsQuery } from './reads'
+import { requestsQuery, type LoggedRequest } from './reads'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const statuses = ['2xx', '4xx', '5xx']

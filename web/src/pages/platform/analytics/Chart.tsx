@@ -1,8 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { KeyboardEvent, ReactNode } from 'react'
-import type { Month } from '../../../api/api-next'
 import { useFormat } from '../../../app/format'
 import { net } from './figures'
+import type { Month } from './reads'
 
 /** Returns the ticks of an axis from the lowest to the highest value, 0 included. */
 function ticks(least: number, most: number): number[] {

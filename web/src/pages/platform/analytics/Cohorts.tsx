@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import type { CSSProperties } from 'react'
-import type { Cohort } from '../../../api/api-next'
+import type { Schema } from '../../../api/client'
 import { useFilters } from '../../../app/filters'
 import { useFormat } from '../../../app/format'
 import { ButtonAnchor } from '../../../ui/Button'
@@ -15,7 +15,7 @@ const narrow = [1, 3, 6, 11]
 /** Returns the strength of the ink for a share, in steps that leave the text readable. */
 const ink = (share: number) => Math.round(Math.min(40, Math.max(4, 40 - (1 - share) * 90)))
 
-function Row({ of, count, measure }: { of: Cohort; count: number; measure: Measure }) {
+function Row({ of, count, measure }: { of: Schema<'Cohort'>; count: number; measure: Measure }) {
   const { t } = useLingui()
   const format = useFormat()
   const customers = format.number(of.customers)
@@ -35,7 +35,7 @@ function Row({ of, count, measure }: { of: Cohort; count: number; measure: Measu
 }
 
 /** Reports whether there are three months of payments. */
-const tellsSomething = (all: Cohort[]) => all.some((one) => one.values.length >= 3)
+const tellsSomething = (all: Schema<'Cohort'>[]) => all.some((one) => one.values.length >= 3)
 
 /** How many customers of a month stay, or how much of their revenue. */
 export function Cohorts({ scope }: { scope: Scope }) {

@@ -3,12 +3,11 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import { useId, type ReactNode } from 'react'
-import type { Month } from '../../../api/api-next'
 import { useFormat } from '../../../app/format'
 import { Icon } from '../../../ui/Icon'
 import { statsQuery } from '../home/stats'
 import { conversion, customerChurn, lastComplete, revenueChurn, revenueLost } from './figures'
-import { monthsBefore, thisMonth, type Found } from './reads'
+import { monthsBefore, thisMonth, type Found, type Month } from './reads'
 import { useDefinitions, type FigureName } from './words'
 
 interface TileProps {

@@ -1,9 +1,8 @@
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
-import type { Kind, Month } from '../../../api/api-next'
 import { useFormat } from '../../../app/format'
 import { net } from './figures'
-import { thisMonth } from './reads'
+import { thisMonth, type Kind, type Month } from './reads'
 import { kinds, useKindWords } from './words'
 
 /** Returns the last day of a month. */

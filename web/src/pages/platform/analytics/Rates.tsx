@@ -1,8 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { next, type DayRates } from '../../../api/api-next'
-import { ApiError } from '../../../api/client'
+import { api, ApiError, type Schema } from '../../../api/client'
 import { now } from '../../../app/clock'
 import { useFormat } from '../../../app/format'
 import { Button } from '../../../ui/Button'
@@ -19,7 +18,7 @@ const today = () => new Date(now()).toISOString().slice(0, 10)
 /** Returns the last day of a month that is not in the future. */
 const dayOf = (month: string | undefined) => (!month || month >= thisMonth() ? today() : new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).toISOString().slice(0, 10))
 
-const put = (date: string, rates: Record<string, number>) => next.PUT('/api/v1/admin/rates/{date}', { params: { path: { date } }, body: { rates } })
+const put = (date: string, rates: Record<string, number>) => api.PUT('/api/v1/admin/rates/{date}', { params: { path: { date } }, body: { rates } })
 
 interface Props {
   base: string
@@ -55,7 +54,7 @@ function Body({ base, currencies, month, onClose }: Props) {
 }
 
 /** The rates of one day. Saving replaces the day, so the rates of other currencies are sent along. */
-function Fields({ base, currencies, date, known, onClose }: Omit<Props, 'open'> & { date: string; known?: DayRates }) {
+function Fields({ base, currencies, date, known, onClose }: Omit<Props, 'open'> & { date: string; known?: Schema<'DayRates'> }) {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
@@ -106,7 +105,7 @@ export function RateList({ base }: { base: string }) {
   const rates = useQuery(ratesQuery())
   const reload = () => queries.invalidateQueries({ queryKey: analyticsKey })
   const remove = useMutation({
-    mutationFn: (of: DayRates) => next.DELETE('/api/v1/admin/rates/{date}', { params: { path: { date: of.date } } }),
+    mutationFn: (of: Schema<'DayRates'>) => api.DELETE('/api/v1/admin/rates/{date}', { params: { path: { date: of.date } } }),
     onSuccess: async (_, of) => {
       await reload()
       toast(<Trans>The rates of {format.day(of.date)} were deleted.</Trans>, { label: <Trans>Undo</Trans>, run: async () => { await put(of.date, of.rates); await reload() } })

@@ -3,7 +3,7 @@ import { Trans } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import type { Analytics, AnalyticsMeta } from '../../../api/api-next'
+import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Button } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
@@ -12,7 +12,7 @@ import { usePlatformMay } from '../may'
 import { RateDialog, RateList } from './Rates'
 
 /** The MRR of each plan. */
-export function ByPlan({ of, currency }: { of: Analytics; currency: string }) {
+export function ByPlan({ of, currency }: { of: Schema<'Analytics'>; currency: string }) {
   const format = useFormat()
   const may = usePlatformMay()
   const products = useQuery({ ...allProductsQuery, enabled: may('products.view') })
@@ -42,11 +42,11 @@ export function ByPlan({ of, currency }: { of: Analytics; currency: string }) {
 }
 
 /** Returns the base currency of the figures. Without one nothing is converted, and no rate can be missing. */
-export const baseOf = (of: Analytics, meta: AnalyticsMeta) =>
+export const baseOf = (of: Schema<'Analytics'>, meta: Schema<'AnalyticsMeta'>) =>
   (meta.missing_rates.length > 0 || of.by_currency.some((one) => one.mrr_base !== null) ? meta.currency ?? undefined : undefined)
 
 /** The MRR in each currency, and in the base currency. */
-export function ByCurrency({ of, meta }: { of: Analytics; meta: AnalyticsMeta }) {
+export function ByCurrency({ of, meta }: { of: Schema<'Analytics'>; meta: Schema<'AnalyticsMeta'> }) {
   const format = useFormat()
   const may = usePlatformMay()
   const [adding, setAdding] = useState(false)
@@ -86,7 +86,7 @@ export function ByCurrency({ of, meta }: { of: Analytics; meta: AnalyticsMeta })
 }
 
 /** The currencies and months without a rate, and the way to add one. */
-export function MissingRates({ of, meta }: { of: Analytics; meta: AnalyticsMeta }) {
+export function MissingRates({ of, meta }: { of: Schema<'Analytics'>; meta: Schema<'AnalyticsMeta'> }) {
   const format = useFormat()
   const may = usePlatformMay()
   const [adding, setAdding] = useState(false)

@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import type { Kind } from '../../../api/api-next'
+import type { Kind } from './reads'
 
 export type FigureName = 'mrr' | 'arr' | 'customers' | 'arpu' | 'retention' | 'customerChurn' | 'revenueChurn' | 'conversion'
 
