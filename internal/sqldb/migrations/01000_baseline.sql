@@ -149,8 +149,7 @@ CREATE UNIQUE INDEX tenants_external_id_key ON tenants (external_id);
 CREATE INDEX tenants_created_at_idx ON tenants (created_at, id);
 CREATE INDEX tenants_deleted_at_idx ON tenants (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX tenants_last_activity_at_idx ON tenants (last_activity_at, id);
--- PostgreSQL only: SQLite reads the index above backwards, with nulls last.
-/* postgres: */ CREATE INDEX tenants_latest_activity_idx ON tenants (last_activity_at DESC NULLS LAST, id DESC) /* sqlite: SELECT 1 */;
+CREATE INDEX tenants_latest_activity_idx ON tenants (last_activity_at DESC /* postgres: */ NULLS LAST /* sqlite:  */, id DESC);
 CREATE INDEX tenants_name_key_idx ON tenants (name_key, id);
 CREATE INDEX tenants_name_key_es_idx ON tenants (name_key_es, id);
 CREATE INDEX tenants_vat_valid_at_idx ON tenants (vat_valid_at) WHERE vat_status = 'unknown';
@@ -1699,7 +1698,7 @@ CREATE INDEX invoice_copies_tenant_id_idx ON invoice_copies (tenant_id, issue_da
 CREATE INDEX invoice_copies_status_idx ON invoice_copies (status, issue_date, id, currency, total_cents, due_cents);
 CREATE INDEX invoice_copies_total_idx ON invoice_copies (currency, total_cents, id, due_cents, status, issue_date, due_date);
 CREATE INDEX invoice_copies_due_date_idx ON invoice_copies (due_date, id);
-/* postgres: */ CREATE INDEX invoice_copies_latest_due_date_idx ON invoice_copies (due_date DESC NULLS LAST, id DESC) /* sqlite: SELECT 1 */;
+CREATE INDEX invoice_copies_latest_due_date_idx ON invoice_copies (due_date DESC /* postgres: */ NULLS LAST /* sqlite:  */, id DESC);
 CREATE INDEX invoice_copies_overdue_idx ON invoice_copies (due_date, currency, total_cents, due_cents) WHERE status = 'open';
 CREATE INDEX invoice_copies_number_idx ON invoice_copies (number_key, id);
 
