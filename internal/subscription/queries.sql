@@ -331,3 +331,6 @@ SELECT EXISTS (
 INSERT INTO trials (tenant_id, product_id, subscription_id, began_at, owner_id)
 SELECT $1, p.product_id, $2, $3, $4 FROM plans p WHERE p.id = sqlc.arg(plan_id)
 ON CONFLICT (tenant_id, product_id) DO NOTHING;
+
+-- name: OutdateReads :exec
+UPDATE subscriptions SET sync_version = sync_version + 1 WHERE tenant_id = $1 AND id = $2;

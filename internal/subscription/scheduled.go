@@ -313,6 +313,9 @@ func (s *Service) restoreScheduled(ctx context.Context, op operation, sent error
 		again.instruction = in
 		err = s.setSchedule(ctx, again, op.key()+"-restore")
 	}
+	if err == nil { // a concurrent read-back may have seen the state without the schedule
+		err = s.store.outdateReads(ctx, op.before)
+	}
 	if err != nil {
 		s.deps.Log.WarnContext(ctx, "failed to restore scheduled change", "tenant_id", op.before.TenantID,
 			"psp_subscription_id", op.before.PSPSubscriptionID, "error", err)

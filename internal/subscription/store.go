@@ -214,6 +214,12 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return journal.Note(ctx, s.db, n.TenantID, n.ID, n.effectiveAt)
 }
 
+// outdateReads makes the read-backs of a subscription that are under way read it again.
+func (s store) outdateReads(ctx context.Context, sub Subscription) error {
+	err := s.q(ctx).OutdateReads(ctx, subscriptionsql.OutdateReadsParams{TenantID: sub.TenantID, ID: sub.ID})
+	return sqldb.Wrap(err, "outdate reads of subscription")
+}
+
 // update stores a newer state. It returns errOvertaken if another state was stored after
 // n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {

@@ -1552,6 +1552,20 @@ func (q *Queries) OperationByID(ctx context.Context, arg OperationByIDParams) (P
 	return i, err
 }
 
+const outdateReads = `-- name: OutdateReads :exec
+UPDATE subscriptions SET sync_version = sync_version + 1 WHERE tenant_id = $1 AND id = $2
+`
+
+type OutdateReadsParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) OutdateReads(ctx context.Context, arg OutdateReadsParams) error {
+	_, err := q.db.ExecContext(ctx, outdateReads, arg.TenantID, arg.ID)
+	return err
+}
+
 const pendingOperation = `-- name: PendingOperation :one
 SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
 `
