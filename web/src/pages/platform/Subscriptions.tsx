@@ -10,7 +10,7 @@ import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
 import { SortHead } from '../../ui/SortHead'
 import { SubscriptionState } from '../../ui/Status'
-import { listQuery, type Params, type SubscriptionRow } from './lists/api-next'
+import { listQuery, type Params, type SubscriptionRow } from './lists/reads'
 import { ExportCsv } from './lists/ExportCsv'
 import { ChoiceFilter, Filters } from './lists/Filters'
 import { filterParams, filtersIn, placeOf, type Search } from './lists/place'
@@ -40,7 +40,7 @@ const paramsOf = ({ status, tenant, plan, collection, trial, renews }: Search): 
 function Next({ of }: { of: SubscriptionRow }) {
   const format = useFormat()
   const ends = of.cancel_at ?? (of.cancel_at_period_end ? of.current_period_end : null)
-  const day = format.day(ends ?? of.trial_ends_at ?? of.current_period_end)
+  const day = format.day(ends ?? (of.status === 'trialing' ? of.trial_ends_at : null) ?? of.current_period_end)
   if (of.status === 'canceled' || of.status === 'incomplete_expired') return <span className="faint">–</span>
   if (ends) return <Trans>Ends on {day}</Trans>
   if (of.status === 'trialing') return <Trans>Trial until {day}</Trans>

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
 import { setDecimals } from '../../../app/currencies'
-import { countQuery } from '../lists/api-next'
+import { countQuery } from '../lists/reads'
 
 /** All queries of the catalog share this key, so that a change reloads all of them. */
 export const catalogKey = ['catalog']

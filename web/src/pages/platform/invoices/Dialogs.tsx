@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { InvoiceRow } from '../lists/api-next'
+import type { InvoiceRow } from '../lists/reads'
 import { CreateNote } from '../tenant/CreateNote'
 import { notesQuery } from '../tenant/invoices'
 import { MarkPaid } from '../tenant/MarkPaid'

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { useFilters } from '../../../app/filters'
 import { useFormat } from '../../../app/format'
 import { Status } from '../../../ui/Status'
-import { countQuery, type List, type Params, type Total } from '../lists/api-next'
+import { countQuery, type List, type Params, type Total } from '../lists/reads'
 import type { Search } from '../lists/place'
 
 /** A number with its amounts by currency, which filters the list. */

@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react/macro'
 import { useId } from 'react'
 import { useFilters } from '../../../app/filters'
 import { Pager } from '../../../ui/Pager'
-import type { Meta } from './api-next'
+import type { Meta } from './reads'
 import { rowCounts } from './place'
 
 /** The position in a list and the number of rows per page. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFilters } from '../../../app/filters'
 import { oneQuery } from '../tenant/reads'
-import { listQuery } from './api-next'
+import { listQuery } from './reads'
 import { FilterChip } from './Filters'
 
 /** A filter for one tenant, which is found by name, email or id. */

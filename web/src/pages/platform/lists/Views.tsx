@@ -10,7 +10,7 @@ import { Dialog } from '../../../ui/Dialog'
 import { TextField } from '../../../ui/Field'
 import { Form } from '../../../ui/Form'
 import { toast } from '../../../ui/Toast'
-import { countQuery, type List, type Params } from './api-next'
+import { countQuery, type List, type Params } from './reads'
 import { filtersIn, isSame, type Search } from './place'
 import { useSavedViews, type View } from './views'
 

@@ -1,5 +1,5 @@
 import { pageOf } from '../../../app/filters'
-import type { Params } from './api-next'
+import type { Params } from './reads'
 
 export type Search = Record<string, string | undefined>
 

@@ -2,7 +2,7 @@ import { plural, t } from '@lingui/core/macro'
 import type { Formats } from '../../../app/format'
 import type { Schema } from '../../../api/client'
 import { minorUnits, type Digits } from '../plan/draft'
-import type { NewSubscription } from '../tenant/api-next'
+import type { NewSubscription } from '../tenant/subscriptions'
 import { mostSeats, priceOf, type Sold } from '../tenant/plans'
 
 /** A new subscription as edited. Numbers are the texts of their fields. */

@@ -11,7 +11,7 @@ import { Read } from '../../../ui/Read'
 import { Status } from '../../../ui/Status'
 import { Day, When } from '../../../ui/When'
 import { usePlatformMay } from '../may'
-import { tenantHooksQuery, tenantKeysQuery } from './api-next'
+import { tenantHooksQuery, tenantKeysQuery } from './reads'
 import { useCustomer } from './useCustomer'
 
 /** Whether a key is valid, and until when. */

@@ -8,7 +8,7 @@ import { Button } from '../../../ui/Button'
 import { Note } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
 import { usePlatformMay } from '../may'
-import { changePlan, keepPlan } from './api-next'
+import { changePlan, keepPlan } from './subscriptions'
 import { useAsk } from './asked'
 
 /** Cancels the scheduled change of a subscription, with an undo. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useMatches, useNavigate } from '@tanstack/react-router'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { countQuery } from '../lists/api-next'
+import { countQuery } from '../lists/reads'
 import { usePlatformMay } from '../may'
 
 const paths = {

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { CreditNote } from '../../../parts/credit/api'
-import { listQuery } from '../lists/api-next'
+import { listQuery } from '../lists/reads'
 import { tenantKey } from './reads'
 
 /** The invoices of a tenant with a status, newest first, for a selection. */

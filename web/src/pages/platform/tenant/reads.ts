@@ -67,3 +67,15 @@ export const invoiceQuery = (tenant: string, invoice: string) => queryOptions({
   queryKey: [...tenantKey(tenant), 'invoices', invoice],
   queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/invoices/{invoice}', { params: { path: { tenant, invoice } } })).data!.data,
 })
+
+/** The API keys of a tenant. */
+export const tenantKeysQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'api-keys'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/api-keys', { params: { path: { tenant: id }, query: { per_page: 100 } } })).data!.data,
+})
+
+/** The webhook endpoints of a tenant. */
+export const tenantHooksQuery = (id: string) => queryOptions({
+  queryKey: [...tenantKey(id), 'webhook-endpoints'],
+  queryFn: async () => (await api.GET('/api/v1/admin/tenants/{tenant}/webhook-endpoints', at(id))).data!.data,
+})

@@ -5,7 +5,7 @@ import { Avatar } from '../../../ui/People'
 import { SortHead } from '../../../ui/SortHead'
 import { Status, SubscriptionState } from '../../../ui/Status'
 import { When } from '../../../ui/When'
-import type { TenantRow } from '../lists/api-next'
+import type { TenantRow } from '../lists/reads'
 
 /** The status of a tenant, with the fact behind it: an open amount, or the end of the trial. */
 function State({ of }: { of: TenantRow }) {

@@ -1,39 +1,19 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { address, api, type Schema } from '../../../api/client'
-import type { CreditNote } from '../../../parts/credit/api'
-
-type Money = Schema<'Money'>
 
 /** The position in a list, as the service returns it. */
-export interface Meta { current_page: number; last_page: number; per_page: number; total: number }
+export type Meta = Schema<'PageMeta'>
 
 /** A sum over everything that matches the filters, in one currency. */
-export interface Total { currency: string; count: number; total: number; amount_due?: number }
+export type Total = Schema<'CreditNoteSums'> & Partial<Schema<'InvoiceSums'>>
 
 export interface Listed<Row> { data: Row[]; meta: Meta & { totals?: Total[] } }
 
-export type Owner = { id: string; name: string }
-
-export type TenantRow = Schema<'AdminTenant'> & { mrr: Money | null; last_activity_at: string | null; trial_ends_at: string | null; open_amount: Money[] }
-
-export type InvoiceRow = Schema<'Invoice'> & { tenant: Owner; amount_due: Money }
-
-export type NoteRow = CreditNote & { tenant: Owner }
-
-export type SubscriptionRow = Schema<'Subscription'> & { tenant: Owner; mrr: Money }
-
-export interface UserRow {
-  id: number
-  name: string
-  email: string
-  email_verified: boolean
-  is_platform_admin: boolean
-  permissions: string[] | null
-  mfa_enabled: boolean
-  tenant: (Owner & { role: string }) | null
-  last_login_at: string | null
-  created_at: string
-}
+export type TenantRow = Schema<'AdminTenant'>
+export type InvoiceRow = Schema<'AdminInvoice'>
+export type NoteRow = Schema<'AdminCreditNote'>
+export type SubscriptionRow = Schema<'AdminSubscription'>
+export type UserRow = Schema<'AdminUser'>
 
 /** The rows of each list, by its path below /api/v1/admin. */
 interface Rows {
@@ -49,7 +29,13 @@ export type List = keyof Rows
 /** Parameters of a list by their name in the request. Undefined ones are not sent. */
 export type Params = Record<string, string | number | undefined>
 
-const untyped = api as unknown as Record<'GET', (path: string, init: object) => Promise<{ data?: unknown }>>
+const reads: { [L in List]: (query: Params) => Promise<Listed<Rows[L]>> } = {
+  tenants: async (query) => (await api.GET('/api/v1/admin/tenants', { params: { query: query as object } })).data!,
+  invoices: async (query) => (await api.GET('/api/v1/admin/invoices', { params: { query: query as object } })).data!,
+  'credit-notes': async (query) => (await api.GET('/api/v1/admin/credit-notes', { params: { query: query as object } })).data!,
+  subscriptions: async (query) => (await api.GET('/api/v1/admin/subscriptions', { params: { query: query as object } })).data!,
+  users: async (query) => (await api.GET('/api/v1/admin/users', { params: { query: query as object } })).data!,
+}
 
 /** The key of a list. The lists of a tenant's objects are reloaded with its page. */
 const keyOf = (list: List) => (list === 'tenants' ? ['tenants', 'list'] : ['tenants', 'across', list])
@@ -57,14 +43,14 @@ const keyOf = (list: List) => (list === 'tenants' ? ['tenants', 'list'] : ['tena
 /** A page of a list. */
 export const listQuery = <L extends List>(list: L, params: Params) => queryOptions({
   queryKey: [...keyOf(list), params],
-  queryFn: async () => (await untyped.GET(`/api/v1/admin/${list}`, { params: { query: params } })).data as Listed<Rows[L]>,
+  queryFn: () => reads[list](params),
   placeholderData: keepPreviousData,
 })
 
 /** The number of rows that match, and their totals, without the rows. */
 export const countQuery = (list: List, params: Params) => queryOptions({
   queryKey: [...keyOf(list), 'count', params],
-  queryFn: async () => ((await untyped.GET(`/api/v1/admin/${list}`, { params: { query: { ...params, per_page: 1 } } })).data as Listed<unknown>).meta,
+  queryFn: async () => (await reads[list]({ ...params, per_page: 1 })).meta,
   placeholderData: keepPreviousData,
   staleTime: 30_000,
 })
