@@ -16,6 +16,7 @@
 //   - AdminApplyPromotionCode: Apply a promotion code to a tenant's subscription
 //   - AdminCancelSubscription: Cancel a tenant's subscription
 //   - AdminChangeMemberRole: Change a member's role
+//   - AdminChangePlan: Change the plan of a tenant
 //   - AdminCountPlanCustomers: Count customers of a plan
 //   - AdminCreateCreditNote: Create a credit note
 //   - AdminCreateCurrency: Create a currency
@@ -43,16 +44,21 @@
 //   - AdminDissolveTenant: Delete an empty tenant
 //   - AdminDownloadCreditNote: Download a tenant's credit note. The caller closes the body of the answer
 //   - AdminDownloadInvoice: Download a tenant's invoice. The caller closes the body of the answer
+//   - AdminDropPendingChange: Discard a pending plan change of a tenant
 //   - AdminDuplicatePlan: Duplicate a plan
 //   - AdminImportPrice: Import a price from the payment provider
 //   - AdminInviteMember: Invite a member to a tenant
 //   - AdminLinkPrice: Link a price to the payment provider
+//   - AdminListAllSubscriptions: List subscriptions of all tenants
+//   - AdminListCreditNotes: List credit notes of all tenants
 //   - AdminListCurrencies: List currencies
+//   - AdminListDeliveries: List webhook deliveries of all tenants
 //   - AdminListDiscounts: List discounts
 //   - AdminListEntitlements: List a plan's entitlements
 //   - AdminListFeatures: List features
 //   - AdminListGrants: List grants of a tenant
 //   - AdminListInvitations: List a tenant's invitations
+//   - AdminListInvoices: List invoices of all tenants
 //   - AdminListKnownCurrencies: List ISO 4217 currencies
 //   - AdminListLimits: List a tenant's limits
 //   - AdminListMembers: List a tenant's members
@@ -63,19 +69,28 @@
 //   - AdminListProducts: List products
 //   - AdminListQuotas: List a tenant's quotas
 //   - AdminListSubscriptions: List a tenant's subscriptions
+//   - AdminListTenantAPIKeys: List the API keys of a tenant
+//   - AdminListTenantWebhookEndpoints: List the webhook endpoints of a tenant
 //   - AdminListTenants: List tenants
+//   - AdminListUsers: List users
 //   - AdminMarkPaid: Mark an invoice as paid
+//   - AdminPayInvoice: Pay a tenant's invoice
 //   - AdminPreviewCreditNote: Preview a credit note
+//   - AdminPreviewPlanChange: Preview a plan change of a tenant
+//   - AdminPreviewSubscription: Preview a subscription for a tenant
 //   - AdminRemoveMember: Remove a member
 //   - AdminRemovePromotionCode: Remove the promotion code of a tenant's subscription
 //   - AdminReplaceEntitlements: Replace a plan's entitlements
 //   - AdminReplacePrices: Replace a plan's prices
 //   - AdminResendInvitation: Resend an invitation
 //   - AdminRestoreTenant: Restore a deleted tenant
+//   - AdminResumeSubscription: Resume a tenant's subscription
 //   - AdminRetryRefund: Retry a failed refund
 //   - AdminRevokeInvitation: Revoke an invitation
+//   - AdminSearch: Search across tenants
 //   - AdminSearchTenants: Search tenants with their roles
 //   - AdminSetLimit: Override a limit of a tenant
+//   - AdminSetUsageCap: Cap the usage of a tenant's meter
 //   - AdminShowBilling: Retrieve a tenant's billing status
 //   - AdminShowCredit: Retrieve a tenant's credit
 //   - AdminShowCreditNote: Retrieve a tenant's credit note
@@ -103,20 +118,30 @@
 //   - CreatePlatformAPIKey: Create a platform API key
 //   - CreatePlatformWebhookEndpoint: Create a webhook endpoint of the platform
 //   - DeletePlatformWebhookEndpoint: Delete a webhook endpoint of the platform
+//   - DeleteRates: Delete the exchange rates of a day
 //   - ListActivity: List activity on the platform
+//   - ListAnalyticsCohorts: List customer cohorts
+//   - ListAnalyticsMovements: List revenue movements
 //   - ListAuditLog: List audit trail entries
 //   - ListImpersonations: List impersonations
 //   - ListPlatformAPIKeys: List the platform's API keys
 //   - ListPlatformWebhookDeliveries: List the deliveries to a webhook endpoint of the platform
 //   - ListPlatformWebhookEndpoints: List the webhook endpoints of the platform
+//   - ListRates: List exchange rates
+//   - ListRequestLogs: List API requests
 //   - RenamePlatformAPIKey: Rename a platform API key
+//   - ReplaceRates: Replace the exchange rates of a day
 //   - ReplayPlatformWebhookDeliveries: Replay failed deliveries to a webhook endpoint of the platform
+//   - ResendAnyWebhookDelivery: Resend a webhook delivery to any endpoint
 //   - ResendPlatformWebhookDelivery: Resend a delivery to a webhook endpoint of the platform
 //   - ResetFactors: Reset a member's second factors
 //   - RevokePlatformAPIKey: Revoke a platform API key
 //   - RotatePlatformAPIKey: Rotate a platform API key
 //   - RotatePlatformWebhookSecret: Rotate the secret of a webhook endpoint of the platform
+//   - ShowAnalytics: Retrieve revenue analytics
+//   - ShowAnyWebhookDelivery: Retrieve a webhook delivery to any endpoint
 //   - ShowImpersonation: Retrieve the active impersonation
+//   - ShowPlatformWebhookDelivery: Retrieve a delivery to a webhook endpoint of the platform
 //   - ShowPlatformWebhookEndpoint: Retrieve a webhook endpoint of the platform
 //   - ShowStats: Retrieve platform statistics
 //   - ShowStatsSeries: Retrieve a platform statistic over time
@@ -238,6 +263,7 @@
 //   - ListQuotas: List quotas
 //   - ListRoles: List roles
 //   - ListTenantAuditLog: List the tenant's audit trail entries
+//   - ListTenantRequestLogs: List the tenant's API requests
 //   - ListTenantTimeline: List activity in the tenant
 //   - ListWebhookDeliveries: List the deliveries to a webhook endpoint of the tenant
 //   - ListWebhookEndpoints: List the webhook endpoints of the tenant
@@ -261,6 +287,7 @@
 //   - RevokeInvitation: Revoke an invitation
 //   - RotateAPIKey: Rotate an API key
 //   - RotateWebhookSecret: Rotate the secret of a webhook endpoint of the tenant
+//   - SearchTenant: Search in the tenant
 //   - SetUsageCap: Cap the usage of a meter
 //   - SettleReservation: Settle a reservation
 //   - ShowCredit: Retrieve the credit
@@ -275,6 +302,7 @@
 //   - ShowTeamStats: Retrieve team statistics
 //   - ShowTenant: Retrieve the caller's tenant
 //   - ShowUsageSeries: Retrieve usage over time
+//   - ShowWebhookDelivery: Retrieve a delivery to a webhook endpoint of the tenant
 //   - ShowWebhookEndpoint: Retrieve a webhook endpoint of the tenant
 //   - StartTrial: Start a trial without a card
 //   - SummarizeInvoices: Summarize invoices

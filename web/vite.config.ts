@@ -54,7 +54,7 @@ function baseAddress(): Plugin {
 export default defineConfig({
   base: '',
   resolve: { alias: { 'console-trans': `${import.meta.dirname}/src/app/Trans.tsx` } },
-  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
+  plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: true, failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
   build: {
     target: 'es2023',
     license: { fileName: 'licenses.md' },

@@ -80,10 +80,23 @@ const (
 	BillingCycleYearly    BillingCycle = "yearly"
 )
 
+// Defines values for ChangeAuthorType.
+const (
+	ChangeAuthorTypeAPIKey   ChangeAuthorType = "api_key"
+	ChangeAuthorTypePlatform ChangeAuthorType = "platform"
+	ChangeAuthorTypeUser     ChangeAuthorType = "user"
+)
+
 // Defines values for ChangeTime.
 const (
 	ChangeTimeNow       ChangeTime = "now"
 	ChangeTimePeriodEnd ChangeTime = "period_end"
+)
+
+// Defines values for CohortMeasure.
+const (
+	CohortMeasureCustomers CohortMeasure = "customers"
+	CohortMeasureRevenue   CohortMeasure = "revenue"
 )
 
 // Defines values for Collection.
@@ -181,6 +194,7 @@ const (
 	ErrorCodeFEATURENOTINPLAN             ErrorCode = "FEATURE_NOT_IN_PLAN"
 	ErrorCodeIDENTITYMANAGED              ErrorCode = "IDENTITY_MANAGED"
 	ErrorCodeIMPERSONATIONEXPIRED         ErrorCode = "IMPERSONATION_EXPIRED"
+	ErrorCodeIMPERSONATIONREADONLY        ErrorCode = "IMPERSONATION_READ_ONLY"
 	ErrorCodeINSUFFICIENTPERMISSIONS      ErrorCode = "INSUFFICIENT_PERMISSIONS"
 	ErrorCodeINVALIDCREDENTIALS           ErrorCode = "INVALID_CREDENTIALS"
 	ErrorCodeINVALIDMFACODE               ErrorCode = "INVALID_MFA_CODE"
@@ -191,6 +205,7 @@ const (
 	ErrorCodeINVITATIONREVOKED            ErrorCode = "INVITATION_REVOKED"
 	ErrorCodeIdempotencyKeyReused         ErrorCode = "idempotency_key_reused"
 	ErrorCodeInsufficientScope            ErrorCode = "insufficient_scope"
+	ErrorCodeInvoiceHasCreditNotes        ErrorCode = "invoice_has_credit_notes"
 	ErrorCodeInvoiceNotCreditable         ErrorCode = "invoice_not_creditable"
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
@@ -200,6 +215,7 @@ const (
 	ErrorCodeMFAENROLLMENTREQUIRED        ErrorCode = "MFA_ENROLLMENT_REQUIRED"
 	ErrorCodeMFANOTENABLED                ErrorCode = "MFA_NOT_ENABLED"
 	ErrorCodeMFAREQUIRED                  ErrorCode = "MFA_REQUIRED"
+	ErrorCodeNoBaseCurrency               ErrorCode = "no_base_currency"
 	ErrorCodeOAUTHCODEEXPIRED             ErrorCode = "OAUTH_CODE_EXPIRED"
 	ErrorCodeONBOARDINGINCOMPLETE         ErrorCode = "ONBOARDING_INCOMPLETE"
 	ErrorCodeOWNSTENANT                   ErrorCode = "OWNS_TENANT"
@@ -298,6 +314,12 @@ const (
 	LimitTypeQuota   LimitType = "quota"
 )
 
+// Defines values for ListFormat.
+const (
+	ListFormatCsv  ListFormat = "csv"
+	ListFormatJSON ListFormat = "json"
+)
+
 // Defines values for Locale.
 const (
 	LocaleEn Locale = "en"
@@ -310,6 +332,15 @@ const (
 const (
 	LoginKindSession LoginKind = "session"
 	LoginKindToken   LoginKind = "token"
+)
+
+// Defines values for MovementKind.
+const (
+	MovementKindChurn        MovementKind = "churn"
+	MovementKindContraction  MovementKind = "contraction"
+	MovementKindExpansion    MovementKind = "expansion"
+	MovementKindNew          MovementKind = "new"
+	MovementKindReactivation MovementKind = "reactivation"
 )
 
 // Defines values for OpenBillingPortalRequestFlow.
@@ -511,6 +542,18 @@ const (
 	ListAuditLogParamsSortMinusCreatedAt ListAuditLogParamsSort = "-created_at"
 )
 
+// Defines values for AdminListCreditNotesParamsFilterStatus.
+const (
+	AdminListCreditNotesParamsFilterStatusIssued AdminListCreditNotesParamsFilterStatus = "issued"
+	AdminListCreditNotesParamsFilterStatusVoid   AdminListCreditNotesParamsFilterStatus = "void"
+)
+
+// Defines values for AdminListCreditNotesParamsSort.
+const (
+	AdminListCreditNotesParamsSortIssueDate      AdminListCreditNotesParamsSort = "issue_date"
+	AdminListCreditNotesParamsSortMinusIssueDate AdminListCreditNotesParamsSort = "-issue_date"
+)
+
 // Defines values for AdminListDiscountsParamsSort.
 const (
 	AdminListDiscountsParamsSortCreatedAt      AdminListDiscountsParamsSort = "created_at"
@@ -531,6 +574,25 @@ const (
 const (
 	ListImpersonationsParamsSortCreatedAt      ListImpersonationsParamsSort = "created_at"
 	ListImpersonationsParamsSortMinusCreatedAt ListImpersonationsParamsSort = "-created_at"
+)
+
+// Defines values for AdminListInvoicesParamsFilterStatus.
+const (
+	AdminListInvoicesParamsFilterStatusDraft         AdminListInvoicesParamsFilterStatus = "draft"
+	AdminListInvoicesParamsFilterStatusOpen          AdminListInvoicesParamsFilterStatus = "open"
+	AdminListInvoicesParamsFilterStatusPaid          AdminListInvoicesParamsFilterStatus = "paid"
+	AdminListInvoicesParamsFilterStatusUncollectible AdminListInvoicesParamsFilterStatus = "uncollectible"
+	AdminListInvoicesParamsFilterStatusVoid          AdminListInvoicesParamsFilterStatus = "void"
+)
+
+// Defines values for AdminListInvoicesParamsSort.
+const (
+	AdminListInvoicesParamsSortDueDate        AdminListInvoicesParamsSort = "due_date"
+	AdminListInvoicesParamsSortIssueDate      AdminListInvoicesParamsSort = "issue_date"
+	AdminListInvoicesParamsSortMinusDueDate   AdminListInvoicesParamsSort = "-due_date"
+	AdminListInvoicesParamsSortMinusIssueDate AdminListInvoicesParamsSort = "-issue_date"
+	AdminListInvoicesParamsSortMinusTotal     AdminListInvoicesParamsSort = "-total"
+	AdminListInvoicesParamsSortTotal          AdminListInvoicesParamsSort = "total"
 )
 
 // Defines values for AdminListMetersParamsSort.
@@ -574,6 +636,38 @@ const (
 	AdminListProductsParamsIncludePlansCount AdminListProductsParamsInclude = "plansCount"
 )
 
+// Defines values for ListRequestLogsParamsFilterMethod.
+const (
+	ListRequestLogsParamsFilterMethodDELETE  ListRequestLogsParamsFilterMethod = "DELETE"
+	ListRequestLogsParamsFilterMethodGET     ListRequestLogsParamsFilterMethod = "GET"
+	ListRequestLogsParamsFilterMethodHEAD    ListRequestLogsParamsFilterMethod = "HEAD"
+	ListRequestLogsParamsFilterMethodOPTIONS ListRequestLogsParamsFilterMethod = "OPTIONS"
+	ListRequestLogsParamsFilterMethodOTHER   ListRequestLogsParamsFilterMethod = "OTHER"
+	ListRequestLogsParamsFilterMethodPATCH   ListRequestLogsParamsFilterMethod = "PATCH"
+	ListRequestLogsParamsFilterMethodPOST    ListRequestLogsParamsFilterMethod = "POST"
+	ListRequestLogsParamsFilterMethodPUT     ListRequestLogsParamsFilterMethod = "PUT"
+)
+
+// Defines values for AdminListAllSubscriptionsParamsFilterStatus.
+const (
+	AdminListAllSubscriptionsParamsFilterStatusActive            AdminListAllSubscriptionsParamsFilterStatus = "active"
+	AdminListAllSubscriptionsParamsFilterStatusCanceled          AdminListAllSubscriptionsParamsFilterStatus = "canceled"
+	AdminListAllSubscriptionsParamsFilterStatusIncomplete        AdminListAllSubscriptionsParamsFilterStatus = "incomplete"
+	AdminListAllSubscriptionsParamsFilterStatusIncompleteExpired AdminListAllSubscriptionsParamsFilterStatus = "incomplete_expired"
+	AdminListAllSubscriptionsParamsFilterStatusPastDue           AdminListAllSubscriptionsParamsFilterStatus = "past_due"
+	AdminListAllSubscriptionsParamsFilterStatusPaused            AdminListAllSubscriptionsParamsFilterStatus = "paused"
+	AdminListAllSubscriptionsParamsFilterStatusTrialing          AdminListAllSubscriptionsParamsFilterStatus = "trialing"
+	AdminListAllSubscriptionsParamsFilterStatusUnpaid            AdminListAllSubscriptionsParamsFilterStatus = "unpaid"
+)
+
+// Defines values for AdminListAllSubscriptionsParamsSort.
+const (
+	AdminListAllSubscriptionsParamsSortCreatedAt             AdminListAllSubscriptionsParamsSort = "created_at"
+	AdminListAllSubscriptionsParamsSortCurrentPeriodEnd      AdminListAllSubscriptionsParamsSort = "current_period_end"
+	AdminListAllSubscriptionsParamsSortMinusCreatedAt        AdminListAllSubscriptionsParamsSort = "-created_at"
+	AdminListAllSubscriptionsParamsSortMinusCurrentPeriodEnd AdminListAllSubscriptionsParamsSort = "-current_period_end"
+)
+
 // Defines values for AdminListTenantsParamsFilterStatus.
 const (
 	AdminListTenantsParamsFilterStatusActive            AdminListTenantsParamsFilterStatus = "active"
@@ -589,10 +683,72 @@ const (
 
 // Defines values for AdminListTenantsParamsSort.
 const (
-	AdminListTenantsParamsSortCreatedAt      AdminListTenantsParamsSort = "created_at"
-	AdminListTenantsParamsSortMinusCreatedAt AdminListTenantsParamsSort = "-created_at"
-	AdminListTenantsParamsSortMinusName      AdminListTenantsParamsSort = "-name"
-	AdminListTenantsParamsSortName           AdminListTenantsParamsSort = "name"
+	AdminListTenantsParamsSortCreatedAt           AdminListTenantsParamsSort = "created_at"
+	AdminListTenantsParamsSortLastActivityAt      AdminListTenantsParamsSort = "last_activity_at"
+	AdminListTenantsParamsSortMinusCreatedAt      AdminListTenantsParamsSort = "-created_at"
+	AdminListTenantsParamsSortMinusLastActivityAt AdminListTenantsParamsSort = "-last_activity_at"
+	AdminListTenantsParamsSortMinusMrr            AdminListTenantsParamsSort = "-mrr"
+	AdminListTenantsParamsSortMinusName           AdminListTenantsParamsSort = "-name"
+	AdminListTenantsParamsSortMrr                 AdminListTenantsParamsSort = "mrr"
+	AdminListTenantsParamsSortName                AdminListTenantsParamsSort = "name"
+)
+
+// Defines values for AdminListTenantAPIKeysParamsSort.
+const (
+	AdminListTenantAPIKeysParamsSortCreatedAt      AdminListTenantAPIKeysParamsSort = "created_at"
+	AdminListTenantAPIKeysParamsSortMinusCreatedAt AdminListTenantAPIKeysParamsSort = "-created_at"
+)
+
+// Defines values for AdminListUsersParamsSort.
+const (
+	AdminListUsersParamsSortCreatedAt      AdminListUsersParamsSort = "created_at"
+	AdminListUsersParamsSortMinusCreatedAt AdminListUsersParamsSort = "-created_at"
+	AdminListUsersParamsSortMinusName      AdminListUsersParamsSort = "-name"
+	AdminListUsersParamsSortName           AdminListUsersParamsSort = "name"
+)
+
+// Defines values for AdminListDeliveriesParamsFilterStatus.
+const (
+	AdminListDeliveriesParamsFilterStatusDelivered AdminListDeliveriesParamsFilterStatus = "delivered"
+	AdminListDeliveriesParamsFilterStatusFailed    AdminListDeliveriesParamsFilterStatus = "failed"
+	AdminListDeliveriesParamsFilterStatusPending   AdminListDeliveriesParamsFilterStatus = "pending"
+)
+
+// Defines values for AdminListDeliveriesParamsFilterType.
+const (
+	AdminListDeliveriesParamsFilterTypeAPIKeyCreated        AdminListDeliveriesParamsFilterType = "api_key.created"
+	AdminListDeliveriesParamsFilterTypeAPIKeyRevoked        AdminListDeliveriesParamsFilterType = "api_key.revoked"
+	AdminListDeliveriesParamsFilterTypeCreditNoteIssued     AdminListDeliveriesParamsFilterType = "credit_note.issued"
+	AdminListDeliveriesParamsFilterTypeEntitlementsChanged  AdminListDeliveriesParamsFilterType = "entitlements.changed"
+	AdminListDeliveriesParamsFilterTypeGrantCreated         AdminListDeliveriesParamsFilterType = "grant.created"
+	AdminListDeliveriesParamsFilterTypeGrantExpired         AdminListDeliveriesParamsFilterType = "grant.expired"
+	AdminListDeliveriesParamsFilterTypeGrantUsedUp          AdminListDeliveriesParamsFilterType = "grant.used_up"
+	AdminListDeliveriesParamsFilterTypeInvitationAccepted   AdminListDeliveriesParamsFilterType = "invitation.accepted"
+	AdminListDeliveriesParamsFilterTypeInvitationCreated    AdminListDeliveriesParamsFilterType = "invitation.created"
+	AdminListDeliveriesParamsFilterTypeInvitationRevoked    AdminListDeliveriesParamsFilterType = "invitation.revoked"
+	AdminListDeliveriesParamsFilterTypeInvoiceIssued        AdminListDeliveriesParamsFilterType = "invoice.issued"
+	AdminListDeliveriesParamsFilterTypeInvoicePaid          AdminListDeliveriesParamsFilterType = "invoice.paid"
+	AdminListDeliveriesParamsFilterTypeInvoiceRefunded      AdminListDeliveriesParamsFilterType = "invoice.refunded"
+	AdminListDeliveriesParamsFilterTypeInvoiceVoided        AdminListDeliveriesParamsFilterType = "invoice.voided"
+	AdminListDeliveriesParamsFilterTypeMemberJoined         AdminListDeliveriesParamsFilterType = "member.joined"
+	AdminListDeliveriesParamsFilterTypeMemberRemoved        AdminListDeliveriesParamsFilterType = "member.removed"
+	AdminListDeliveriesParamsFilterTypeMemberRoleChanged    AdminListDeliveriesParamsFilterType = "member.role_changed"
+	AdminListDeliveriesParamsFilterTypeSubscriptionCanceled AdminListDeliveriesParamsFilterType = "subscription.canceled"
+	AdminListDeliveriesParamsFilterTypeSubscriptionCreated  AdminListDeliveriesParamsFilterType = "subscription.created"
+	AdminListDeliveriesParamsFilterTypeSubscriptionPastDue  AdminListDeliveriesParamsFilterType = "subscription.past_due"
+	AdminListDeliveriesParamsFilterTypeSubscriptionUpdated  AdminListDeliveriesParamsFilterType = "subscription.updated"
+	AdminListDeliveriesParamsFilterTypeTenantCreated        AdminListDeliveriesParamsFilterType = "tenant.created"
+	AdminListDeliveriesParamsFilterTypeTenantDeleted        AdminListDeliveriesParamsFilterType = "tenant.deleted"
+	AdminListDeliveriesParamsFilterTypeTenantUpdated        AdminListDeliveriesParamsFilterType = "tenant.updated"
+	AdminListDeliveriesParamsFilterTypeUsageQuotaReached    AdminListDeliveriesParamsFilterType = "usage.quota_reached"
+	AdminListDeliveriesParamsFilterTypeUsageQuotaWarning    AdminListDeliveriesParamsFilterType = "usage.quota_warning"
+	AdminListDeliveriesParamsFilterTypeWebhookTest          AdminListDeliveriesParamsFilterType = "webhook.test"
+)
+
+// Defines values for AdminListDeliveriesParamsSort.
+const (
+	AdminListDeliveriesParamsSortCreatedAt      AdminListDeliveriesParamsSort = "created_at"
+	AdminListDeliveriesParamsSortMinusCreatedAt AdminListDeliveriesParamsSort = "-created_at"
 )
 
 // Defines values for ListPlatformWebhookDeliveriesParamsSort.
@@ -623,6 +779,18 @@ const (
 const (
 	ListInvoicesParamsSortIssueDate      ListInvoicesParamsSort = "issue_date"
 	ListInvoicesParamsSortMinusIssueDate ListInvoicesParamsSort = "-issue_date"
+)
+
+// Defines values for ListTenantRequestLogsParamsFilterMethod.
+const (
+	ListTenantRequestLogsParamsFilterMethodDELETE  ListTenantRequestLogsParamsFilterMethod = "DELETE"
+	ListTenantRequestLogsParamsFilterMethodGET     ListTenantRequestLogsParamsFilterMethod = "GET"
+	ListTenantRequestLogsParamsFilterMethodHEAD    ListTenantRequestLogsParamsFilterMethod = "HEAD"
+	ListTenantRequestLogsParamsFilterMethodOPTIONS ListTenantRequestLogsParamsFilterMethod = "OPTIONS"
+	ListTenantRequestLogsParamsFilterMethodOTHER   ListTenantRequestLogsParamsFilterMethod = "OTHER"
+	ListTenantRequestLogsParamsFilterMethodPATCH   ListTenantRequestLogsParamsFilterMethod = "PATCH"
+	ListTenantRequestLogsParamsFilterMethodPOST    ListTenantRequestLogsParamsFilterMethod = "POST"
+	ListTenantRequestLogsParamsFilterMethodPUT     ListTenantRequestLogsParamsFilterMethod = "PUT"
 )
 
 // Defines values for ExportUsageParamsFormat.
@@ -713,6 +881,18 @@ type AcceptedInvitationAnswer struct {
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
+}
+
+// ActingAs defines model for ActingAs.
+type ActingAs struct {
+	// ID Unique identifier.
+	ID int64 `json:"id"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// Reason Reason of the impersonation. Null if none was given.
+	Reason nullable.Nullable[string] `json:"reason"`
 }
 
 // AddDomainRequest defines model for AddDomainRequest.
@@ -1028,6 +1208,9 @@ type AdminCreateSubscriptionRequest struct {
 	// PriceCents Custom price per unit, in minor units. Default: the list price.
 	PriceCents *int64 `json:"price_cents,omitempty"`
 
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
 	// PurchaseOrder The customer's purchase order, which appears on invoices.
 	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
 
@@ -1112,6 +1295,72 @@ type AdminCreditEntry struct {
 
 	// Reason Reason for the cancellation.
 	Reason string `json:"reason"`
+}
+
+// AdminCreditNote defines model for AdminCreditNote.
+type AdminCreditNote struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// InvoiceID ID of the invoice.
+	InvoiceID string `json:"invoice_id"`
+
+	// IssueDate Issue date.
+	IssueDate Date `json:"issue_date"`
+
+	// Lines Line items.
+	Lines []CreditNoteLineView `json:"lines"`
+
+	// Memo Text on the document. Null without one.
+	Memo nullable.Nullable[string] `json:"memo"`
+
+	// Number Invoice number.
+	Number string `json:"number"`
+
+	// PdfURL Path of the PDF. Null until it exists.
+	PdfURL nullable.Nullable[string] `json:"pdf_url"`
+
+	// Reason Reason of a credit note.
+	Reason CreditReason `json:"reason"`
+
+	// RefundStatus Status of the refund. A refund can fail after it succeeded. Null without a refund.
+	RefundStatus nullable.Nullable[RefundStatus] `json:"refund_status"`
+
+	// Settlement How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.
+	Settlement CreditSettlement `json:"settlement"`
+
+	// Status Status of a credit note.
+	Status   CreditNoteStatus `json:"status"`
+	Subtotal Money            `json:"subtotal"`
+	Tax      Money            `json:"tax"`
+	Tenant   NamedTenant      `json:"tenant"`
+	Total    Money            `json:"total"`
+}
+
+// AdminCreditNoteMeta defines model for AdminCreditNoteMeta.
+type AdminCreditNoteMeta struct {
+	// CurrentPage Number of this page, starting at 1.
+	CurrentPage int64 `json:"current_page"`
+
+	// LastPage Number of the last page. At least 1.
+	LastPage int64 `json:"last_page"`
+
+	// PerPage Number of items per page.
+	PerPage int64 `json:"per_page"`
+
+	// Total Total number of items.
+	Total int64 `json:"total"`
+
+	// Totals Sums of all pages, by currency.
+	Totals []CreditNoteSums `json:"totals"`
+}
+
+// AdminCreditNotePage defines model for AdminCreditNotePage.
+type AdminCreditNotePage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminCreditNote   `json:"data"`
+	Links PageLinks           `json:"links"`
+	Meta  AdminCreditNoteMeta `json:"meta"`
 }
 
 // AdminCurrency defines model for AdminCurrency.
@@ -1297,6 +1546,149 @@ type AdminFeaturePage struct {
 	Data  []AdminFeature `json:"data"`
 	Links PageLinks      `json:"links"`
 	Meta  PageMeta       `json:"meta"`
+}
+
+// AdminInvoice defines model for AdminInvoice.
+type AdminInvoice struct {
+	AmountDue      Money        `json:"amount_due"`
+	BalanceApplied Money        `json:"balance_applied"`
+	BillingInfo    InvoiceParty `json:"billing_info"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+	Credited  Money     `json:"credited"`
+
+	// DueDate Due date. Null if not set.
+	DueDate nullable.Nullable[Date] `json:"due_date"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// IssueDate Issue date.
+	IssueDate Date `json:"issue_date"`
+
+	// Lines Line items.
+	Lines []InvoiceLine `json:"lines"`
+
+	// Number Invoice number.
+	Number string `json:"number"`
+
+	// PaidAt Time of payment, in UTC. Null if the invoice is not paid.
+	PaidAt nullable.Nullable[time.Time] `json:"paid_at"`
+
+	// PaidOn Day of a payment outside of the payment provider, as recorded by the platform.
+	PaidOn nullable.Nullable[Date] `json:"paid_on"`
+
+	// PaymentAction Action that the customer has to take to pay or confirm the payment. Null if no action is required.
+	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
+
+	// PaymentReference Reference of a payment outside of the payment provider, as recorded by the platform.
+	PaymentReference nullable.Nullable[string] `json:"payment_reference"`
+
+	// PdfURL Relative URL of the PDF. Null if the PDF is not available.
+	PdfURL nullable.Nullable[string] `json:"pdf_url"`
+
+	// PspInvoiceID ID of the invoice at the payment provider. Null if unknown.
+	PspInvoiceID nullable.Nullable[string] `json:"psp_invoice_id"`
+
+	// PspPaymentIntentID ID of the payment at the payment provider. Null if not available.
+	PspPaymentIntentID nullable.Nullable[string] `json:"psp_payment_intent_id"`
+
+	// PurchaseOrder The customer's purchase order.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
+	Refunded      Money                     `json:"refunded"`
+
+	// Status Status of an invoice. Paid, void and uncollectible are final.
+	Status InvoiceStatus `json:"status"`
+
+	// SubscriptionID ID of the subscription. Null if the invoice does not belong to a subscription.
+	SubscriptionID nullable.Nullable[string] `json:"subscription_id"`
+	Subtotal       Money                     `json:"subtotal"`
+	Tax            Money                     `json:"tax"`
+	Tenant         NamedTenant               `json:"tenant"`
+
+	// TenantID ID of the tenant.
+	TenantID string `json:"tenant_id"`
+	Total    Money  `json:"total"`
+
+	// UpdatedAt Time of the last update, in UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AdminInvoiceMeta defines model for AdminInvoiceMeta.
+type AdminInvoiceMeta struct {
+	// CurrentPage Number of this page, starting at 1.
+	CurrentPage int64 `json:"current_page"`
+
+	// LastPage Number of the last page. At least 1.
+	LastPage int64 `json:"last_page"`
+
+	// PerPage Number of items per page.
+	PerPage int64 `json:"per_page"`
+
+	// Total Total number of items.
+	Total int64 `json:"total"`
+
+	// Totals Sums of all pages, by currency.
+	Totals []InvoiceSums `json:"totals"`
+}
+
+// AdminInvoicePage defines model for AdminInvoicePage.
+type AdminInvoicePage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminInvoice   `json:"data"`
+	Links PageLinks        `json:"links"`
+	Meta  AdminInvoiceMeta `json:"meta"`
+}
+
+// AdminLoggedRequest defines model for AdminLoggedRequest.
+type AdminLoggedRequest struct {
+	// ActingAs User impersonated by the user. Null if the user was not impersonating.
+	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
+
+	// APIKey API key of the request. Null for users and deleted keys.
+	APIKey nullable.Nullable[NamedRecord] `json:"api_key"`
+
+	// At Time of the response, in UTC.
+	At time.Time `json:"at"`
+
+	// Code Error code of the response. Null without a code.
+	//
+	// Examples: insufficient_scope
+	Code nullable.Nullable[string] `json:"code"`
+
+	// DurationMs Duration, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	// ID Unique identifier.
+	ID int64 `json:"id"`
+
+	// IP IP address of the client.
+	IP string `json:"ip"`
+
+	// Method HTTP method, or OTHER for a method that the API does not know.
+	//
+	// Examples: GET
+	Method string `json:"method"`
+
+	// Path Path without the query, up to 512 characters. An invitation's token is replaced with {token}. Null if no route matched.
+	Path nullable.Nullable[string] `json:"path"`
+
+	// Route Template of the path. Null if no route matched.
+	//
+	// Examples: /api/v1/tenant/{tenantId}/usage
+	Route nullable.Nullable[string] `json:"route"`
+
+	// Status HTTP status of the response.
+	//
+	// Examples: 403
+	Status int64 `json:"status"`
+
+	// Tenant Tenant of the user or API key, or of the path for a platform key. Null without a tenant and for a purged tenant.
+	Tenant nullable.Nullable[NamedRecord] `json:"tenant"`
+
+	// User User who made the request. Null for API keys and deleted users.
+	User nullable.Nullable[NamedUser] `json:"user"`
 }
 
 // AdminMarkPaidRequest defines model for AdminMarkPaidRequest.
@@ -1519,6 +1911,36 @@ type AdminPreviewCreditNoteRequest struct {
 	Settlement CreditSettlement `json:"settlement"`
 }
 
+// AdminPreviewSubscriptionRequest defines model for AdminPreviewSubscriptionRequest.
+type AdminPreviewSubscriptionRequest struct {
+	// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+	Collection *Collection `json:"collection,omitempty"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// DaysUntilDue Number of days to pay a sent invoice. Default: 30. No effect with card.
+	DaysUntilDue *int64 `json:"days_until_due,omitempty"`
+
+	// PlanID ID of the plan.
+	PlanID string `json:"plan_id"`
+
+	// PriceCents Custom price per unit, in minor units. Default: the list price.
+	PriceCents *int64 `json:"price_cents,omitempty"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
+	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order,omitempty"`
+
+	// Quantity Number of seats for a per-seat plan. Default: 1.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// TrialDays Length of the trial. Default: 0. The plan's own trial does not apply.
+	TrialDays *int64 `json:"trial_days,omitempty"`
+}
+
 // AdminPrice defines model for AdminPrice.
 type AdminPrice struct {
 	// Currency ISO 4217 code of the currency.
@@ -1642,6 +2064,42 @@ type AdminReplacePricesRequest struct {
 	Prices []PriceInput `json:"prices"`
 }
 
+// AdminRequestLogPage defines model for AdminRequestLogPage.
+type AdminRequestLogPage struct {
+	// Data The requested object or list of objects.
+	Data []AdminLoggedRequest `json:"data"`
+	Meta RequestLogMeta       `json:"meta"`
+}
+
+// AdminSearchResults defines model for AdminSearchResults.
+type AdminSearchResults struct {
+	// APIKeys Absent without api_keys.manage.
+	APIKeys *[]SearchHit `json:"api_keys,omitempty"`
+
+	// Invoices Matching invoices, best match first.
+	Invoices []SearchHit `json:"invoices"`
+
+	// Meters Absent without meters.manage.
+	Meters *[]SearchHit `json:"meters,omitempty"`
+
+	// Plans Absent without plans.view.
+	Plans *[]SearchHit `json:"plans,omitempty"`
+
+	// Tenants Matching tenants, best match first.
+	Tenants []SearchHit `json:"tenants"`
+
+	// Users Matching users, best match first.
+	Users []SearchHit `json:"users"`
+}
+
+// AdminSearchResultsAnswer defines model for AdminSearchResultsAnswer.
+type AdminSearchResultsAnswer struct {
+	Data AdminSearchResults `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // AdminSetLimitRequest defines model for AdminSetLimitRequest.
 type AdminSetLimitRequest struct {
 	// ExpiresAt In the future; null for never.
@@ -1655,6 +2113,92 @@ type AdminSetLimitRequest struct {
 
 	// Value The limit in whole units; null is unlimited. Required for a quota, otherwise null or absent.
 	Value nullable.Nullable[int64] `json:"value,omitempty"`
+}
+
+// AdminSubscription defines model for AdminSubscription.
+type AdminSubscription struct {
+	// CancelAt Time at which the subscription ends, in UTC. Null if no cancellation is scheduled.
+	CancelAt nullable.Nullable[time.Time] `json:"cancel_at"`
+
+	// CancelAtPeriodEnd Whether a cancellation is scheduled. See cancel_at for the time.
+	CancelAtPeriodEnd bool `json:"cancel_at_period_end"`
+
+	// CanceledAt Time of the cancellation, in UTC. Null if the subscription was not canceled.
+	CanceledAt nullable.Nullable[time.Time] `json:"canceled_at"`
+
+	// CancellationReason Reason given for the cancellation. Null if not given.
+	CancellationReason nullable.Nullable[string] `json:"cancellation_reason"`
+
+	// Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
+	Collection Collection `json:"collection"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// CurrentPeriodEnd End of the current billing period, in UTC.
+	CurrentPeriodEnd time.Time `json:"current_period_end"`
+
+	// CurrentPeriodStart Start of the current billing period, in UTC.
+	CurrentPeriodStart time.Time `json:"current_period_start"`
+
+	// CustomPrice Whether the present price was agreed with the customer and differs from the list price.
+	CustomPrice bool `json:"custom_price"`
+
+	// DaysUntilDue Number of days to pay an invoice. Null for card.
+	DaysUntilDue nullable.Nullable[int64] `json:"days_until_due"`
+
+	// Discount Discount of the next invoices. Null without one. The price is the full price.
+	Discount nullable.Nullable[SubscriptionDiscount] `json:"discount"`
+
+	// FeaturesUntil End of the grace period of a subscription that is past_due: until then it keeps its features. Stays after it has passed. Null for other statuses, and without a grace period.
+	FeaturesUntil nullable.Nullable[time.Time] `json:"features_until"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// IntervalCount Number of interval units per billing interval.
+	IntervalCount int `json:"interval_count"`
+
+	// IntervalUnit Unit of the billing interval.
+	IntervalUnit string `json:"interval_unit"`
+	Mrr          Money  `json:"mrr"`
+
+	// PaymentAction Action that the customer has to take: pay or confirm the latest open invoice, or add a card before the trial ends. Null if no action is required.
+	PaymentAction nullable.Nullable[PaymentAction] `json:"payment_action"`
+
+	// PendingChange Plan change that waits for confirmation or for the end of the period. Null if no change is pending.
+	PendingChange nullable.Nullable[PendingChange] `json:"pending_change"`
+	Plan          SubscribedPlan                   `json:"plan"`
+
+	// PriceCents Price per billing interval, in minor units of the currency. For per-seat plans, the price of one seat.
+	PriceCents int64 `json:"price_cents"`
+
+	// PurchaseOrder The customer's purchase order, which appears on invoices.
+	PurchaseOrder nullable.Nullable[string] `json:"purchase_order"`
+
+	// Quantity Number of seats. 1 for plans that are not billed per seat.
+	Quantity int64 `json:"quantity"`
+
+	// Status Status of a subscription at the payment provider. An active or trialing subscription grants features. A canceled or incomplete_expired subscription has ended.
+	Status SubscriptionStatus `json:"status"`
+	Tenant NamedTenant        `json:"tenant"`
+
+	// TrialEndsAt End of the trial, in UTC. Null without a trial.
+	TrialEndsAt nullable.Nullable[time.Time] `json:"trial_ends_at"`
+
+	// UpdatedAt Time of the last update, in UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// AdminSubscriptionPage defines model for AdminSubscriptionPage.
+type AdminSubscriptionPage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminSubscription `json:"data"`
+	Links PageLinks           `json:"links"`
+	Meta  PageMeta            `json:"meta"`
 }
 
 // AdminTenant defines model for AdminTenant.
@@ -1683,6 +2227,9 @@ type AdminTenant struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
+	// LastActivityAt Last request of a member or an API key of the tenant, exact to five minutes. Null before the first one.
+	LastActivityAt nullable.Nullable[time.Time] `json:"last_activity_at"`
+
 	// LegalName Legal name for invoices.
 	LegalName nullable.Nullable[string] `json:"legal_name"`
 
@@ -1692,11 +2239,17 @@ type AdminTenant struct {
 	// Metadata Data of your backend.
 	Metadata map[string]interface{} `json:"metadata"`
 
+	// Mrr Monthly recurring revenue. Null without a subscription that counts.
+	Mrr nullable.Nullable[Money] `json:"mrr"`
+
 	// Name Display name.
 	Name string `json:"name"`
 
 	// OnboardingCompletedAt Time at which onboarding was completed, in UTC. Null if it is not complete.
 	OnboardingCompletedAt nullable.Nullable[time.Time] `json:"onboarding_completed_at"`
+
+	// OpenAmount Amount left to pay of open invoices, by currency.
+	OpenAmount []Money `json:"open_amount"`
 
 	// Owner Owner of the tenant. Null if not set.
 	Owner nullable.Nullable[AdminTenantOwner] `json:"owner"`
@@ -1715,6 +2268,9 @@ type AdminTenant struct {
 
 	// SubscriptionStatus Status of the subscription. Null without a subscription.
 	SubscriptionStatus nullable.Nullable[SubscriptionStatus] `json:"subscription_status"`
+
+	// TrialEndsAt End of the running trial. Null without one.
+	TrialEndsAt nullable.Nullable[time.Time] `json:"trial_ends_at"`
 
 	// VatName Registered name of the business. Null unless the VAT number is valid.
 	VatName nullable.Nullable[string] `json:"vat_name"`
@@ -2028,6 +2584,97 @@ type AdminUpdateTenantRequest struct {
 	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
+// AdminUser defines model for AdminUser.
+type AdminUser struct {
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Email Email address.
+	Email string `json:"email"`
+
+	// EmailVerified Whether the email address is verified.
+	EmailVerified bool `json:"email_verified"`
+
+	// ID Unique identifier.
+	ID int64 `json:"id"`
+
+	// IsPlatformAdmin Whether the user is a platform admin.
+	IsPlatformAdmin bool `json:"is_platform_admin"`
+
+	// LastLoginAt Time of the last login, in UTC. Null before the first one.
+	LastLoginAt nullable.Nullable[time.Time] `json:"last_login_at"`
+
+	// MfaEnabled Whether the user has a second factor.
+	MfaEnabled bool `json:"mfa_enabled"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// Permissions Permissions of a platform admin. Null for other users.
+	Permissions nullable.Nullable[[]string] `json:"permissions"`
+
+	// Tenant Tenant of the user. Null without one.
+	Tenant nullable.Nullable[AdminUserTenant] `json:"tenant"`
+}
+
+// AdminUserPage defines model for AdminUserPage.
+type AdminUserPage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminUser `json:"data"`
+	Links PageLinks   `json:"links"`
+	Meta  PageMeta    `json:"meta"`
+}
+
+// AdminUserTenant defines model for AdminUserTenant.
+type AdminUserTenant struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Name Display name.
+	Name string `json:"name"`
+
+	// Role Role.
+	Role string `json:"role"`
+}
+
+// AdminWebhookDelivery defines model for AdminWebhookDelivery.
+type AdminWebhookDelivery struct {
+	// Attempts Delivery attempts, oldest first.
+	Attempts []WebhookAttempt `json:"attempts"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time     `json:"created_at"`
+	Endpoint  NamedEndpoint `json:"endpoint"`
+
+	// EventID ID of the event, sent in the webhook-id header. The same for all endpoints and attempts.
+	EventID string `json:"event_id"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
+	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
+
+	// Status Status of a webhook delivery.
+	Status DeliveryStatus `json:"status"`
+
+	// Tenant Tenant of the endpoint. Null for an endpoint of the platform.
+	Tenant nullable.Nullable[NamedTenant] `json:"tenant"`
+
+	// Type Event type.
+	//
+	// Examples: invoice.paid
+	Type string `json:"type"`
+}
+
+// AdminWebhookDeliveryPage defines model for AdminWebhookDeliveryPage.
+type AdminWebhookDeliveryPage struct {
+	// Data The requested object or list of objects.
+	Data  []AdminWebhookDelivery `json:"data"`
+	Links PageLinks              `json:"links"`
+	Meta  PageMeta               `json:"meta"`
+}
+
 // Aggregation How the events of a period are combined into one value.
 type Aggregation string
 
@@ -2040,8 +2687,77 @@ type AmountFields struct {
 	Currency string `json:"currency"`
 }
 
+// Analytics defines model for Analytics.
+type Analytics struct {
+	// Arpu Average revenue per customer. Null without customers.
+	Arpu nullable.Nullable[int64] `json:"arpu"`
+
+	// Arr Annual recurring revenue: 12 times mrr.
+	Arr int64 `json:"arr"`
+
+	// ByCurrency Revenue by currency at the end of the last month, largest first.
+	ByCurrency []RevenueByCurrency `json:"by_currency"`
+
+	// ByPlan Revenue by plan at the end of the last month, largest first.
+	ByPlan []RevenueByPlan `json:"by_plan"`
+
+	// CustomerChurn Share of customers lost in the month. Null without customers at the beginning.
+	CustomerChurn nullable.Nullable[json.Number] `json:"customer_churn"`
+
+	// Customers Tenants with recurring revenue.
+	Customers int64 `json:"customers"`
+
+	// Months Figures of each month, oldest first.
+	Months []MonthFigures `json:"months"`
+
+	// Mrr Monthly recurring revenue at the end of the last month.
+	Mrr int64 `json:"mrr"`
+
+	// NetRevenueRetention Revenue of the customers of twelve months ago divided by their revenue then. Null without such customers.
+	NetRevenueRetention nullable.Nullable[json.Number] `json:"net_revenue_retention"`
+
+	// RevenueChurn Share of revenue lost in the month. Null without revenue at the beginning.
+	RevenueChurn nullable.Nullable[json.Number] `json:"revenue_churn"`
+
+	// TrialConversion Share of the trials that ended in the month and were followed by a payment. Null without such trials.
+	TrialConversion nullable.Nullable[json.Number] `json:"trial_conversion"`
+}
+
+// AnalyticsMeta defines model for AnalyticsMeta.
+type AnalyticsMeta struct {
+	// Currency Currency of the amounts. Null if no subscription has revenue and no base currency is set.
+	Currency nullable.Nullable[string] `json:"currency"`
+
+	// From First month.
+	From string `json:"from"`
+
+	// MissingRates Months in which a currency in use had no exchange rate of its own.
+	MissingRates []MissingRate `json:"missing_rates"`
+
+	// To Last month.
+	To string `json:"to"`
+}
+
+// AnalyticsPlan defines model for AnalyticsPlan.
+type AnalyticsPlan struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Name Display name.
+	Name string `json:"name"`
+}
+
+// AnalyticsReport defines model for AnalyticsReport.
+type AnalyticsReport struct {
+	Data Analytics     `json:"data"`
+	Meta AnalyticsMeta `json:"meta"`
+}
+
 // AuditEntry defines model for AuditEntry.
 type AuditEntry struct {
+	// ActingAs User impersonated by the actor. Null if the actor was not impersonating or the user was deleted.
+	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
+
 	// Action Type of the change, such as `plan.updated`.
 	Action string `json:"action"`
 
@@ -2219,6 +2935,53 @@ type CancelSubscriptionRequest struct {
 	Reason nullable.Nullable[string] `json:"reason,omitempty"`
 }
 
+// CapBody defines model for CapBody.
+type CapBody struct {
+	// Limit The highest usage of a window in whole units; null removes the cap.
+	Limit nullable.Nullable[int64] `json:"limit"`
+}
+
+// ChangeAuthor defines model for ChangeAuthor.
+type ChangeAuthor struct {
+	// ID The integer of a user, or the UUID of an API key. Null for platform.
+	ID ChangeAuthor_ID `json:"id"`
+
+	// Name The name when the change was made. Null for platform.
+	Name nullable.Nullable[string] `json:"name"`
+
+	// Type platform stands for a platform admin or a platform key, which are not named to tenants.
+	Type ChangeAuthorType `json:"type"`
+}
+
+// ChangeAuthorID0 defines model for ChangeAuthor.ID.0.
+type ChangeAuthorID0 = int
+
+// ChangeAuthorID1 defines model for ChangeAuthor.ID.1.
+type ChangeAuthorID1 = string
+
+// ChangeAuthor_ID The integer of a user, or the UUID of an API key. Null for platform.
+type ChangeAuthor_ID struct {
+	union json.RawMessage
+}
+
+// ChangeAuthorType platform stands for a platform admin or a platform key, which are not named to tenants.
+type ChangeAuthorType string
+
+// ChangeBody defines model for ChangeBody.
+type ChangeBody struct {
+	// NewPlanID ID of the new plan.
+	NewPlanID string `json:"new_plan_id"`
+
+	// PromotionCode Promotion code, in any case. Null or empty for none. Not with period_end.
+	PromotionCode nullable.Nullable[string] `json:"promotion_code,omitempty"`
+
+	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
+	Quantity *int64 `json:"quantity,omitempty"`
+
+	// When Whether a change takes effect now or at the end of the period.
+	When *ChangeTime `json:"when,omitempty"`
+}
+
 // ChangeFacts defines model for ChangeFacts.
 type ChangeFacts struct {
 	// After Changed values after the change. Null if the object was deleted.
@@ -2321,6 +3084,27 @@ type CodeBody struct {
 	// PromotionCode Promotion code, in any case.
 	PromotionCode string `json:"promotion_code"`
 }
+
+// Cohort defines model for Cohort.
+type Cohort struct {
+	// Customers Number of customers.
+	Customers int64 `json:"customers"`
+
+	// Month Month, such as 2026-01.
+	Month string `json:"month"`
+
+	// Values Share that remains at the end of the month and of each later month. Null if there was no revenue in the first month.
+	Values []json.Number `json:"values"`
+}
+
+// CohortList defines model for CohortList.
+type CohortList struct {
+	// Data Cohorts, oldest first.
+	Data []Cohort `json:"data"`
+}
+
+// CohortMeasure Measure of cohorts: shares of customers or of revenue.
+type CohortMeasure string
 
 // Collection How invoices are paid: charged to the saved payment method (card), or sent to the customer (invoice).
 type Collection string
@@ -2658,6 +3442,18 @@ type CreditNotePreviewAnswer struct {
 // CreditNoteStatus Status of a credit note.
 type CreditNoteStatus string
 
+// CreditNoteSums defines model for CreditNoteSums.
+type CreditNoteSums struct {
+	// Count Number of credit notes.
+	Count int64 `json:"count"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Total Sum of the totals, in minor units of the currency.
+	Total int64 `json:"total"`
+}
+
 // CreditNoteView defines model for CreditNoteView.
 type CreditNoteView struct {
 	// ID Unique identifier.
@@ -2681,14 +3477,14 @@ type CreditNoteView struct {
 	// PdfURL Path of the PDF. Null until it exists.
 	PdfURL nullable.Nullable[string] `json:"pdf_url"`
 
-	// Reason Reason for the cancellation.
-	Reason string `json:"reason"`
+	// Reason Reason of a credit note.
+	Reason CreditReason `json:"reason"`
 
 	// RefundStatus Status of the refund. A refund can fail after it succeeded. Null without a refund.
 	RefundStatus nullable.Nullable[RefundStatus] `json:"refund_status"`
 
-	// Settlement How the amount is returned: to the card, as credit for the next invoices, or not at all.
-	Settlement string `json:"settlement"`
+	// Settlement How the amount of a credit note is returned: to the card, as credit for the next invoices, or not by this service.
+	Settlement CreditSettlement `json:"settlement"`
 
 	// Status Status of a credit note.
 	Status   CreditNoteStatus `json:"status"`
@@ -2814,6 +3610,32 @@ type CustomerCredit struct {
 // CustomerCreditAnswer defines model for CustomerCreditAnswer.
 type CustomerCreditAnswer struct {
 	Data CustomerCredit `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// DayRates defines model for DayRates.
+type DayRates struct {
+	// Date Day of the rates.
+	Date Date `json:"date"`
+
+	// Rates Units of each currency for one unit of the base currency, by currency code.
+	Rates map[string]json.Number `json:"rates"`
+}
+
+// DayRatesAnswer defines model for DayRatesAnswer.
+type DayRatesAnswer struct {
+	Data DayRates `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// DayRatesList defines model for DayRatesList.
+type DayRatesList struct {
+	// Data The requested object or list of objects.
+	Data []DayRates `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
@@ -3109,6 +3931,9 @@ type Grant struct {
 	// Amount Line amount: `quantity` times `unit_price`.
 	Amount json.Number `json:"amount"`
 
+	// By The user or API key that granted the units. Null for a purchase.
+	By nullable.Nullable[ChangeAuthor] `json:"by"`
+
 	// CreatedAt Time of creation, in UTC.
 	CreatedAt time.Time `json:"created_at"`
 
@@ -3141,6 +3966,9 @@ type Grant struct {
 
 	// StartsAt When usage can draw from the grant.
 	StartsAt time.Time `json:"starts_at"`
+
+	// UsedUpAt When nothing was left. Null before, and if the rest expired or was refunded.
+	UsedUpAt nullable.Nullable[time.Time] `json:"used_up_at"`
 }
 
 // GrantSource Whether an admin granted the units or the organization bought them.
@@ -3198,6 +4026,12 @@ type ImpersonationRecord struct {
 
 	// IPAddress IP address of the client. Empty if the impersonation was not ended by a request.
 	IPAddress string `json:"ip_address"`
+
+	// ReadOnly Whether the impersonation only reads.
+	ReadOnly bool `json:"read_only"`
+
+	// Reason Reason of the impersonation. Null if none was given.
+	Reason nullable.Nullable[string] `json:"reason"`
 
 	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
@@ -3386,7 +4220,8 @@ type InvoiceLine struct {
 	Amount Money `json:"amount"`
 
 	// CreatedAt Time of creation, in UTC.
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt  time.Time `json:"created_at"`
+	Creditable Money     `json:"creditable"`
 
 	// Description Description of the line, in the tenant's language.
 	Description string `json:"description"`
@@ -3489,6 +4324,21 @@ type InvoiceSummaryAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// InvoiceSums defines model for InvoiceSums.
+type InvoiceSums struct {
+	// AmountDue Sum of the amounts left to pay, in minor units of the currency.
+	AmountDue int64 `json:"amount_due"`
+
+	// Count Number of invoices.
+	Count int64 `json:"count"`
+
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Total Sum of the totals, in minor units of the currency.
+	Total int64 `json:"total"`
+}
+
 // InvoiceTotals defines model for InvoiceTotals.
 type InvoiceTotals struct {
 	// Count Number of invoices, without drafts.
@@ -3557,6 +4407,9 @@ type LimitValue struct {
 	Value nullable.Nullable[int64] `json:"value"`
 }
 
+// ListFormat Format of the response: JSON, or a CSV file.
+type ListFormat string
+
 // Locale Language.
 type Locale string
 
@@ -3579,6 +4432,53 @@ type LogInWithPasskeyRequest struct {
 
 	// Credential The public key credential of the browser, as JSON.
 	Credential map[string]interface{} `json:"credential"`
+}
+
+// LoggedRequest defines model for LoggedRequest.
+type LoggedRequest struct {
+	// ActingAs User impersonated by the user. Null if the user was not impersonating.
+	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
+
+	// APIKey API key of the request. Null for users and deleted keys.
+	APIKey nullable.Nullable[NamedRecord] `json:"api_key"`
+
+	// At Time of the response, in UTC.
+	At time.Time `json:"at"`
+
+	// Code Error code of the response. Null without a code.
+	//
+	// Examples: insufficient_scope
+	Code nullable.Nullable[string] `json:"code"`
+
+	// DurationMs Duration, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	// ID Unique identifier.
+	ID int64 `json:"id"`
+
+	// IP IP address of the client.
+	IP string `json:"ip"`
+
+	// Method HTTP method, or OTHER for a method that the API does not know.
+	//
+	// Examples: GET
+	Method string `json:"method"`
+
+	// Path Path without the query, up to 512 characters. An invitation's token is replaced with {token}. Null if no route matched.
+	Path nullable.Nullable[string] `json:"path"`
+
+	// Route Template of the path. Null if no route matched.
+	//
+	// Examples: /api/v1/tenant/{tenantId}/usage
+	Route nullable.Nullable[string] `json:"route"`
+
+	// Status HTTP status of the response.
+	//
+	// Examples: 403
+	Status int64 `json:"status"`
+
+	// User User who made the request. Null for API keys and deleted users.
+	User nullable.Nullable[NamedUser] `json:"user"`
 }
 
 // Login defines model for Login.
@@ -3788,6 +4688,9 @@ type MeterQuota struct {
 	// Cap The organization's own limit in whole units; null without one.
 	Cap nullable.Nullable[int64] `json:"cap"`
 
+	// CapBy The user or API key that set the cap. Null without a cap.
+	CapBy nullable.Nullable[ChangeAuthor] `json:"cap_by"`
+
 	// Currency The currency of the price; null unless the plan bills the meter.
 	Currency nullable.Nullable[string] `json:"currency"`
 
@@ -3893,6 +4796,15 @@ type MeterSwitch struct {
 	PspPriceID nullable.Nullable[string] `json:"psp_price_id"`
 }
 
+// MissingRate defines model for MissingRate.
+type MissingRate struct {
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Month Month, such as 2026-01.
+	Month string `json:"month"`
+}
+
 // Money defines model for Money.
 type Money struct {
 	// AmountCents Amount in minor units of the currency.
@@ -3902,8 +4814,89 @@ type Money struct {
 	Currency string `json:"currency"`
 }
 
+// MonthFigures defines model for MonthFigures.
+type MonthFigures struct {
+	// Churn Lost revenue of customers without revenue at the end. At most 0.
+	Churn int64 `json:"churn"`
+
+	// Closing Revenue at the end: the sum of the amounts before.
+	Closing int64 `json:"closing"`
+
+	// Contraction Lost revenue of customers that remain. At most 0.
+	Contraction int64 `json:"contraction"`
+
+	// CustomersChurned Lost customers.
+	CustomersChurned int64 `json:"customers_churned"`
+
+	// CustomersClosing Customers at the end.
+	CustomersClosing int64 `json:"customers_closing"`
+
+	// CustomersNew New customers.
+	CustomersNew int64 `json:"customers_new"`
+
+	// CustomersOpening Customers at the beginning.
+	CustomersOpening int64 `json:"customers_opening"`
+
+	// CustomersReactivated Customers that returned.
+	CustomersReactivated int64 `json:"customers_reactivated"`
+
+	// Exchange Effect of exchange rates on the opening revenue.
+	Exchange int64 `json:"exchange"`
+
+	// Expansion Additional revenue of existing customers.
+	Expansion int64 `json:"expansion"`
+
+	// Month Month, such as 2026-01.
+	Month string `json:"month"`
+
+	// New Revenue of customers that had none before.
+	New int64 `json:"new"`
+
+	// Opening Revenue at the beginning: the closing of the previous month.
+	Opening int64 `json:"opening"`
+
+	// Reactivation Revenue of customers that returned.
+	Reactivation int64 `json:"reactivation"`
+
+	// TrialsConverted Of these, trials followed by a paid invoice above 0 in the month or within 30 days.
+	TrialsConverted int64 `json:"trials_converted"`
+
+	// TrialsEnded Trials that ended in the month.
+	TrialsEnded int64 `json:"trials_ended"`
+}
+
+// MovementKind Kind of a movement of recurring revenue.
+type MovementKind string
+
+// MovementTenant defines model for MovementTenant.
+type MovementTenant struct {
+	// ID Null once the tenant is purged.
+	ID nullable.Nullable[string] `json:"id"`
+
+	// Name Null once the tenant is purged.
+	Name nullable.Nullable[string] `json:"name"`
+}
+
+// NamedEndpoint defines model for NamedEndpoint.
+type NamedEndpoint struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// URL URL.
+	URL string `json:"url"`
+}
+
 // NamedRecord defines model for NamedRecord.
 type NamedRecord struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Name Display name.
+	Name string `json:"name"`
+}
+
+// NamedTenant defines model for NamedTenant.
+type NamedTenant struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
@@ -4377,6 +5370,9 @@ type PaymentMethodAnswer struct {
 
 // PendingChange defines model for PendingChange.
 type PendingChange struct {
+	// By The user or API key that requested the change. Null if it was requested at the payment provider.
+	By nullable.Nullable[ChangeAuthor] `json:"by"`
+
 	// EffectiveAt Time at which a scheduled change takes effect: the end of the period or trial. Null for kind payment.
 	EffectiveAt nullable.Nullable[time.Time] `json:"effective_at"`
 
@@ -4595,6 +5591,45 @@ type PlatformStatsAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// PlatformWebhookDelivery defines model for PlatformWebhookDelivery.
+type PlatformWebhookDelivery struct {
+	// Attempts Delivery attempts, oldest first.
+	Attempts []WebhookAttemptResponse `json:"attempts"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time     `json:"created_at"`
+	Endpoint  NamedEndpoint `json:"endpoint"`
+
+	// EventID ID of the event, sent in the webhook-id header. The same for all endpoints and attempts.
+	EventID string `json:"event_id"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
+	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
+
+	// Request Request of the last attempt. Null without an attempt.
+	Request nullable.Nullable[WebhookRequest] `json:"request"`
+
+	// Status Status of a webhook delivery.
+	Status DeliveryStatus `json:"status"`
+
+	// Tenant Tenant of the endpoint. Null for an endpoint of the platform.
+	Tenant nullable.Nullable[NamedTenant] `json:"tenant"`
+
+	// Type Type of a webhook event.
+	Type WebhookEventType `json:"type"`
+}
+
+// PlatformWebhookDeliveryAnswer defines model for PlatformWebhookDeliveryAnswer.
+type PlatformWebhookDeliveryAnswer struct {
+	Data PlatformWebhookDelivery `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // PreviewAmount defines model for PreviewAmount.
 type PreviewAmount struct {
 	// Cents Amount in minor units of the currency.
@@ -4734,6 +5769,9 @@ type Profile struct {
 
 // ProfileImpersonation defines model for ProfileImpersonation.
 type ProfileImpersonation struct {
+	// ExpiresAt Time at which the impersonation ends, in UTC.
+	ExpiresAt time.Time `json:"expires_at"`
+
 	// ImpersonatorID ID of the admin who is impersonating.
 	ImpersonatorID int64 `json:"impersonator_id"`
 
@@ -4742,6 +5780,12 @@ type ProfileImpersonation struct {
 
 	// IsImpersonating Whether the caller is impersonating another user.
 	IsImpersonating bool `json:"is_impersonating"`
+
+	// ReadOnly Whether the impersonation only reads: requests with other methods than GET and HEAD are rejected.
+	ReadOnly bool `json:"read_only"`
+
+	// Reason Reason of the impersonation. Null if none was given.
+	Reason nullable.Nullable[string] `json:"reason"`
 }
 
 // ProfileImpersonationAnswer defines model for ProfileImpersonationAnswer.
@@ -5221,6 +6265,12 @@ type RenamePlatformAPIKeyRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
+// ReplaceRatesRequest defines model for ReplaceRatesRequest.
+type ReplaceRatesRequest struct {
+	// Rates Units of each currency for one unit of the base currency, by currency code. Each is above 0, with at most ten decimals.
+	Rates map[string]json.Number `json:"rates"`
+}
+
 // ReplayPlatformWebhookDeliveriesRequest defines model for ReplayPlatformWebhookDeliveriesRequest.
 type ReplayPlatformWebhookDeliveriesRequest struct {
 	// Since Earliest creation time of the deliveries to send again. At most 30 days ago.
@@ -5248,6 +6298,25 @@ type RequestEmailChangeRequest struct {
 type RequestEmailCodeRequest struct {
 	// Email Email address.
 	Email string `json:"email"`
+}
+
+// RequestLogMeta defines model for RequestLogMeta.
+type RequestLogMeta struct {
+	// NextCursor Cursor of the next page. Null on the last page.
+	NextCursor nullable.Nullable[string] `json:"next_cursor"`
+
+	// PerPage Number of items per page.
+	PerPage int `json:"per_page"`
+
+	// Sampled Whether requests are missing in the time of the page, because more were made than are stored: 50 a second of a tenant, 500 in all, for each process of the service. Failed requests are stored first.
+	Sampled bool `json:"sampled"`
+}
+
+// RequestLogPage defines model for RequestLogPage.
+type RequestLogPage struct {
+	// Data The requested object or list of objects.
+	Data []LoggedRequest `json:"data"`
+	Meta RequestLogMeta  `json:"meta"`
 }
 
 // RequestPasswordResetRequest defines model for RequestPasswordResetRequest.
@@ -5322,6 +6391,47 @@ type RetryCheckoutRequest struct {
 
 	// Quantity Number of seats for a per-seat plan. Default: 1.
 	Quantity *int64 `json:"quantity,omitempty"`
+}
+
+// RevenueByCurrency defines model for RevenueByCurrency.
+type RevenueByCurrency struct {
+	// Currency ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Mrr Monthly recurring revenue, in minor units of this currency.
+	Mrr int64 `json:"mrr"`
+
+	// MrrBase Monthly recurring revenue, in minor units of the base currency. Null without a base currency or a rate.
+	MrrBase nullable.Nullable[int64] `json:"mrr_base"`
+
+	// Rate Units of this currency for one unit of the base currency. Null without a base currency or a rate.
+	Rate nullable.Nullable[json.Number] `json:"rate"`
+}
+
+// RevenueByPlan defines model for RevenueByPlan.
+type RevenueByPlan struct {
+	// Mrr Monthly recurring revenue.
+	Mrr  int64         `json:"mrr"`
+	Plan AnalyticsPlan `json:"plan"`
+
+	// Subscriptions Active and past due subscriptions.
+	Subscriptions int64 `json:"subscriptions"`
+}
+
+// RevenueMovement defines model for RevenueMovement.
+type RevenueMovement struct {
+	After  Money          `json:"after"`
+	Before Money          `json:"before"`
+	Change Money          `json:"change"`
+	Tenant MovementTenant `json:"tenant"`
+}
+
+// RevenueMovementPage defines model for RevenueMovementPage.
+type RevenueMovementPage struct {
+	// Data The requested object or list of objects.
+	Data  []RevenueMovement `json:"data"`
+	Links PageLinks         `json:"links"`
+	Meta  PageMeta          `json:"meta"`
 }
 
 // RoleName defines model for RoleName.
@@ -5404,6 +6514,50 @@ type SSOConnectionAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// SearchHit defines model for SearchHit.
+type SearchHit struct {
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// Status Status of the object. Null if it has none.
+	Status nullable.Nullable[string] `json:"status"`
+
+	// Subtitle What distinguishes it from others with the same title, such as a slug or an email.
+	Subtitle string `json:"subtitle"`
+
+	// Title Name or number.
+	Title string `json:"title"`
+
+	// URL Path of the page in the console.
+	URL string `json:"url"`
+}
+
+// SearchResults defines model for SearchResults.
+type SearchResults struct {
+	// APIKeys Absent without api_keys.manage.
+	APIKeys *[]SearchHit `json:"api_keys,omitempty"`
+
+	// Invoices Matching invoices, best match first.
+	Invoices []SearchHit `json:"invoices"`
+
+	// Members Matching members, best match first.
+	Members []SearchHit `json:"members"`
+
+	// Meters Matching meters, best match first.
+	Meters []SearchHit `json:"meters"`
+
+	// Plans Matching plans, best match first.
+	Plans []SearchHit `json:"plans"`
+}
+
+// SearchResultsAnswer defines model for SearchResultsAnswer.
+type SearchResultsAnswer struct {
+	Data SearchResults `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
 // SecondFactorSession defines model for SecondFactorSession.
 type SecondFactorSession struct {
 	// AccessToken Token for the `Authorization: Bearer` header. Valid for 15 minutes by default. Absent in cookie mode.
@@ -5427,12 +6581,6 @@ type SeriesPoint struct {
 
 	// Value Usage in the period. 0 without events; for a last_value meter, the most recent value.
 	Value json.Number `json:"value"`
-}
-
-// SetUsageCapRequest defines model for SetUsageCapRequest.
-type SetUsageCapRequest struct {
-	// Limit The highest usage of a window in whole units; null removes the cap.
-	Limit nullable.Nullable[int64] `json:"limit"`
 }
 
 // Settings defines model for Settings.
@@ -5505,6 +6653,12 @@ type SettleReservationRequest struct {
 
 // StartImpersonationRequest defines model for StartImpersonationRequest.
 type StartImpersonationRequest struct {
+	// ReadOnly Whether to reject requests that change data. Default: false.
+	ReadOnly *bool `json:"read_only,omitempty"`
+
+	// Reason Reason of the impersonation, which members with audit.view can see. The settings can require it.
+	Reason nullable.Nullable[string] `json:"reason,omitempty"`
+
 	// TenantID ID of the tenant.
 	TenantID string `json:"tenant_id"`
 
@@ -6336,7 +7490,7 @@ type TestResult struct {
 // TimelineEntry defines model for TimelineEntry.
 type TimelineEntry struct {
 	// ActingAs User impersonated by the actor. Null if the actor was not impersonating.
-	ActingAs nullable.Nullable[NamedUser] `json:"acting_as"`
+	ActingAs nullable.Nullable[ActingAs] `json:"acting_as"`
 
 	// Actor User who made the change. Null if the actor is not an existing user.
 	Actor nullable.Nullable[NamedUser] `json:"actor"`
@@ -6806,6 +7960,24 @@ type WebhookAttempt struct {
 	StatusCode nullable.Nullable[int64] `json:"status_code"`
 }
 
+// WebhookAttemptResponse defines model for WebhookAttemptResponse.
+type WebhookAttemptResponse struct {
+	// At Time of the attempt, in UTC.
+	At time.Time `json:"at"`
+
+	// DurationMs Duration of the attempt, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
+
+	// Error Reason why the endpoint did not respond. Null if it responded. address_not_allowed: the host is unknown or its address is not public.
+	Error nullable.Nullable[DeliveryError] `json:"error"`
+
+	// Response Response of the endpoint. Null without a response, before the last ten attempts, and if the service does not store responses.
+	Response nullable.Nullable[WebhookResponse] `json:"response"`
+
+	// StatusCode HTTP status of the response. Null without a response.
+	StatusCode nullable.Nullable[int64] `json:"status_code"`
+}
+
 // WebhookDelivery defines model for WebhookDelivery.
 type WebhookDelivery struct {
 	// Attempts Delivery attempts, oldest first.
@@ -6833,6 +8005,41 @@ type WebhookDelivery struct {
 // WebhookDeliveryAnswer defines model for WebhookDeliveryAnswer.
 type WebhookDeliveryAnswer struct {
 	Data WebhookDelivery `json:"data"`
+
+	// Message Translation key of the result, such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// WebhookDeliveryDetails defines model for WebhookDeliveryDetails.
+type WebhookDeliveryDetails struct {
+	// Attempts Delivery attempts, oldest first.
+	Attempts []WebhookAttemptResponse `json:"attempts"`
+
+	// CreatedAt Time of creation, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// EventID ID of the event, sent in the webhook-id header. The same for all endpoints and attempts.
+	EventID string `json:"event_id"`
+
+	// ID Unique identifier.
+	ID string `json:"id"`
+
+	// NextAttemptAt Time of the next attempt, in UTC. Null if no attempt is scheduled.
+	NextAttemptAt nullable.Nullable[time.Time] `json:"next_attempt_at"`
+
+	// Request Request of the last attempt. Null without an attempt.
+	Request nullable.Nullable[WebhookRequest] `json:"request"`
+
+	// Status Status of a webhook delivery.
+	Status DeliveryStatus `json:"status"`
+
+	// Type Type of a webhook event.
+	Type WebhookEventType `json:"type"`
+}
+
+// WebhookDeliveryDetailsAnswer defines model for WebhookDeliveryDetailsAnswer.
+type WebhookDeliveryDetailsAnswer struct {
+	Data WebhookDeliveryDetails `json:"data"`
 
 	// Message Translation key of the result, such as `team.role_changed`.
 	Message *string `json:"message,omitempty"`
@@ -6938,11 +8145,41 @@ type WebhookReplayAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// WebhookRequest defines model for WebhookRequest.
+type WebhookRequest struct {
+	// Body Body, exactly as it was sent.
+	Body string `json:"body"`
+
+	// Headers Headers by name, in lower case.
+	Headers map[string]string `json:"headers"`
+
+	// URL URL.
+	URL string `json:"url"`
+}
+
+// WebhookResponse defines model for WebhookResponse.
+type WebhookResponse struct {
+	// Body The first 16 KiB of the body. Bytes that are not UTF-8 are replaced.
+	Body string `json:"body"`
+
+	// Headers Headers by name, in lower case, up to 8 KiB. Set-Cookie and Authorization are left out.
+	Headers map[string]string `json:"headers"`
+
+	// Truncated Whether a part of the body or of the headers is missing.
+	Truncated bool `json:"truncated"`
+}
+
 // FilterCreatedAfter defines model for filter_created_after.
 type FilterCreatedAfter = string
 
 // FilterCreatedBefore defines model for filter_created_before.
 type FilterCreatedBefore = string
+
+// FilterRenewsBefore defines model for filter_renews_before.
+type FilterRenewsBefore = string
+
+// FilterTrialEndsBefore defines model for filter_trial_ends_before.
+type FilterTrialEndsBefore = string
 
 // Page defines model for page.
 type Page = int
@@ -6960,6 +8197,69 @@ type ListActivityParams struct {
 
 	// Cursor Value of next_cursor from the previous page. Default: the newest entries.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ShowAnalyticsParams defines parameters for ShowAnalytics.
+type ShowAnalyticsParams struct {
+	// From First month, such as 2026-01. Default: 11 months before to.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last month, such as 2026-12. Default: the current month.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Plan Slug of a plan. Only subscriptions to it count.
+	Plan *string `form:"plan,omitempty" json:"plan,omitempty"`
+
+	// Currency Only subscriptions in this currency count. Required without a base currency if subscriptions have several.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// Format csv returns a file.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Bom Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.
+	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
+}
+
+// ListAnalyticsCohortsParams defines parameters for ListAnalyticsCohorts.
+type ListAnalyticsCohortsParams struct {
+	// Months Number of months, including the current one.
+	Months *int64 `form:"months,omitempty" json:"months,omitempty"`
+
+	// Measure Whether values are shares of customers or of revenue.
+	Measure *CohortMeasure `form:"measure,omitempty" json:"measure,omitempty"`
+
+	// Plan Slug of a plan. Only subscriptions to it count.
+	Plan *string `form:"plan,omitempty" json:"plan,omitempty"`
+
+	// Currency Only subscriptions in this currency count. Required without a base currency if subscriptions have several.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// Format csv returns a file.
+	Format *ListFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Bom Whether to start the CSV with a byte order mark, which Excel requires for UTF-8.
+	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
+}
+
+// ListAnalyticsMovementsParams defines parameters for ListAnalyticsMovements.
+type ListAnalyticsMovementsParams struct {
+	// Month Month, such as 2026-01.
+	Month string `form:"month" json:"month"`
+
+	// Kind Kind of the movement.
+	Kind MovementKind `form:"kind" json:"kind"`
+
+	// Plan Slug of a plan. Only subscriptions to it count.
+	Plan *string `form:"plan,omitempty" json:"plan,omitempty"`
+
+	// Currency Only subscriptions in this currency count. Required without a base currency if subscriptions have several.
+	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
+
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
 // ListPlatformAPIKeysParams defines parameters for ListPlatformAPIKeys.
@@ -7006,6 +8306,42 @@ type ListAuditLogParams struct {
 
 // ListAuditLogParamsSort defines parameters for ListAuditLog.
 type ListAuditLogParamsSort string
+
+// AdminListCreditNotesParams defines parameters for AdminListCreditNotes.
+type AdminListCreditNotesParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterCurrency One or more values, separated by commas.
+	FilterCurrency *[]string `form:"filter[currency],omitempty" json:"filter[currency],omitempty"`
+
+	// FilterIssuedFrom First day, inclusive.
+	FilterIssuedFrom *Date `form:"filter[issued_from],omitempty" json:"filter[issued_from],omitempty"`
+
+	// FilterIssuedTo Last day, inclusive.
+	FilterIssuedTo *Date `form:"filter[issued_to],omitempty" json:"filter[issued_to],omitempty"`
+
+	// FilterRefundStatus Exact match.
+	FilterRefundStatus *RefundStatus `form:"filter[refund_status],omitempty" json:"filter[refund_status],omitempty"`
+
+	// FilterStatus One or more values, separated by commas.
+	FilterStatus *[]AdminListCreditNotesParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -issue_date.
+	Sort *[]AdminListCreditNotesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListCreditNotesParamsFilterStatus defines parameters for AdminListCreditNotes.
+type AdminListCreditNotesParamsFilterStatus string
+
+// AdminListCreditNotesParamsSort defines parameters for AdminListCreditNotes.
+type AdminListCreditNotesParamsSort string
 
 // AdminListDiscountsParams defines parameters for AdminListDiscounts.
 type AdminListDiscountsParams struct {
@@ -7081,6 +8417,45 @@ type ListImpersonationsParams struct {
 
 // ListImpersonationsParamsSort defines parameters for ListImpersonations.
 type ListImpersonationsParamsSort string
+
+// AdminListInvoicesParams defines parameters for AdminListInvoices.
+type AdminListInvoicesParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterCurrency One or more values, separated by commas.
+	FilterCurrency *[]string `form:"filter[currency],omitempty" json:"filter[currency],omitempty"`
+
+	// FilterIssuedFrom First day, inclusive.
+	FilterIssuedFrom *Date `form:"filter[issued_from],omitempty" json:"filter[issued_from],omitempty"`
+
+	// FilterIssuedTo Last day, inclusive.
+	FilterIssuedTo *Date `form:"filter[issued_to],omitempty" json:"filter[issued_to],omitempty"`
+
+	// FilterNumber Beginning of the text. Not case-sensitive.
+	FilterNumber *string `form:"filter[number],omitempty" json:"filter[number],omitempty"`
+
+	// FilterOverdue Exact match. 1 and 0 are accepted too.
+	FilterOverdue *bool `form:"filter[overdue],omitempty" json:"filter[overdue],omitempty"`
+
+	// FilterStatus One or more values, separated by commas.
+	FilterStatus *[]AdminListInvoicesParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -issue_date.
+	Sort *[]AdminListInvoicesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListInvoicesParamsFilterStatus defines parameters for AdminListInvoices.
+type AdminListInvoicesParamsFilterStatus string
+
+// AdminListInvoicesParamsSort defines parameters for AdminListInvoices.
+type AdminListInvoicesParamsSort string
 
 // AdminListMetersParams defines parameters for AdminListMeters.
 type AdminListMetersParams struct {
@@ -7229,6 +8604,54 @@ type AdminListProductsParamsSort string
 // AdminListProductsParamsInclude defines parameters for AdminListProducts.
 type AdminListProductsParamsInclude string
 
+// ListRatesParams defines parameters for ListRates.
+type ListRatesParams struct {
+	// From First day. Default: 29 days before to.
+	From *Date `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Last day. Default: today, in UTC.
+	To *Date `form:"to,omitempty" json:"to,omitempty"`
+}
+
+// ListRequestLogsParams defines parameters for ListRequestLogs.
+type ListRequestLogsParams struct {
+	// FilterStatus 2xx, 4xx, 5xx or a status code.
+	FilterStatus *string `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// PerPage Number of requests per page.
+	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor Value of next_cursor from the previous page. Default: the newest requests.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// From Start, inclusive: a datetime, or a date in UTC.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, inclusive: a datetime, or a date in UTC.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// FilterAPIKey Exact match.
+	FilterAPIKey *string `form:"filter[api_key],omitempty" json:"filter[api_key],omitempty"`
+
+	// FilterMethod Exact match.
+	FilterMethod *ListRequestLogsParamsFilterMethod `form:"filter[method],omitempty" json:"filter[method],omitempty"`
+
+	// FilterRoute Exact match.
+	FilterRoute *string `form:"filter[route],omitempty" json:"filter[route],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+}
+
+// ListRequestLogsParamsFilterMethod defines parameters for ListRequestLogs.
+type ListRequestLogsParamsFilterMethod string
+
+// AdminSearchParams defines parameters for AdminSearch.
+type AdminSearchParams struct {
+	// Q Words to search for, 2 to 100 characters. Each must be the beginning of a word.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+}
+
 // ShowStatsSeriesParams defines parameters for ShowStatsSeries.
 type ShowStatsSeriesParams struct {
 	// Figure Statistic to return. The first three are values at the end of each period, the others are sums over the period.
@@ -7247,6 +8670,42 @@ type ShowStatsSeriesParams struct {
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 }
 
+// AdminListAllSubscriptionsParams defines parameters for AdminListAllSubscriptions.
+type AdminListAllSubscriptionsParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterCollection Exact match.
+	FilterCollection *Collection `form:"filter[collection],omitempty" json:"filter[collection],omitempty"`
+
+	// FilterPlan One or more values, separated by commas.
+	FilterPlan *[]string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
+
+	// FilterRenewsBefore End, inclusive: a datetime, or a date in UTC.
+	FilterRenewsBefore *FilterRenewsBefore `form:"filter[renews_before],omitempty" json:"filter[renews_before],omitempty"`
+
+	// FilterStatus One or more values, separated by commas.
+	FilterStatus *[]AdminListAllSubscriptionsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+
+	// FilterTrialEndsBefore End, inclusive: a datetime, or a date in UTC.
+	FilterTrialEndsBefore *FilterTrialEndsBefore `form:"filter[trial_ends_before],omitempty" json:"filter[trial_ends_before],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListAllSubscriptionsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListAllSubscriptionsParamsFilterStatus defines parameters for AdminListAllSubscriptions.
+type AdminListAllSubscriptionsParamsFilterStatus string
+
+// AdminListAllSubscriptionsParamsSort defines parameters for AdminListAllSubscriptions.
+type AdminListAllSubscriptionsParamsSort string
+
 // AdminListTenantsParams defines parameters for AdminListTenants.
 type AdminListTenantsParams struct {
 	// Search Part of the name. Not case-sensitive.
@@ -7261,6 +8720,9 @@ type AdminListTenantsParams struct {
 	// PerPage Number of items per page.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
+	// FilterCountry Exact match.
+	FilterCountry *string `form:"filter[country],omitempty" json:"filter[country],omitempty"`
+
 	// FilterCreatedAfter Start, inclusive: a datetime, or a date in UTC.
 	FilterCreatedAfter *FilterCreatedAfter `form:"filter[created_after],omitempty" json:"filter[created_after],omitempty"`
 
@@ -7270,11 +8732,20 @@ type AdminListTenantsParams struct {
 	// FilterExternalID Exact match.
 	FilterExternalID *string `form:"filter[external_id],omitempty" json:"filter[external_id],omitempty"`
 
-	// FilterPlan Exact match.
-	FilterPlan *string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
+	// FilterOpenAmount Exact match. 1 and 0 are accepted too.
+	FilterOpenAmount *bool `form:"filter[open_amount],omitempty" json:"filter[open_amount],omitempty"`
 
-	// FilterStatus Exact match.
-	FilterStatus *AdminListTenantsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+	// FilterPlan One or more values, separated by commas.
+	FilterPlan *[]string `form:"filter[plan],omitempty" json:"filter[plan],omitempty"`
+
+	// FilterSearch Words to search for: each must be the beginning of a word. Neither case nor accents matter.
+	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
+
+	// FilterStatus One or more values, separated by commas.
+	FilterStatus *[]AdminListTenantsParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// FilterTrialEndsBefore End, inclusive: a datetime, or a date in UTC.
+	FilterTrialEndsBefore *FilterTrialEndsBefore `form:"filter[trial_ends_before],omitempty" json:"filter[trial_ends_before],omitempty"`
 
 	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
 	Sort *[]AdminListTenantsParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
@@ -7297,6 +8768,21 @@ type AdminSearchTenantsParams struct {
 	// Search Part of the name. Not case-sensitive.
 	Search string `form:"search" json:"search"`
 }
+
+// AdminListTenantAPIKeysParams defines parameters for AdminListTenantAPIKeys.
+type AdminListTenantAPIKeysParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListTenantAPIKeysParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListTenantAPIKeysParamsSort defines parameters for AdminListTenantAPIKeys.
+type AdminListTenantAPIKeysParamsSort string
 
 // AdminAdjustCreditParams defines parameters for AdminAdjustCredit.
 type AdminAdjustCreditParams struct {
@@ -7352,6 +8838,21 @@ type AdminCreateSubscriptionParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// AdminPreviewPlanChangeParams defines parameters for AdminPreviewPlanChange.
+type AdminPreviewPlanChangeParams struct {
+	// NewPlanID ID of the new plan.
+	NewPlanID string `form:"new_plan_id" json:"new_plan_id"`
+
+	// PromotionCode Promotion code, in any case.
+	PromotionCode *string `form:"promotion_code,omitempty" json:"promotion_code,omitempty"`
+
+	// Quantity Number of seats for a per-seat plan. Default: the current number, or the number of members if it is higher.
+	Quantity *int64 `form:"quantity,omitempty" json:"quantity,omitempty"`
+
+	// When Whether the change takes effect now or at the end of the period. Default: now.
+	When *ChangeTime `form:"when,omitempty" json:"when,omitempty"`
+}
+
 // ShowTenantTimelineParams defines parameters for ShowTenantTimeline.
 type ShowTenantTimelineParams struct {
 	// Kind Return only entries of this kind. Default: all kinds.
@@ -7378,6 +8879,72 @@ type AdminShowUsageSeriesParams struct {
 	// To End, exclusive: a datetime, or a date in UTC. Default: now.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 }
+
+// AdminListUsersParams defines parameters for AdminListUsers.
+type AdminListUsersParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterEmail Exact match.
+	FilterEmail *string `form:"filter[email],omitempty" json:"filter[email],omitempty"`
+
+	// FilterMfa Exact match. 1 and 0 are accepted too.
+	FilterMfa *bool `form:"filter[mfa],omitempty" json:"filter[mfa],omitempty"`
+
+	// FilterPlatformAdmin Exact match. 1 and 0 are accepted too.
+	FilterPlatformAdmin *bool `form:"filter[platform_admin],omitempty" json:"filter[platform_admin],omitempty"`
+
+	// FilterSearch Words to search for: each must be the beginning of a word. Neither case nor accents matter.
+	FilterSearch *string `form:"filter[search],omitempty" json:"filter[search],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+
+	// FilterWithoutTenant Exact match. 1 and 0 are accepted too.
+	FilterWithoutTenant *bool `form:"filter[without_tenant],omitempty" json:"filter[without_tenant],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListUsersParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListUsersParamsSort defines parameters for AdminListUsers.
+type AdminListUsersParamsSort string
+
+// AdminListDeliveriesParams defines parameters for AdminListDeliveries.
+type AdminListDeliveriesParams struct {
+	// Page Number of the page, starting at 1. Pages after the last one are empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage Number of items per page.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// FilterEndpoint Exact match.
+	FilterEndpoint *string `form:"filter[endpoint],omitempty" json:"filter[endpoint],omitempty"`
+
+	// FilterStatus One or more values, separated by commas.
+	FilterStatus *[]AdminListDeliveriesParamsFilterStatus `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// FilterTenant Exact match.
+	FilterTenant *string `form:"filter[tenant],omitempty" json:"filter[tenant],omitempty"`
+
+	// FilterType One or more values, separated by commas.
+	FilterType *[]AdminListDeliveriesParamsFilterType `form:"filter[type],omitempty" json:"filter[type],omitempty"`
+
+	// Sort Comma-separated fields. A leading minus sorts in descending order. Default: -created_at.
+	Sort *[]AdminListDeliveriesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// AdminListDeliveriesParamsFilterStatus defines parameters for AdminListDeliveries.
+type AdminListDeliveriesParamsFilterStatus string
+
+// AdminListDeliveriesParamsFilterType defines parameters for AdminListDeliveries.
+type AdminListDeliveriesParamsFilterType string
+
+// AdminListDeliveriesParamsSort defines parameters for AdminListDeliveries.
+type AdminListDeliveriesParamsSort string
 
 // ListPlatformWebhookDeliveriesParams defines parameters for ListPlatformWebhookDeliveries.
 type ListPlatformWebhookDeliveriesParams struct {
@@ -7568,6 +9135,42 @@ type ListOfferedPlansParams struct {
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 }
 
+// ListTenantRequestLogsParams defines parameters for ListTenantRequestLogs.
+type ListTenantRequestLogsParams struct {
+	// FilterStatus 2xx, 4xx, 5xx or a status code.
+	FilterStatus *string `form:"filter[status],omitempty" json:"filter[status],omitempty"`
+
+	// PerPage Number of requests per page.
+	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Cursor Value of next_cursor from the previous page. Default: the newest requests.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// From Start, inclusive: a datetime, or a date in UTC.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To End, inclusive: a datetime, or a date in UTC.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// FilterAPIKey Exact match.
+	FilterAPIKey *string `form:"filter[api_key],omitempty" json:"filter[api_key],omitempty"`
+
+	// FilterMethod Exact match.
+	FilterMethod *ListTenantRequestLogsParamsFilterMethod `form:"filter[method],omitempty" json:"filter[method],omitempty"`
+
+	// FilterRoute Exact match.
+	FilterRoute *string `form:"filter[route],omitempty" json:"filter[route],omitempty"`
+}
+
+// ListTenantRequestLogsParamsFilterMethod defines parameters for ListTenantRequestLogs.
+type ListTenantRequestLogsParamsFilterMethod string
+
+// SearchTenantParams defines parameters for SearchTenant.
+type SearchTenantParams struct {
+	// Q Words to search for, 2 to 100 characters. Each must be the beginning of a word.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+}
+
 // PreviewChangeParams defines parameters for PreviewChange.
 type PreviewChangeParams struct {
 	// NewPlanID ID of the new plan.
@@ -7750,6 +9353,9 @@ type AdminCreateProductJSONRequestBody = AdminCreateProductRequest
 // AdminUpdateProductJSONRequestBody defines body for AdminUpdateProduct for application/json ContentType.
 type AdminUpdateProductJSONRequestBody = AdminUpdateProductRequest
 
+// ReplaceRatesJSONRequestBody defines body for ReplaceRates for application/json ContentType.
+type ReplaceRatesJSONRequestBody = ReplaceRatesRequest
+
 // AdminCreateTenantJSONRequestBody defines body for AdminCreateTenant for application/json ContentType.
 type AdminCreateTenantJSONRequestBody = AdminCreateTenantRequest
 
@@ -7786,14 +9392,23 @@ type AdminChangeMemberRoleJSONRequestBody = MemberRoleInput
 // AdminCreateSubscriptionJSONRequestBody defines body for AdminCreateSubscription for application/json ContentType.
 type AdminCreateSubscriptionJSONRequestBody = AdminCreateSubscriptionRequest
 
+// AdminPreviewSubscriptionJSONRequestBody defines body for AdminPreviewSubscription for application/json ContentType.
+type AdminPreviewSubscriptionJSONRequestBody = AdminPreviewSubscriptionRequest
+
 // AdminUpdateSubscriptionJSONRequestBody defines body for AdminUpdateSubscription for application/json ContentType.
 type AdminUpdateSubscriptionJSONRequestBody = AdminUpdateSubscriptionRequest
 
 // AdminCancelSubscriptionJSONRequestBody defines body for AdminCancelSubscription for application/json ContentType.
 type AdminCancelSubscriptionJSONRequestBody = AdminCancelSubscriptionRequest
 
+// AdminChangePlanJSONRequestBody defines body for AdminChangePlan for application/json ContentType.
+type AdminChangePlanJSONRequestBody = ChangeBody
+
 // AdminApplyPromotionCodeJSONRequestBody defines body for AdminApplyPromotionCode for application/json ContentType.
 type AdminApplyPromotionCodeJSONRequestBody = CodeBody
+
+// AdminSetUsageCapJSONRequestBody defines body for AdminSetUsageCap for application/json ContentType.
+type AdminSetUsageCapJSONRequestBody = CapBody
 
 // CreatePlatformWebhookEndpointJSONRequestBody defines body for CreatePlatformWebhookEndpoint for application/json ContentType.
 type CreatePlatformWebhookEndpointJSONRequestBody = CreatePlatformWebhookEndpointRequest
@@ -7943,7 +9558,7 @@ type ReserveUsageJSONRequestBody = ReserveUsageRequest
 type SettleReservationJSONRequestBody = SettleReservationRequest
 
 // SetUsageCapJSONRequestBody defines body for SetUsageCap for application/json ContentType.
-type SetUsageCapJSONRequestBody = SetUsageCapRequest
+type SetUsageCapJSONRequestBody = CapBody
 
 // CreateWebhookEndpointJSONRequestBody defines body for CreateWebhookEndpoint for application/json ContentType.
 type CreateWebhookEndpointJSONRequestBody = CreateWebhookEndpointRequest
@@ -8017,6 +9632,24 @@ func (t Author_ID) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() 
 // UnmarshalJSON keeps the value, for the methods that read it.
 func (t *Author_ID) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
 
+// AsChangeAuthorID0 reads the value as a ChangeAuthorID0.
+func (t ChangeAuthor_ID) AsChangeAuthorID0() (value ChangeAuthorID0, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// AsChangeAuthorID1 reads the value as a ChangeAuthorID1.
+func (t ChangeAuthor_ID) AsChangeAuthorID1() (value ChangeAuthorID1, err error) {
+	err = json.Unmarshal(t.union, &value)
+	return value, err
+}
+
+// MarshalJSON returns the value as it came.
+func (t ChangeAuthor_ID) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() }
+
+// UnmarshalJSON keeps the value, for the methods that read it.
+func (t *ChangeAuthor_ID) UnmarshalJSON(b []byte) error { return t.union.UnmarshalJSON(b) }
+
 // AsChangeFacts reads the value as a ChangeFacts.
 func (t TimelineEntry_Facts) AsChangeFacts() (value ChangeFacts, err error) {
 	err = json.Unmarshal(t.union, &value)
@@ -8069,6 +9702,83 @@ func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (
 	}
 	r := call{method: http.MethodGet, path: "/api/v1/admin/activity", query: query}
 	return decode[TimelinePage](c.send(ctx, r))
+}
+
+// ShowAnalytics is GET /api/v1/admin/analytics: Retrieve revenue analytics.
+func (c *Client) ShowAnalytics(ctx context.Context, params *ShowAnalyticsParams) (*AnalyticsReport, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+		if params.Plan != nil {
+			query.Set("plan", text(*params.Plan))
+		}
+		if params.Currency != nil {
+			query.Set("currency", text(*params.Currency))
+		}
+		if params.Format != nil {
+			query.Set("format", text(*params.Format))
+		}
+		if params.Bom != nil {
+			query.Set("bom", text(*params.Bom))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/analytics", query: query}
+	return decode[AnalyticsReport](c.send(ctx, r))
+}
+
+// ListAnalyticsCohorts is GET /api/v1/admin/analytics/cohorts: List customer cohorts.
+func (c *Client) ListAnalyticsCohorts(ctx context.Context, params *ListAnalyticsCohortsParams) (*CohortList, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Months != nil {
+			query.Set("months", text(*params.Months))
+		}
+		if params.Measure != nil {
+			query.Set("measure", text(*params.Measure))
+		}
+		if params.Plan != nil {
+			query.Set("plan", text(*params.Plan))
+		}
+		if params.Currency != nil {
+			query.Set("currency", text(*params.Currency))
+		}
+		if params.Format != nil {
+			query.Set("format", text(*params.Format))
+		}
+		if params.Bom != nil {
+			query.Set("bom", text(*params.Bom))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/analytics/cohorts", query: query}
+	return decode[CohortList](c.send(ctx, r))
+}
+
+// ListAnalyticsMovements is GET /api/v1/admin/analytics/movements: List revenue movements.
+func (c *Client) ListAnalyticsMovements(ctx context.Context, params *ListAnalyticsMovementsParams) (*RevenueMovementPage, error) {
+	query := url.Values{}
+	if params != nil {
+		query.Set("month", text(params.Month))
+		query.Set("kind", text(params.Kind))
+		if params.Plan != nil {
+			query.Set("plan", text(*params.Plan))
+		}
+		if params.Currency != nil {
+			query.Set("currency", text(*params.Currency))
+		}
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/analytics/movements", query: query}
+	return decode[RevenueMovementPage](c.send(ctx, r))
 }
 
 // ListPlatformAPIKeys is GET /api/v1/admin/api-keys: List the platform's API keys.
@@ -8144,6 +9854,42 @@ func (c *Client) ListAuditLog(ctx context.Context, params *ListAuditLogParams) (
 	}
 	r := call{method: http.MethodGet, path: "/api/v1/admin/audit-logs", query: query}
 	return decode[AuditEntryPage](c.send(ctx, r))
+}
+
+// AdminListCreditNotes is GET /api/v1/admin/credit-notes: List credit notes of all tenants.
+func (c *Client) AdminListCreditNotes(ctx context.Context, params *AdminListCreditNotesParams) (*AdminCreditNotePage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterCurrency != nil {
+			query.Set("filter[currency]", text(*params.FilterCurrency))
+		}
+		if params.FilterIssuedFrom != nil {
+			query.Set("filter[issued_from]", text(*params.FilterIssuedFrom))
+		}
+		if params.FilterIssuedTo != nil {
+			query.Set("filter[issued_to]", text(*params.FilterIssuedTo))
+		}
+		if params.FilterRefundStatus != nil {
+			query.Set("filter[refund_status]", text(*params.FilterRefundStatus))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/credit-notes", query: query}
+	return decode[AdminCreditNotePage](c.send(ctx, r))
 }
 
 // AdminListCurrencies is GET /api/v1/admin/currencies: List currencies.
@@ -8336,6 +10082,45 @@ func (c *Client) ShowImpersonation(ctx context.Context) (*ProfileImpersonationAn
 func (c *Client) StopImpersonation(ctx context.Context) (*LoginUserAnswer, error) {
 	r := call{method: http.MethodPost, path: "/api/v1/admin/impersonation/stop"}
 	return decode[LoginUserAnswer](c.send(ctx, r))
+}
+
+// AdminListInvoices is GET /api/v1/admin/invoices: List invoices of all tenants.
+func (c *Client) AdminListInvoices(ctx context.Context, params *AdminListInvoicesParams) (*AdminInvoicePage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterCurrency != nil {
+			query.Set("filter[currency]", text(*params.FilterCurrency))
+		}
+		if params.FilterIssuedFrom != nil {
+			query.Set("filter[issued_from]", text(*params.FilterIssuedFrom))
+		}
+		if params.FilterIssuedTo != nil {
+			query.Set("filter[issued_to]", text(*params.FilterIssuedTo))
+		}
+		if params.FilterNumber != nil {
+			query.Set("filter[number]", text(*params.FilterNumber))
+		}
+		if params.FilterOverdue != nil {
+			query.Set("filter[overdue]", text(*params.FilterOverdue))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/invoices", query: query}
+	return decode[AdminInvoicePage](c.send(ctx, r))
 }
 
 // AdminListMeters is GET /api/v1/admin/meters: List meters.
@@ -8653,6 +10438,81 @@ func (c *Client) AdminUpdateProduct(ctx context.Context, product string, body Ad
 	return decode[AdminProductAnswer](c.send(ctx, r))
 }
 
+// ListRates is GET /api/v1/admin/rates: List exchange rates.
+func (c *Client) ListRates(ctx context.Context, params *ListRatesParams) (*DayRatesList, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/rates", query: query}
+	return decode[DayRatesList](c.send(ctx, r))
+}
+
+// DeleteRates is DELETE /api/v1/admin/rates/{date}: Delete the exchange rates of a day.
+func (c *Client) DeleteRates(ctx context.Context, date string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/rates/%s", segment(date))}
+	return done(c.send(ctx, r))
+}
+
+// ReplaceRates is PUT /api/v1/admin/rates/{date}: Replace the exchange rates of a day.
+func (c *Client) ReplaceRates(ctx context.Context, date string, body ReplaceRatesRequest) (*DayRatesAnswer, error) {
+	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/admin/rates/%s", segment(date)), body: body}
+	return decode[DayRatesAnswer](c.send(ctx, r))
+}
+
+// ListRequestLogs is GET /api/v1/admin/request-logs: List API requests.
+func (c *Client) ListRequestLogs(ctx context.Context, params *ListRequestLogsParams) (*AdminRequestLogPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Cursor != nil {
+			query.Set("cursor", text(*params.Cursor))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+		if params.FilterAPIKey != nil {
+			query.Set("filter[api_key]", text(*params.FilterAPIKey))
+		}
+		if params.FilterMethod != nil {
+			query.Set("filter[method]", text(*params.FilterMethod))
+		}
+		if params.FilterRoute != nil {
+			query.Set("filter[route]", text(*params.FilterRoute))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/request-logs", query: query}
+	return decode[AdminRequestLogPage](c.send(ctx, r))
+}
+
+// AdminSearch is GET /api/v1/admin/search: Search across tenants.
+func (c *Client) AdminSearch(ctx context.Context, params *AdminSearchParams) (*AdminSearchResultsAnswer, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Q != nil {
+			query.Set("q", text(*params.Q))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/search", query: query}
+	return decode[AdminSearchResultsAnswer](c.send(ctx, r))
+}
+
 // ShowStats is GET /api/v1/admin/stats: Retrieve platform statistics.
 func (c *Client) ShowStats(ctx context.Context) (*PlatformStatsAnswer, error) {
 	r := call{method: http.MethodGet, path: "/api/v1/admin/stats"}
@@ -8681,6 +10541,42 @@ func (c *Client) ShowStatsSeries(ctx context.Context, params *ShowStatsSeriesPar
 	return decode[StatsSeries](c.send(ctx, r))
 }
 
+// AdminListAllSubscriptions is GET /api/v1/admin/subscriptions: List subscriptions of all tenants.
+func (c *Client) AdminListAllSubscriptions(ctx context.Context, params *AdminListAllSubscriptionsParams) (*AdminSubscriptionPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterCollection != nil {
+			query.Set("filter[collection]", text(*params.FilterCollection))
+		}
+		if params.FilterPlan != nil {
+			query.Set("filter[plan]", text(*params.FilterPlan))
+		}
+		if params.FilterRenewsBefore != nil {
+			query.Set("filter[renews_before]", text(*params.FilterRenewsBefore))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+		if params.FilterTrialEndsBefore != nil {
+			query.Set("filter[trial_ends_before]", text(*params.FilterTrialEndsBefore))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/subscriptions", query: query}
+	return decode[AdminSubscriptionPage](c.send(ctx, r))
+}
+
 // AdminListTenants is GET /api/v1/admin/tenants: List tenants.
 func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsParams) (*AdminTenantPage, error) {
 	query := url.Values{}
@@ -8697,6 +10593,9 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 		if params.PerPage != nil {
 			query.Set("per_page", text(*params.PerPage))
 		}
+		if params.FilterCountry != nil {
+			query.Set("filter[country]", text(*params.FilterCountry))
+		}
 		if params.FilterCreatedAfter != nil {
 			query.Set("filter[created_after]", text(*params.FilterCreatedAfter))
 		}
@@ -8706,11 +10605,20 @@ func (c *Client) AdminListTenants(ctx context.Context, params *AdminListTenantsP
 		if params.FilterExternalID != nil {
 			query.Set("filter[external_id]", text(*params.FilterExternalID))
 		}
+		if params.FilterOpenAmount != nil {
+			query.Set("filter[open_amount]", text(*params.FilterOpenAmount))
+		}
 		if params.FilterPlan != nil {
 			query.Set("filter[plan]", text(*params.FilterPlan))
 		}
+		if params.FilterSearch != nil {
+			query.Set("filter[search]", text(*params.FilterSearch))
+		}
 		if params.FilterStatus != nil {
 			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.FilterTrialEndsBefore != nil {
+			query.Set("filter[trial_ends_before]", text(*params.FilterTrialEndsBefore))
 		}
 		if params.Sort != nil {
 			query.Set("sort", text(*params.Sort))
@@ -8752,6 +10660,24 @@ func (c *Client) AdminShowTenant(ctx context.Context, tenant string) (*AdminTena
 func (c *Client) AdminUpdateTenant(ctx context.Context, tenant string, body AdminUpdateTenantRequest) (*AdminTenantAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s", segment(tenant)), body: body}
 	return decode[AdminTenantAnswer](c.send(ctx, r))
+}
+
+// AdminListTenantAPIKeys is GET /api/v1/admin/tenants/{tenant}/api-keys: List the API keys of a tenant.
+func (c *Client) AdminListTenantAPIKeys(ctx context.Context, tenant string, params *AdminListTenantAPIKeysParams) (*APIKeyPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/api-keys", segment(tenant)), query: query}
+	return decode[APIKeyPage](c.send(ctx, r))
 }
 
 // AdminShowBilling is GET /api/v1/admin/tenants/{tenant}/billing: Retrieve a tenant's billing status.
@@ -8869,6 +10795,12 @@ func (c *Client) AdminMarkPaid(ctx context.Context, tenant string, invoice strin
 	return decode[InvoiceAnswer](c.send(ctx, r))
 }
 
+// AdminPayInvoice is POST /api/v1/admin/tenants/{tenant}/invoices/{invoice}/pay: Pay a tenant's invoice.
+func (c *Client) AdminPayInvoice(ctx context.Context, tenant string, invoice string) (*InvoiceAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/invoices/%s/pay", segment(tenant), segment(invoice))}
+	return decode[InvoiceAnswer](c.send(ctx, r))
+}
+
 // AdminDownloadInvoice is GET /api/v1/admin/tenants/{tenant}/invoices/{invoice}/pdf: Download a tenant's invoice.
 // The caller closes the body of the answer.
 func (c *Client) AdminDownloadInvoice(ctx context.Context, tenant string, invoice string) (*http.Response, error) {
@@ -8966,6 +10898,12 @@ func (c *Client) AdminCreateSubscription(ctx context.Context, tenant string, bod
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
+// AdminPreviewSubscription is POST /api/v1/admin/tenants/{tenant}/subscriptions/preview: Preview a subscription for a tenant.
+func (c *Client) AdminPreviewSubscription(ctx context.Context, tenant string, body AdminPreviewSubscriptionRequest) (*PurchasePreviewAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/preview", segment(tenant)), body: body}
+	return decode[PurchasePreviewAnswer](c.send(ctx, r))
+}
+
 // AdminUpdateSubscription is PATCH /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}: Update a tenant's subscription.
 func (c *Client) AdminUpdateSubscription(ctx context.Context, tenant string, subscription string, body AdminUpdateSubscriptionRequest) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s", segment(tenant), segment(subscription)), body: body}
@@ -8978,6 +10916,37 @@ func (c *Client) AdminCancelSubscription(ctx context.Context, tenant string, sub
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
+// AdminChangePlan is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/change-plan: Change the plan of a tenant.
+func (c *Client) AdminChangePlan(ctx context.Context, tenant string, subscription string, body ChangeBody) (*PlanChangeAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/change-plan", segment(tenant), segment(subscription)), body: body}
+	return decode[PlanChangeAnswer](c.send(ctx, r))
+}
+
+// AdminDropPendingChange is DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/pending-change: Discard a pending plan change of a tenant.
+func (c *Client) AdminDropPendingChange(ctx context.Context, tenant string, subscription string) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/pending-change", segment(tenant), segment(subscription))}
+	return done(c.send(ctx, r))
+}
+
+// AdminPreviewPlanChange is GET /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/preview-change: Preview a plan change of a tenant.
+func (c *Client) AdminPreviewPlanChange(ctx context.Context, tenant string, subscription string, params *AdminPreviewPlanChangeParams) (*ChangePreviewAnswer, error) {
+	query := url.Values{}
+	if params != nil {
+		query.Set("new_plan_id", text(params.NewPlanID))
+		if params.PromotionCode != nil {
+			query.Set("promotion_code", text(*params.PromotionCode))
+		}
+		if params.Quantity != nil {
+			query.Set("quantity", text(*params.Quantity))
+		}
+		if params.When != nil {
+			query.Set("when", text(*params.When))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/preview-change", segment(tenant), segment(subscription)), query: query}
+	return decode[ChangePreviewAnswer](c.send(ctx, r))
+}
+
 // AdminRemovePromotionCode is DELETE /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code: Remove the promotion code of a tenant's subscription.
 func (c *Client) AdminRemovePromotionCode(ctx context.Context, tenant string, subscription string) error {
 	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/promotion-code", segment(tenant), segment(subscription))}
@@ -8987,6 +10956,12 @@ func (c *Client) AdminRemovePromotionCode(ctx context.Context, tenant string, su
 // AdminApplyPromotionCode is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/promotion-code: Apply a promotion code to a tenant's subscription.
 func (c *Client) AdminApplyPromotionCode(ctx context.Context, tenant string, subscription string, body CodeBody) (*SubscriptionAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/promotion-code", segment(tenant), segment(subscription)), body: body}
+	return decode[SubscriptionAnswer](c.send(ctx, r))
+}
+
+// AdminResumeSubscription is POST /api/v1/admin/tenants/{tenant}/subscriptions/{subscription}/resume: Resume a tenant's subscription.
+func (c *Client) AdminResumeSubscription(ctx context.Context, tenant string, subscription string) (*SubscriptionAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions/%s/resume", segment(tenant), segment(subscription))}
 	return decode[SubscriptionAnswer](c.send(ctx, r))
 }
 
@@ -9031,6 +11006,96 @@ func (c *Client) AdminShowUsageSeries(ctx context.Context, tenant string, params
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/usage/series", segment(tenant)), query: query}
 	return decode[UsageSeriesAnswer](c.send(ctx, r))
+}
+
+// AdminSetUsageCap is PUT /api/v1/admin/tenants/{tenant}/usage/{meterCode}/cap: Cap the usage of a tenant's meter.
+func (c *Client) AdminSetUsageCap(ctx context.Context, tenant string, meterCode string, body CapBody) (*MeterQuotaAnswer, error) {
+	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/admin/tenants/%s/usage/%s/cap", segment(tenant), segment(meterCode)), body: body}
+	return decode[MeterQuotaAnswer](c.send(ctx, r))
+}
+
+// AdminListTenantWebhookEndpoints is GET /api/v1/admin/tenants/{tenant}/webhook-endpoints: List the webhook endpoints of a tenant.
+func (c *Client) AdminListTenantWebhookEndpoints(ctx context.Context, tenant string) (*WebhookEndpointList, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/webhook-endpoints", segment(tenant))}
+	return decode[WebhookEndpointList](c.send(ctx, r))
+}
+
+// AdminListUsers is GET /api/v1/admin/users: List users.
+func (c *Client) AdminListUsers(ctx context.Context, params *AdminListUsersParams) (*AdminUserPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterEmail != nil {
+			query.Set("filter[email]", text(*params.FilterEmail))
+		}
+		if params.FilterMfa != nil {
+			query.Set("filter[mfa]", text(*params.FilterMfa))
+		}
+		if params.FilterPlatformAdmin != nil {
+			query.Set("filter[platform_admin]", text(*params.FilterPlatformAdmin))
+		}
+		if params.FilterSearch != nil {
+			query.Set("filter[search]", text(*params.FilterSearch))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+		if params.FilterWithoutTenant != nil {
+			query.Set("filter[without_tenant]", text(*params.FilterWithoutTenant))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/users", query: query}
+	return decode[AdminUserPage](c.send(ctx, r))
+}
+
+// AdminListDeliveries is GET /api/v1/admin/webhook-deliveries: List webhook deliveries of all tenants.
+func (c *Client) AdminListDeliveries(ctx context.Context, params *AdminListDeliveriesParams) (*AdminWebhookDeliveryPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.FilterEndpoint != nil {
+			query.Set("filter[endpoint]", text(*params.FilterEndpoint))
+		}
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.FilterTenant != nil {
+			query.Set("filter[tenant]", text(*params.FilterTenant))
+		}
+		if params.FilterType != nil {
+			query.Set("filter[type]", text(*params.FilterType))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/webhook-deliveries", query: query}
+	return decode[AdminWebhookDeliveryPage](c.send(ctx, r))
+}
+
+// ShowAnyWebhookDelivery is GET /api/v1/admin/webhook-deliveries/{delivery}: Retrieve a webhook delivery to any endpoint.
+func (c *Client) ShowAnyWebhookDelivery(ctx context.Context, delivery string) (*PlatformWebhookDeliveryAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/webhook-deliveries/%s", segment(delivery))}
+	return decode[PlatformWebhookDeliveryAnswer](c.send(ctx, r))
+}
+
+// ResendAnyWebhookDelivery is POST /api/v1/admin/webhook-deliveries/{delivery}/resend: Resend a webhook delivery to any endpoint.
+func (c *Client) ResendAnyWebhookDelivery(ctx context.Context, delivery string) (*WebhookDeliveryAnswer, error) {
+	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/admin/webhook-deliveries/%s/resend", segment(delivery))}
+	return decode[WebhookDeliveryAnswer](c.send(ctx, r))
 }
 
 // ListPlatformWebhookEndpoints is GET /api/v1/admin/webhook-endpoints: List the webhook endpoints of the platform.
@@ -9085,6 +11150,12 @@ func (c *Client) ListPlatformWebhookDeliveries(ctx context.Context, endpoint str
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/deliveries", segment(endpoint)), query: query}
 	return decode[WebhookDeliveryPage](c.send(ctx, r))
+}
+
+// ShowPlatformWebhookDelivery is GET /api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}: Retrieve a delivery to a webhook endpoint of the platform.
+func (c *Client) ShowPlatformWebhookDelivery(ctx context.Context, endpoint string, delivery string) (*WebhookDeliveryDetailsAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/webhook-endpoints/%s/deliveries/%s", segment(endpoint), segment(delivery))}
+	return decode[WebhookDeliveryDetailsAnswer](c.send(ctx, r))
 }
 
 // ResendPlatformWebhookDelivery is POST /api/v1/admin/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Resend a delivery to a webhook endpoint of the platform.
@@ -9648,6 +11719,39 @@ func (c *Client) ListOfferedPlans(ctx context.Context, tenantID string, params *
 	return decode[OfferedPlanList](c.send(ctx, r))
 }
 
+// ListTenantRequestLogs is GET /api/v1/tenant/{tenantId}/request-logs: List the tenant's API requests.
+func (c *Client) ListTenantRequestLogs(ctx context.Context, tenantID string, params *ListTenantRequestLogsParams) (*RequestLogPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.FilterStatus != nil {
+			query.Set("filter[status]", text(*params.FilterStatus))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Cursor != nil {
+			query.Set("cursor", text(*params.Cursor))
+		}
+		if params.From != nil {
+			query.Set("from", text(*params.From))
+		}
+		if params.To != nil {
+			query.Set("to", text(*params.To))
+		}
+		if params.FilterAPIKey != nil {
+			query.Set("filter[api_key]", text(*params.FilterAPIKey))
+		}
+		if params.FilterMethod != nil {
+			query.Set("filter[method]", text(*params.FilterMethod))
+		}
+		if params.FilterRoute != nil {
+			query.Set("filter[route]", text(*params.FilterRoute))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/request-logs", segment(tenantID)), query: query}
+	return decode[RequestLogPage](c.send(ctx, r))
+}
+
 // ListRoles is GET /api/v1/tenant/{tenantId}/roles: List roles.
 func (c *Client) ListRoles(ctx context.Context, tenantID string) (*TenantRoleList, error) {
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/roles", segment(tenantID))}
@@ -9676,6 +11780,18 @@ func (c *Client) DeleteRole(ctx context.Context, tenantID string, role string) (
 func (c *Client) UpdateRole(ctx context.Context, tenantID string, role string, body UpdateRoleRequest) (*TenantRoleAnswer, error) {
 	r := call{method: http.MethodPatch, path: fmt.Sprintf("/api/v1/tenant/%s/roles/%s", segment(tenantID), segment(role)), body: body}
 	return decode[TenantRoleAnswer](c.send(ctx, r))
+}
+
+// SearchTenant is GET /api/v1/tenant/{tenantId}/search: Search in the tenant.
+func (c *Client) SearchTenant(ctx context.Context, tenantID string, params *SearchTenantParams) (*SearchResultsAnswer, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Q != nil {
+			query.Set("q", text(*params.Q))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/search", segment(tenantID)), query: query}
+	return decode[SearchResultsAnswer](c.send(ctx, r))
 }
 
 // DeleteSSOConnection is DELETE /api/v1/tenant/{tenantId}/sso: Delete the single sign-on connection.
@@ -9971,7 +12087,7 @@ func (c *Client) ShowMeterUsage(ctx context.Context, tenantID string, meterCode 
 }
 
 // SetUsageCap is PUT /api/v1/tenant/{tenantId}/usage/{meterCode}/cap: Cap the usage of a meter.
-func (c *Client) SetUsageCap(ctx context.Context, tenantID string, meterCode string, body SetUsageCapRequest) (*MeterQuotaAnswer, error) {
+func (c *Client) SetUsageCap(ctx context.Context, tenantID string, meterCode string, body CapBody) (*MeterQuotaAnswer, error) {
 	r := call{method: http.MethodPut, path: fmt.Sprintf("/api/v1/tenant/%s/usage/%s/cap", segment(tenantID), segment(meterCode)), body: body}
 	return decode[MeterQuotaAnswer](c.send(ctx, r))
 }
@@ -10028,6 +12144,12 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, tenantID string, end
 	}
 	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/deliveries", segment(tenantID), segment(endpoint)), query: query}
 	return decode[WebhookDeliveryPage](c.send(ctx, r))
+}
+
+// ShowWebhookDelivery is GET /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}: Retrieve a delivery to a webhook endpoint of the tenant.
+func (c *Client) ShowWebhookDelivery(ctx context.Context, tenantID string, endpoint string, delivery string) (*WebhookDeliveryDetailsAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/webhook-endpoints/%s/deliveries/%s", segment(tenantID), segment(endpoint), segment(delivery))}
+	return decode[WebhookDeliveryDetailsAnswer](c.send(ctx, r))
 }
 
 // ResendWebhookDelivery is POST /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries/{delivery}/resend: Resend a delivery to a webhook endpoint of the tenant.
@@ -10237,6 +12359,35 @@ func (c *Client) ListActivityAll(ctx context.Context, params *ListActivityParams
 	}
 }
 
+// ListAnalyticsMovementsAll goes through all pages of ListAnalyticsMovements. It ends after the first error.
+func (c *Client) ListAnalyticsMovementsAll(ctx context.Context, params *ListAnalyticsMovementsParams) iter.Seq2[RevenueMovement, error] {
+	return func(yield func(RevenueMovement, error) bool) {
+		var p ListAnalyticsMovementsParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.ListAnalyticsMovements(ctx, &p)
+			if err != nil {
+				yield(RevenueMovement{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
 // ListPlatformAPIKeysAll goes through all pages of ListPlatformAPIKeys. It ends after the first error.
 func (c *Client) ListPlatformAPIKeysAll(ctx context.Context, params *ListPlatformAPIKeysParams) iter.Seq2[APIKey, error] {
 	return func(yield func(APIKey, error) bool) {
@@ -10280,6 +12431,35 @@ func (c *Client) ListAuditLogAll(ctx context.Context, params *ListAuditLogParams
 			page, err := c.ListAuditLog(ctx, &p)
 			if err != nil {
 				yield(AuditEntry{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListCreditNotesAll goes through all pages of AdminListCreditNotes. It ends after the first error.
+func (c *Client) AdminListCreditNotesAll(ctx context.Context, params *AdminListCreditNotesParams) iter.Seq2[AdminCreditNote, error] {
+	return func(yield func(AdminCreditNote, error) bool) {
+		var p AdminListCreditNotesParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListCreditNotes(ctx, &p)
+			if err != nil {
+				yield(AdminCreditNote{}, err)
 				return
 			}
 			for _, one := range page.Data {
@@ -10367,6 +12547,35 @@ func (c *Client) ListImpersonationsAll(ctx context.Context, params *ListImperson
 			page, err := c.ListImpersonations(ctx, &p)
 			if err != nil {
 				yield(ImpersonationRecord{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListInvoicesAll goes through all pages of AdminListInvoices. It ends after the first error.
+func (c *Client) AdminListInvoicesAll(ctx context.Context, params *AdminListInvoicesParams) iter.Seq2[AdminInvoice, error] {
+	return func(yield func(AdminInvoice, error) bool) {
+		var p AdminListInvoicesParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListInvoices(ctx, &p)
+			if err != nil {
+				yield(AdminInvoice{}, err)
 				return
 			}
 			for _, one := range page.Data {
@@ -10498,6 +12707,62 @@ func (c *Client) AdminListProductsAll(ctx context.Context, params *AdminListProd
 	}
 }
 
+// ListRequestLogsAll goes through all pages of ListRequestLogs. It ends after the first error.
+func (c *Client) ListRequestLogsAll(ctx context.Context, params *ListRequestLogsParams) iter.Seq2[AdminLoggedRequest, error] {
+	return func(yield func(AdminLoggedRequest, error) bool) {
+		var p ListRequestLogsParams
+		if params != nil {
+			p = *params
+		}
+		for {
+			page, err := c.ListRequestLogs(ctx, &p)
+			if err != nil {
+				yield(AdminLoggedRequest{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			next, err := page.Meta.NextCursor.Get()
+			if err != nil || next == "" {
+				return
+			}
+			p.Cursor = &next
+		}
+	}
+}
+
+// AdminListAllSubscriptionsAll goes through all pages of AdminListAllSubscriptions. It ends after the first error.
+func (c *Client) AdminListAllSubscriptionsAll(ctx context.Context, params *AdminListAllSubscriptionsParams) iter.Seq2[AdminSubscription, error] {
+	return func(yield func(AdminSubscription, error) bool) {
+		var p AdminListAllSubscriptionsParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListAllSubscriptions(ctx, &p)
+			if err != nil {
+				yield(AdminSubscription{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
 // AdminListTenantsAll goes through all pages of AdminListTenants. It ends after the first error.
 func (c *Client) AdminListTenantsAll(ctx context.Context, params *AdminListTenantsParams) iter.Seq2[AdminTenant, error] {
 	return func(yield func(AdminTenant, error) bool) {
@@ -10512,6 +12777,35 @@ func (c *Client) AdminListTenantsAll(ctx context.Context, params *AdminListTenan
 			page, err := c.AdminListTenants(ctx, &p)
 			if err != nil {
 				yield(AdminTenant{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListTenantAPIKeysAll goes through all pages of AdminListTenantAPIKeys. It ends after the first error.
+func (c *Client) AdminListTenantAPIKeysAll(ctx context.Context, tenant string, params *AdminListTenantAPIKeysParams) iter.Seq2[APIKey, error] {
+	return func(yield func(APIKey, error) bool) {
+		var p AdminListTenantAPIKeysParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListTenantAPIKeys(ctx, tenant, &p)
+			if err != nil {
+				yield(APIKey{}, err)
 				return
 			}
 			for _, one := range page.Data {
@@ -10637,6 +12931,64 @@ func (c *Client) ShowTenantTimelineAll(ctx context.Context, tenant string, param
 				return
 			}
 			p.Cursor = &next
+		}
+	}
+}
+
+// AdminListUsersAll goes through all pages of AdminListUsers. It ends after the first error.
+func (c *Client) AdminListUsersAll(ctx context.Context, params *AdminListUsersParams) iter.Seq2[AdminUser, error] {
+	return func(yield func(AdminUser, error) bool) {
+		var p AdminListUsersParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListUsers(ctx, &p)
+			if err != nil {
+				yield(AdminUser{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListDeliveriesAll goes through all pages of AdminListDeliveries. It ends after the first error.
+func (c *Client) AdminListDeliveriesAll(ctx context.Context, params *AdminListDeliveriesParams) iter.Seq2[AdminWebhookDelivery, error] {
+	return func(yield func(AdminWebhookDelivery, error) bool) {
+		var p AdminListDeliveriesParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListDeliveries(ctx, &p)
+			if err != nil {
+				yield(AdminWebhookDelivery{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
 		}
 	}
 }
@@ -10782,6 +13134,33 @@ func (c *Client) ListInvoicesAll(ctx context.Context, tenantID string, params *L
 				return
 			}
 			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// ListTenantRequestLogsAll goes through all pages of ListTenantRequestLogs. It ends after the first error.
+func (c *Client) ListTenantRequestLogsAll(ctx context.Context, tenantID string, params *ListTenantRequestLogsParams) iter.Seq2[LoggedRequest, error] {
+	return func(yield func(LoggedRequest, error) bool) {
+		var p ListTenantRequestLogsParams
+		if params != nil {
+			p = *params
+		}
+		for {
+			page, err := c.ListTenantRequestLogs(ctx, tenantID, &p)
+			if err != nil {
+				yield(LoggedRequest{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			next, err := page.Meta.NextCursor.Get()
+			if err != nil || next == "" {
+				return
+			}
+			p.Cursor = &next
 		}
 	}
 }

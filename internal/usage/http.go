@@ -97,8 +97,8 @@ type MeterQuota struct {
 	QuotaEnforcement Enforcement         `json:"quota_enforcement" enum:"none,soft,hard"`
 	UnitLabel        *string             `json:"unit_label"`
 	GrantsRemaining  shape.Total         `json:"grants_remaining" doc:"The remaining units of the grants that are valid now."`
-	CapBy            *authz.ChangeAuthor `json:"cap_by" doc:"The user or API key that set the cap. Null without a cap."`
 	Cap              *int64              `json:"cap" doc:"The organization's own limit in whole units; null without one."`
+	CapBy            *authz.ChangeAuthor `json:"cap_by" doc:"The user or API key that set the cap. Null without a cap."`
 	ResetsAt         *shape.Time         `json:"resets_at" doc:"The end of the meter's window; null if it never resets."`
 	UnitPriceCents   *shape.UnitPrice    `json:"unit_price_cents" doc:"The price of a unit, in minor units of the currency with up to 12 decimal places; null unless the plan bills the meter."`
 	Currency         *string             `json:"currency" doc:"The currency of the price; null unless the plan bills the meter."`

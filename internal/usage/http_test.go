@@ -201,9 +201,9 @@ func TestReadOverHTTP(t *testing.T) {
 		}{
 			{"", 200, `{"data":{"tenant_id":"TENANT",` + november + `,"meters":[` + callsSummary + `},` + diskSummary + `}]}}`},
 			{
-				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls","grants_remaining":0,"cap":null,"resets_at":"2026-12-10T08:00:00.000000Z",` +
+				"/quotas", 200, `{"data":{"tenant_id":"TENANT","meters":[` + callsHead + `"status":"warning","quota_enforcement":"hard","unit_label":"calls","grants_remaining":0,"cap":null,"cap_by":null,"resets_at":"2026-12-10T08:00:00.000000Z",` +
 					unbilled + `"rejected":0,"alerts":[{"percent":80,"sent_at":"2026-11-21T12:00:00.000000Z"},{"percent":100,"sent_at":null}]},` +
-					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null,"grants_remaining":0,"cap":null,"resets_at":null,` + unbilled + `"rejected":0,"alerts":[]}]}}`,
+					diskHead + `"status":"ok","quota_enforcement":"soft","unit_label":null,"grants_remaining":0,"cap":null,"cap_by":null,"resets_at":null,` + unbilled + `"rejected":0,"alerts":[]}]}}`,
 			},
 			{
 				"/calls", 200, `{"data":` + callsSummary + `,` + november + `,"recent_events":[` +

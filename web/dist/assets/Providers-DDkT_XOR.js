@@ -1,1 +1,0 @@
-export{t as LastUsed,n as Providers,r as keepBack}from"./Providers-BFTwscOc.js";

@@ -1,1 +1,0 @@
-export{t as SecondFactor}from"./SecondFactor--mBRwv52.js";

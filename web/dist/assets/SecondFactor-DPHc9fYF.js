@@ -1,0 +1,1 @@
+export{t as SecondFactor}from"./SecondFactor-DHH4NG9w.js";

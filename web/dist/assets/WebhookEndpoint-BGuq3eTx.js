@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-UopHYwfj.js";import{t}from"./Endpoint-p6eTXiUa.js";import{J as n}from"./Icon-BU2mwgMx.js";var r=n();function i(){let{endpointId:n}=e({from:`/signed-in/platform/developers/webhooks/$endpointId`});return(0,r.jsx)(t,{scope:`platform`,id:n})}export{i as default};

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-UopHYwfj.js";import{l as t}from"./session-ChlJvHl6.js";import{t as n}from"./Endpoint-p6eTXiUa.js";import{J as r}from"./Icon-BU2mwgMx.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

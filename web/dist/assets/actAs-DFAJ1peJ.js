@@ -1,1 +1,0 @@
-import{U as e,f as t,o as n}from"./Icon-BU2mwgMx.js";import{n as r}from"./useNavigate-uTtUB8DB.js";import{n as i}from"./Toast-Bkuy6Mz1.js";function a(a){let o=e(),s=r();return t({mutationFn:e=>n.POST(`/api/v1/admin/impersonation/start`,{body:{tenant_id:a,user_id:e}}),onSuccess:async()=>{o.clear(),await s({to:`/`})},onError:e=>i(e.message)})}export{a as t};

@@ -1,1 +1,0 @@
-import{m as e}from"./Icon-BU2mwgMx.js";import{i as t}from"./reads-B2ng2MSZ.js";function n(){let n=e(t).data;return e=>n?.find(t=>t.code===e)?.minor_units??2}export{n as t};

@@ -1,0 +1,1 @@
+function e(e){return[...new Intl.Segmenter().segment(e)].map(e=>e.segment)}export{e as t};

@@ -1,0 +1,1 @@
+import{o as e}from"./session-CR2u0HRj.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};

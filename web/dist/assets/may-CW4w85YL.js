@@ -1,1 +1,0 @@
-import{o as e}from"./session-ChlJvHl6.js";function t(){let{user:t}=e();return e=>t.permissions.includes(e)}export{t};

@@ -1,0 +1,1 @@
+var e=e=>e===`platform`?`platform`:e.tenantId;export{e as t};

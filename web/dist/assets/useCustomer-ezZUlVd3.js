@@ -1,1 +1,0 @@
-import{p as e}from"./Icon-BU2mwgMx.js";import{t}from"./useParams-UopHYwfj.js";import{l as n}from"./reads-CTH-aDgd.js";function r(){let{tenantId:r}=t({from:`/signed-in/platform/tenants/$tenantId`});return e(n(r)).data}export{r as t};
