@@ -45,7 +45,7 @@ func TestIsolation(t *testing.T) {
 		s.BuyPlan(mine, "starter")
 		s.BuyPlan(theirs, "starter")
 		ids := furnish(s, theirs)
-		s.AwaitNotifications() // notifications change rows too
+		s.AwaitNotifications()                                                       // notifications change rows too
 		apptest.Eventually(t, "the last activity of the other tenant", func() bool { // stored in the background
 			return s.CountRows("SELECT count(*) FROM tenants WHERE id = $1 AND last_activity_at IS NOT NULL", theirs.Tenant) == 1
 		})

@@ -1,6 +1,7 @@
 package requestlog
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -172,7 +173,7 @@ func (b *buffer) putBack(taken []*second) {
 	for _, s := range taken {
 		b.dropped(s.drop())
 	}
-	all := append(taken, b.closed...)
+	all := slices.Concat(taken, b.closed)
 	b.closed = all[max(0, len(all)-maxClosed):]
 }
 

@@ -150,7 +150,7 @@ func (h handler[I, O]) compile(a *API, op *operation) serve {
 // a CSV file.
 func (op *operation) describeCSV() {
 	isFile := slices.ContainsFunc(op.params, func(p param) bool {
-		return p.in == "query" && p.Name == "format" && slices.Contains(p.Schema.Enum, "csv")
+		return p.in == "query" && p.Name == "format" && slices.Contains(p.Enum, "csv")
 	})
 	response := op.doc.Responses["200"]
 	if isFile && response != nil && response.Content[jsonType] != nil {

@@ -148,8 +148,10 @@ func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Data[Search
 	var out SearchResults
 	s := h.svc.store
 	groups := []group{
-		{s.members, &out.Members, nil}, {s.invoices, &out.Invoices, nil},
-		{s.plans, &out.Plans, always("/plan")}, {s.meters, &out.Meters, always("/plan/usage")},
+		{s.members, &out.Members, nil},
+		{s.invoices, &out.Invoices, nil},
+		{s.plans, &out.Plans, always("/plan")},
+		{s.meters, &out.Meters, always("/plan/usage")},
 	}
 	if authz.FromContext(ctx).Can(authz.APIKeysManage) {
 		out.APIKeys = &[]SearchHit{}

@@ -66,13 +66,14 @@ func (s store) objects(ctx context.Context, kind Kind, q query, table string) ([
 	var a arguments
 	first := rarest
 	k := a.add(string(kind))
-	text := "SELECT w.id FROM search_words w WHERE w.kind = " + k + " AND w.word >= " + a.add(first) + " AND w.word < " + a.add(first+page.PrefixEnd) + s.ofTenant(q, "w", &a)
+	var text strings.Builder
+	text.WriteString("SELECT w.id FROM search_words w WHERE w.kind = " + k + " AND w.word >= " + a.add(first) + " AND w.word < " + a.add(first+page.PrefixEnd) + s.ofTenant(q, "w", &a))
 	for _, term := range terms {
 		if term != first {
-			text += " AND EXISTS (SELECT 1 FROM search_words o WHERE o.kind = " + k + " AND o.id = w.id AND o.word >= " + a.add(term) + " AND o.word < " + a.add(term+page.PrefixEnd) + ")"
+			text.WriteString(" AND EXISTS (SELECT 1 FROM search_words o WHERE o.kind = " + k + " AND o.id = w.id AND o.word >= " + a.add(term) + " AND o.word < " + a.add(term+page.PrefixEnd) + ")")
 		}
 	}
-	return found, s.rows(ctx, text+" ORDER BY w.word, w.id LIMIT "+a.add(candidates), a, collect)
+	return found, s.rows(ctx, text.String()+" ORDER BY w.word, w.id LIMIT "+a.add(candidates), a, collect)
 }
 
 // exact finds objects with the query as a whole slug, code, number or the like.

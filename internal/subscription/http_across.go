@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"context"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
@@ -37,14 +38,11 @@ func (*HTTP) AcrossList() page.Spec {
 }
 
 func hasPlan(value any, arg func(any) string) string {
-	places := ""
-	for i, slug := range value.([]string) {
-		if i > 0 {
-			places += ", "
-		}
-		places += arg(slug)
+	var places []string
+	for _, slug := range value.([]string) {
+		places = append(places, arg(slug))
 	}
-	return "s.plan_id IN (SELECT p.id FROM plans p WHERE p.slug IN (" + places + "))"
+	return "s.plan_id IN (SELECT p.id FROM plans p WHERE p.slug IN (" + strings.Join(places, ", ") + "))"
 }
 
 // trialEndsBefore is the condition for running trials.

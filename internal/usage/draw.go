@@ -175,13 +175,17 @@ func (s store) grantsQuery(keys []StreamKey, add func(grant)) sqldb.Query {
 	return sqldb.Query{
 		Doing: "read grants",
 		Text: `SELECT tenant_id, id, meter_id, amount_units, amount_millionths, units, millionths, starts_at, expires_at, priority, source,
-    reason, pack, invoice_id, created_at
+    reason, pack, invoice_id, created_at, author
 FROM usage_grants WHERE units + millionths > 0 AND (tenant_id, meter_id) ` + among,
 		Args: args,
 		Row: func(scan func(...any) error) error {
-			var g grant
+			var (
+				g      grant
+				author sqldb.JSON
+			)
 			err := scan(&g.stream.TenantID, &g.id, &g.stream.MeterID, &g.amount.Units, &g.amount.Millionths, &g.rest.Units, &g.rest.Millionths,
-				&g.startsAt, &g.expiresAt, &g.priority, &g.source, &g.reason, &g.pack, &g.invoiceID, &g.createdAt)
+				&g.startsAt, &g.expiresAt, &g.priority, &g.source, &g.reason, &g.pack, &g.invoiceID, &g.createdAt, &author)
+			g.by = decodeAuthor(author)
 			add(g)
 			return err
 		},

@@ -21,9 +21,8 @@ func (f *filler) copies(ctx context.Context) error {
 	if f.db.Dialect() == sqldb.Postgres {
 		body = "CAST(" + body + " AS jsonb)"
 	}
-	if err := f.exec(ctx, `INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, due_date, is_issued, body)
-SELECT i.id, i.tenant_id, i.status, upper(i.number), i.currency, i.total_cents, CASE WHEN i.status = 'open' THEN i.total_cents ELSE 0 END, i.issue_date,
-    i.issue_date, true, `+body+` FROM invoices i WHERE NOT EXISTS (SELECT 1 FROM invoice_copies c WHERE c.id = i.id)`); err != nil {
+	if err := f.exec(ctx, `INSERT INTO invoice_copies (id, tenant_id, status, number_key, currency, total_cents, due_cents, issue_date, is_issued, due_date, body)
+SELECT i.id, i.tenant_id, i.status, upper(i.number), i.currency, i.total_cents, CASE WHEN i.status = 'open' THEN i.total_cents ELSE 0 END, i.issue_date, true, i.issue_date, `+body+` FROM invoices i WHERE NOT EXISTS (SELECT 1 FROM invoice_copies c WHERE c.id = i.id)`); err != nil {
 		return err
 	}
 	if err := f.exec(ctx, `DELETE FROM invoice_sums`); err != nil {

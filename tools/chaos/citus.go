@@ -16,7 +16,7 @@ import (
 const citusSettings = "shared_preload_libraries = 'citus'\nmax_prepared_transactions = 200\ncitus.node_conninfo = 'sslmode=disable'\n"
 
 // errNoCitus is returned if Citus is not installed.
-var errNoCitus = errors.New("Citus is not installed")
+var errNoCitus = errors.New("the extension citus is not installed")
 
 // requireCitus returns errNoCitus if the server cannot load Citus.
 func requireCitus(s *server) error {

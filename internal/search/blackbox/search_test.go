@@ -31,7 +31,7 @@ func titles(a apptest.Reply, group string) []string {
 
 const across = "/api/v1/admin/search"
 
-// Tenants are found by their name, slug, external ID, ID, the emails of members and their verified
+// Tenants are found by their ID, name, slug, external ID, the emails of members and their verified
 // domains, in any case and without accents, and an exact match is first.
 func TestSearchAcrossTenants(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,8 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 	if err != nil || !db.IsDistributed() {
 		return s, err
 	}
-	return s, s.readPlaced(ctx, db)
+	err = s.readPlaced(ctx, db)
+	return s, err
 }
 
 func (s *Schema) readPlaced(ctx context.Context, db *sqldb.DB) error {

@@ -152,8 +152,10 @@ func TestRates(t *testing.T) {
 			admin(s, "DELETE", "/rates/"+next, nil).Want(204)
 		}
 		admin(s, "DELETE", "/rates/yesterday", nil).WantInvalid("date")
-		for body, field := range map[string]string{`{}`: "rates", `{"rates":{}}`: "rates", `{"rates":{"EUR":1}}`: "rates", `{"rates":{"XXX":1}}`: "rates",
-			`{"rates":{"USD":0}}`: "rates.USD", `{"rates":{"USD":-1}}`: "rates.USD", `{"rates":{"USD":1.00000000001}}`: "rates.USD", `{"rates":{"USD":"1"}}`: "rates.USD"} {
+		for body, field := range map[string]string{
+			`{}`: "rates", `{"rates":{}}`: "rates", `{"rates":{"EUR":1}}`: "rates", `{"rates":{"XXX":1}}`: "rates",
+			`{"rates":{"USD":0}}`: "rates.USD", `{"rates":{"USD":-1}}`: "rates.USD", `{"rates":{"USD":1.00000000001}}`: "rates.USD", `{"rates":{"USD":"1"}}`: "rates.USD",
+		} {
 			admin(s, "PUT", "/rates/"+today, json.RawMessage(body)).As(body).WantInvalid(field)
 		}
 		admin(s, "PUT", "/rates/2999-01-01", apptest.Object{"rates": rates}).WantInvalid("date")

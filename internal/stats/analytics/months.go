@@ -224,14 +224,14 @@ func (h History) movements(t rates.Table, w window, kind Kind) []Movement {
 
 // retained returns the revenue at an earlier moment and the later revenue of the same customers, both
 // at the later rates.
-func (h History) retained(t rates.Table, earlier, later Moment) (before, after int64, any bool) {
+func (h History) retained(t rates.Table, earlier, later Moment) (before, after int64, exist bool) {
 	c := h.conversionAt(t, later)
 	h.eachCustomer(func(own []Subscription) {
 		if p := positionAt(own, earlier, c); p.counts {
-			any = true
+			exist = true
 			before += p.amount
 			after += positionAt(own, later, c).amount
 		}
 	})
-	return before, after, any
+	return before, after, exist
 }

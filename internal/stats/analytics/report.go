@@ -47,8 +47,8 @@ func (h History) report(t rates.Table, list []window) report {
 	last := list[len(list)-1]
 	converted := h.convertible(t)
 	r := report{months: converted.figures(t, list), missingRates: h.missingRates(t, list), byCurrency: h.byCurrency(t, last.end)}
-	before, after, any := converted.retained(t, last.end.yearEarlier(), last.end)
-	if any {
+	before, after, exist := converted.retained(t, last.end.yearEarlier(), last.end)
+	if exist {
 		r.retention = ratio(after, before)
 	}
 	r.byPlan = converted.byPlan(t, last.end)

@@ -59,13 +59,13 @@ func Pay(ctx context.Context, db *sqldb.DB, tenantID uuid.UUID, pspSubscriptionI
 	if len(plans) == 0 {
 		plans = []uuid.UUID{s.planID}
 	}
-	events := ""
+	var events strings.Builder
 	for _, plan := range plans {
 		if !h.hasPaid(plan, at) {
-			events += milestoneText(eventPayment, plan, at)
+			events.WriteString(milestoneText(eventPayment, plan, at))
 		}
 	}
-	return st.appendHistory(ctx, s, events)
+	return st.appendHistory(ctx, s, events.String())
 }
 
 func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
@@ -76,13 +76,14 @@ func (s store) note(ctx context.Context, sub subscription, at time.Time) error {
 	if c.trialEnd != nil {
 		events += milestoneText(eventTrialEnd, *sub.noted.trialPlan, *c.trialEnd)
 	}
+	texts := []string{events}
 	for _, e := range c.entries {
-		events += e.text()
+		texts = append(texts, e.text())
 		if err := s.add(ctx, sub, e); err != nil {
 			return err
 		}
 	}
-	if err := s.appendHistory(ctx, sub, events); err != nil {
+	if err := s.appendHistory(ctx, sub, strings.Join(texts, "")); err != nil {
 		return err
 	}
 	return s.markNoted(ctx, sub, c.noted)

@@ -21,7 +21,9 @@ func TestEventsOfGrants(t *testing.T) {
 		grants := "/api/v1/admin/tenants/" + ada.Tenant + "/grants"
 		create := func(body apptest.Object) any {
 			t.Helper()
-			return s.Call("POST", grants, s.Admin(), apptest.WithChanges(apptest.Object{"feature_code": "api-calls", "amount": 5}, body)).Want(201).At("data")
+			made := s.Call("POST", grants, s.Admin(), apptest.WithChanges(apptest.Object{"feature_code": "api-calls", "amount": 5}, body)).Want(201).At("data")
+			platform := apptest.Object{"type": "platform", "id": nil, "name": nil} // members do not see who it was
+			return apptest.WithChanges(made.(apptest.Object), apptest.Object{"by": platform})
 		}
 		until := s.Now().Add(time.Hour).Format(time.RFC3339)
 		used := create(apptest.Object{"expires_at": until, "priority": 1})
@@ -35,7 +37,8 @@ func TestEventsOfGrants(t *testing.T) {
 			s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "quantity": quantity}).Want(201)
 		}
 		usedUp := own.await(1, "grant.used_up")
-		want := apptest.WithChanges(used.(apptest.Object), apptest.Object{"remaining": 0.0})
+		at := s.Call("GET", ada.Path("/grants"), ada.Token, nil).Want(200).Str("data.1.used_up_at")
+		want := apptest.WithChanges(used.(apptest.Object), apptest.Object{"remaining": 0.0, "used_up_at": at})
 		if diff := cmp.Diff(want, usedUp[0].event["data"]); diff != "" {
 			t.Error(diff)
 		}
