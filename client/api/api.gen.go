@@ -3093,7 +3093,7 @@ type Cohort struct {
 	// Month Month, such as 2026-01.
 	Month string `json:"month"`
 
-	// Values Share that remains at the end of the month and of each later month. Null if there was no revenue in the first month.
+	// Values Share that remains at the end of the month and of each later month. Null without revenue in the first month.
 	Values []json.Number `json:"values"`
 }
 
@@ -6519,7 +6519,7 @@ type SearchHit struct {
 	// ID Unique identifier.
 	ID string `json:"id"`
 
-	// Status Status of the object. Null if it has none.
+	// Status Status of the object. Null without a status.
 	Status nullable.Nullable[string] `json:"status"`
 
 	// Subtitle What distinguishes it from others with the same title, such as a slug or an email.

@@ -74,7 +74,7 @@ const (
 	// Do: Stop the impersonation.
 	ImpersonationExpired Code = "IMPERSONATION_EXPIRED"
 	// The impersonation only reads. Only GET and HEAD requests, stop, logout and refresh work.
-	// Do: Stop the impersonation, or start one that can change data.
+	// Do: Stop the impersonation, or start another one without view-only.
 	ImpersonationReadOnly Code = "IMPERSONATION_READ_ONLY"
 	// A user can be a member of only one tenant, and this user is a member of another one.
 	// Do: Leave that tenant first.

@@ -146,7 +146,7 @@ func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, sta
 	})
 }
 
-// storeFinalized stores what follows from an invoice that is not a draft, and returns it as it is
+// storeFinalized stores the consequences of an invoice that is not a draft, and returns it as it is
 // published.
 func (s *Service) storeFinalized(ctx context.Context, t tenant.Tenant, inv Invoice, in psp.Invoice, locale string) (Invoice, error) {
 	inv, err := s.completeMarking(ctx, inv, in)

@@ -94,7 +94,7 @@ type Deps struct {
 	Attempts int
 	// Reminders are the days from the due date on which an unpaid invoice is mailed again.
 	Reminders []int
-	// TimeZone is the seller's time zone, which decides what is overdue. Nil means UTC.
+	// TimeZone is the seller's time zone, which decides whether an invoice is overdue. Nil means UTC.
 	TimeZone *time.Location
 	Log      *slog.Logger
 }

@@ -63,7 +63,7 @@ func (s store) pageAcross(ctx context.Context, q page.Query, count int64) ([]acr
 	return entries, total, s.addCurrent(ctx, entries)
 }
 
-// addCurrent sets what can change without another copy: refunds, credit notes, the recorded payment
+// addCurrent sets the fields that can change without another copy: refunds, credit notes, the recorded payment
 // and whether there is a document.
 func (s store) addCurrent(ctx context.Context, entries []acrossEntry) error {
 	tenants, ids, at := make([]uuid.UUID, len(entries)), make([]uuid.UUID, len(entries)), map[uuid.UUID]*Invoice{}

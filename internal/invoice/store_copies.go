@@ -14,7 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-var errNoCopy = errors.New("there is no copy of the invoice")
+var errNoCopy = errors.New("the invoice was not copied")
 
 // putCopy stores the copy of an invoice that was just read from the provider, for the lists across
 // tenants. inv is its translation. If isIssuing is set, the copy of an issued invoice is the invoice

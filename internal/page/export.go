@@ -44,7 +44,7 @@ func (q Query) exportColumns() string {
 	return b.String()
 }
 
-// after returns the condition for the entries after the last one that was read, or "".
+// after returns the condition for the entries after the last entry read, or "".
 func (q Query) after(b *builder) string {
 	if q.export == nil || q.export.last == nil {
 		return ""
@@ -79,7 +79,7 @@ func (q Query) after(b *builder) string {
 	return condition
 }
 
-// keyed is a row that also scans the sort columns, which follow those of the entry.
+// keyed is a row that also scans the sort columns, after the columns of the entry.
 type keyed struct {
 	row  Scanner
 	keys []any

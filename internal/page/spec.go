@@ -84,7 +84,7 @@ const (
 	DayTo                    // not after the end of a date
 	AnyOf                    // equal to one of several texts, separated by commas; each one of Values if there are any
 	Prefix                   // the text begins with this one, in any case; Exprs are in upper case and sorted by byte
-	Words                    // the words of a search, of which Condition builds the comparison
+	Words                    // the words of a search; Condition builds the comparison
 )
 
 // Filter is one filter of a list.

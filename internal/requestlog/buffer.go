@@ -52,7 +52,7 @@ type share struct {
 	gap               *gap
 }
 
-// add adds a request that was answered in a second, and drops it or another one if there is no room.
+// add adds a request that was answered in a second, and drops it or another one if the second is full.
 // complete fills in the entry if it is kept.
 func (b *buffer) add(number int64, e entry, complete func(*entry)) {
 	b.mu.Lock()
@@ -100,7 +100,7 @@ func (s *second) add(e entry, complete func(*entry)) bool {
 	return hasRoom
 }
 
-// findSucceeded returns a share with a successful request, of which there must be one.
+// findSucceeded returns a share with a successful request, which must exist.
 func (s *second) findSucceeded() *share {
 	for _, one := range s.tenants {
 		if len(one.succeeded) > 0 {

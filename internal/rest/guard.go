@@ -246,7 +246,7 @@ func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error
 	return nil
 }
 
-// checkImpersonation rejects an impersonation that has ended, and a change by one that only reads.
+// checkImpersonation rejects an impersonation that has ended, and a change by a view-only one.
 // The routes that stop and show an impersonation, and the logout, stay open.
 func (r Route) checkImpersonation(caller *authz.Caller, guards []Guard) error {
 	if caller == nil || caller.Impersonator == nil || len(guards) == 0 || r.worksAfterExpiry() {

@@ -18,7 +18,7 @@ type SearchHit struct {
 	Title    string  `json:"title" doc:"Name or number."`
 	Subtitle string  `json:"subtitle" doc:"What distinguishes it from others with the same title, such as a slug or an email."`
 	URL      string  `json:"url" doc:"Path of the page in the console."`
-	Status   *string `json:"status" doc:"Status of the object. Null if it has none."`
+	Status   *string `json:"status" doc:"Status of the object. Null without a status."`
 }
 
 // AdminSearchResults are the matches of a search across tenants.

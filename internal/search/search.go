@@ -25,7 +25,7 @@ type hit struct {
 	title, subtitle string
 	status          *string
 	url             string
-	// wholes are the texts of which an exact one makes the hit the best match.
+	// a query that equals one of wholes makes the hit the best match.
 	wholes []string
 }
 

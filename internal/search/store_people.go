@@ -40,7 +40,7 @@ FROM tenants t WHERE t.deleted_at IS NULL AND ` + condition + " LIMIT " + a.add(
 	if err := read(exact, a); err != nil {
 		return nil, err
 	}
-	for i := range found { // what the statement compared, emails and domains included
+	for i := range found { // the columns that the statement compared, emails and domains included
 		found[i].wholes = append(found[i].wholes, q.text)
 	}
 	var b arguments

@@ -46,7 +46,7 @@ func (op *operation) setOrigin(o origin) {
 }
 
 // requestedPlan returns the plan that a pending operation requests for a price of the provider, with
-// its caller, or Nil if there is no such operation.
+// its caller, or Nil without such an operation.
 func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, *authz.Origin, error) {
 	op, err := s.store.pendingOperation(ctx, sub)
 	switch {

@@ -32,7 +32,7 @@ type AdminEntry struct {
 	Revenue        *money.Money
 	TrialEndsAt    *time.Time // the end of a running trial
 	LastActivityAt *time.Time
-	// Open is what is left to pay of open invoices, by currency.
+	// Open is the rest to pay of open invoices, by currency.
 	Open []money.Money
 }
 
@@ -58,7 +58,7 @@ func statuses() []string {
 	}
 }
 
-// Conditions on the subscriptions of a tenant (t), of which at most one has not ended.
+// Conditions on the subscriptions of a tenant (t), at most one of which runs.
 const (
 	isLive = `s.status NOT IN ('canceled', 'incomplete_expired')`
 	// noLive selects tenants whose subscriptions have all ended.
@@ -124,8 +124,8 @@ func hasOpenAmount(value any, _ func(any) string) string {
 }
 
 // byRevenue are the columns of the sort by monthly recurring revenue: by the amount in the base
-// currency, or without one by the currency and the amount in it. factors hold by currency what an
-// amount is multiplied by for the base currency, as decimals; they are nil without a base currency.
+// currency, or without one by the currency and the amount in it. factors hold by currency the factor
+// to the base currency, as decimals; they are nil without a base currency.
 func byRevenue(factors map[string]string) []page.SortColumn {
 	const counts = ` FROM subscriptions r WHERE r.tenant_id = t.id AND r.journaled_active)`
 	if len(factors) == 0 {

@@ -78,8 +78,7 @@ type AdminHTTP struct {
 	factors   func(context.Context) (map[string]string, error)
 }
 
-// NewAdminHTTP returns the handlers. publicURL is the base of pagination links and has no trailing
-// slash. factors returns the factors at the present exchange rates. Handlers that do not list tenants
+// NewAdminHTTP returns the handlers. publicURL is the base of pagination links without a trailing slash. factors returns the factors at the present exchange rates. Handlers that do not list tenants
 // need neither decimals nor factors.
 func NewAdminHTTP(svc *Service, publicURL string, decimals sheet.Decimals, factors func(context.Context) (map[string]string, error)) *AdminHTTP {
 	return &AdminHTTP{svc: svc, publicURL: publicURL, decimals: decimals, factors: factors}

@@ -60,7 +60,7 @@ type result struct {
 	task
 	made        bool
 	attempt     Attempt
-	exchange    *exchange // nil if there was no request
+	exchange    *exchange // nil without a request
 	interrupted bool      // by the shutdown of the service; the attempt does not count
 }
 

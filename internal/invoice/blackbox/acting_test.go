@@ -8,7 +8,7 @@ import (
 )
 
 // operator.md, sections 3 and 7: the platform pays and voids a customer's invoice. pdf_url is the
-// platform's path, and creditable is what a credit note can still credit of a line.
+// platform's path, and creditable is the rest of a line that can be credited.
 func TestActingForInvoices(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

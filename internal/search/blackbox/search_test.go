@@ -85,7 +85,7 @@ func TestSearchAcrossTenants(t *testing.T) {
 	})
 }
 
-// The other groups, and what a restricted admin finds.
+// The other groups, and the results of a restricted admin.
 func TestSearchGroups(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -147,7 +147,7 @@ func TestSearchGroups(t *testing.T) {
 	})
 }
 
-// The last activity of a tenant is that of a member, and not of an admin who acts as one.
+// The last activity of a tenant is the last one of a member, not of an admin who acts as one.
 func TestLastActivity(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

@@ -93,8 +93,8 @@ func execute(ctx context.Context, db *sqldb.DB, name, text string) error {
 	return err
 }
 
-// A distributed database has no problems. Check finds a table that is not in its place, a missing
-// setting and a sequence that is behind, and Plan only places what is missing.
+// A distributed database is free of problems. Check finds a table that is not in its place, a missing
+// setting and a sequence that is behind, and Plan only places missing tables.
 func TestCitusIsChecked(t *testing.T) {
 	t.Parallel()
 	db := requireCitus(t)

@@ -156,7 +156,7 @@ type cohortsInput struct {
 type Cohort struct {
 	Month     string            `json:"month" doc:"Month, such as 2026-01."`
 	Customers int64             `json:"customers" doc:"Number of customers."`
-	Values    []*shape.Quantity `json:"values" doc:"Share that remains at the end of the month and of each later month. Null if there was no revenue in the first month."`
+	Values    []*shape.Quantity `json:"values" doc:"Share that remains at the end of the month and of each later month. Null without revenue in the first month."`
 }
 
 // CohortList is the response of Cohorts.

@@ -287,7 +287,7 @@ func (m model) retention(at Moment) (before, after int64) {
 	return before, after
 }
 
-// cohort returns the customers of a month, and those that remain at the end of each window.
+// cohort returns the customers of a month, and the remaining ones at the end of each window.
 func (m model) cohort(w window, list []window) (customers int64, counts []int64) {
 	counts = make([]int64, len(list))
 	for _, tenant := range m.tenants() {

@@ -177,7 +177,7 @@ func oneIf(yes bool) int64 {
 // convertedWithin is how long after its end a trial can be converted, unless the month is longer.
 const convertedWithin = 30 * 24 * time.Hour
 
-// countTrials counts the trials that ended in each month, and those of them with a payment.
+// countTrials counts the trials that ended in each month, and how many of them led to a payment.
 func (h History) countTrials(list []window, figures []Figures) {
 	paid := map[uuid.UUID][]time.Time{}
 	for _, m := range h.Milestones {

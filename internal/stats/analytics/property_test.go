@@ -287,7 +287,7 @@ func (p *player) check(seed uint64) {
 	}
 }
 
-// The figures of random histories are those of the model, and each month's sum closes to the cent.
+// The figures of random histories equal the figures of the model, and each month's sum closes to the cent.
 func TestFiguresFollowTheModel(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {

@@ -37,10 +37,10 @@ func IsActiveCurrency(ctx context.Context, db *sqldb.DB, code string) (bool, err
 	return active[code], err
 }
 
-// Table returns the rates of the base currency. Without one, it has no rates.
+// Table returns the rates of the base currency. Without one, it is empty.
 func (s *Service) Table(ctx context.Context) (Table, error) { return s.store.table(ctx, s.deps.Base) }
 
-// Factors returns by currency what an amount in minor units is multiplied by for an amount in the base
+// Factors returns by currency the factor from minor units to minor units of the base
 // currency, as decimals, at the present rates. Currencies without any rate are absent. Without a base
 // currency, it returns nil.
 func (s *Service) Factors(ctx context.Context) (map[string]string, error) {

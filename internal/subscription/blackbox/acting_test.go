@@ -174,7 +174,7 @@ func TestActingFromFreeToPaid(t *testing.T) {
 		onBehalf(bob, "POST", "/change-plan", s.Admin(), body).Want(200).WantAt("data.payment_action.url", waits.At("data.payment_action.url"))
 		apptest.Eventually(t, "the mail to the owner", func() bool { return countMails(s, bob.Email, "Pay for the") == 1 })
 		bob.WantStatus("active")
-		// Another change replaces the one that waits.
+		// Another change replaces the waiting one.
 		other := onBehalf(bob, "POST", "/change-plan", s.Admin(), apptest.Object{"new_plan_id": growth}).Want(200)
 		if other.At("data.payment_action.url") == waits.At("data.payment_action.url") {
 			t.Error("the link is the same")

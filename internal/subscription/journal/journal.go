@@ -85,7 +85,7 @@ type subscription struct {
 
 // noted is the state that the journal has recorded.
 type noted struct {
-	version   int64     // 0 if there is none
+	version   int64     // 0 before the first entry
 	at        time.Time // of the last entry that has taken effect
 	level     level
 	until     *time.Time // when a discount ends; nil if nothing is known to change

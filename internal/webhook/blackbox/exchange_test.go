@@ -155,7 +155,7 @@ func TestLastTenResponses(t *testing.T) {
 	})
 }
 
-// Without an attempt there is no request. Deliveries of others are not found.
+// Without an attempt, request is null. Deliveries of others are not found.
 func TestDeliveryWithoutAttempt(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {

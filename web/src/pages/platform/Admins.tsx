@@ -39,7 +39,7 @@ export default function Admins() {
   })
   if (!may('tenants.view')) return <NotAllowed title={t`Platform admins`} />
   return (
-    <Page title={t`Platform admins`} heading={t`Settings`} lead={<Trans>People who run this service, and what they may do.</Trans>}>
+    <Page title={t`Platform admins`} heading={t`Settings`} lead={<Trans>People who run this service, with their permissions.</Trans>}>
       <SettingsTabs />
       <Read query={admins} lines={4}>
         {({ data, meta }) => {

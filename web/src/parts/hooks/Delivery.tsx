@@ -72,7 +72,7 @@ function Response({ of, number }: { of: Attempt; number: number }) {
             {count > 0 && <details className="fold"><summary><Trans>Response headers</Trans> <span>{format.number(count)}</span></summary><Headers of={response.headers} /></details>}
           </>
         )
-        : <p className="t13 muted">{of.error === 'timeout' ? <Trans>No response within 15 seconds.</Trans> : of.error ? <Trans>There was no response.</Trans> : <Trans>The response was not stored.</Trans>}</p>}
+        : <p className="t13 muted">{of.error === 'timeout' ? <Trans>No response within 15 seconds.</Trans> : of.error ? <Trans>No response arrived.</Trans> : <Trans>The response was not stored.</Trans>}</p>}
     </section>
   )
 }

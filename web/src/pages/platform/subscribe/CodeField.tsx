@@ -9,7 +9,7 @@ export function useReasonWords(): (reason: string, code: string, plan: string, c
   const { t } = useLingui()
   return (reason, code, plan, currency) => {
     switch (reason) {
-      case 'unknown': return t`There is no code “${code}”.`
+      case 'unknown': return t`The code “${code}” does not exist.`
       case 'inactive': return t`This code is not active.`
       case 'expired': return t`This code has expired.`
       case 'not_for_plan': return t`This code is not valid for ${plan}.`

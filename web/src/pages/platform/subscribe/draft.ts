@@ -38,7 +38,7 @@ export function requestOf(draft: Draft, plan: Sold, members: number, digits: Dig
   if (quantity !== undefined && quantity < members) mistakes.quantity = plural(members, { one: 'There is # member.', other: 'There are # members.' })
   const price_cents = draft.custom ? minorUnits(draft.price, digits(draft.currency)) : undefined
   if (draft.custom && price_cents === undefined) mistakes.price_cents = t`Enter an amount.`
-  if (!draft.custom && priceOf(plan, draft.currency) === undefined) mistakes.currency = t`The plan has no price in this currency. Enter a custom price.`
+  if (!draft.custom && priceOf(plan, draft.currency) === undefined) mistakes.currency = t`The plan is not sold in this currency. Enter a custom price.`
   const trial_days = draft.trial ? whole(draft.days, 1, 730) : undefined
   if (draft.trial && trial_days === undefined) mistakes.trial_days = t`Enter 1 to 730 days.`
   const byInvoice = draft.collection === 'invoice'

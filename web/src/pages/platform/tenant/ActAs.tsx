@@ -40,7 +40,7 @@ function Body({ tenant, member, members, onClose }: Props & { members: Schema<'T
   const [id, setId] = useState(first?.id)
   const [access, setAccess] = useState<'view' | 'change'>('view')
   const chosen = members.find((one) => one.id === id)
-  if (!chosen) return <p className="flat"><Trans>This tenant has no members.</Trans></p>
+  if (!chosen) return <p className="flat"><Trans>No members yet.</Trans></p>
   return (
     <Form
       className="stack"
@@ -54,7 +54,7 @@ function Body({ tenant, member, members, onClose }: Props & { members: Schema<'T
     >
       {({ busy }) => (
         <>
-          <p className="flat"><Trans>You see what the member sees. Your name and reason are recorded in the activity of the tenant.</Trans></p>
+          <p className="flat"><Trans>You see the pages of the member. Your name and reason are recorded in the activity of the tenant.</Trans></p>
           <SelectField name="user_id" label={t`Member`} value={String(id)} onChange={(event) => setId(Number(event.target.value))} autoFocus>
             {members.map((one) => {
               const [name, role] = [one.name, roleWord(one.role.name)]
@@ -65,7 +65,7 @@ function Body({ tenant, member, members, onClose }: Props & { members: Schema<'T
             <legend className="label"><Trans>Access</Trans></legend>
             <div className="pick">
               <Check type="radio" name="access" value="view" checked={access === 'view'} onChange={() => setAccess('view')} small={<Trans>You can open every page. Nothing can be changed.</Trans>}><Trans>View only</Trans></Check>
-              <Check type="radio" name="access" value="change" checked={access === 'change'} onChange={() => setAccess('change')} small={<Trans>You can change what the member can change, except sign-in, API keys and webhooks.</Trans>}><Trans>Make changes</Trans></Check>
+              <Check type="radio" name="access" value="change" checked={access === 'change'} onChange={() => setAccess('change')} small={<Trans>You can change everything that the member can, except sign-in, API keys and webhooks.</Trans>}><Trans>Make changes</Trans></Check>
             </div>
           </fieldset>
           <AreaField name="reason" label={t`Reason`} rows={2} maxLength={500} placeholder={t`Ticket number or a short explanation`} help={t`Required. Members with access to the activity can read it.`} />

@@ -30,7 +30,7 @@ export function ChangePlan(props: Props) {
   const offered = plans.filter((one) => one.id === of.plan.id || (one.is_active && priceOf(one, of.currency) !== undefined))
   return (
     <Dialog open={open} onClose={onClose} title={<Trans>Change plan</Trans>} wide>
-      {!isLoading && (offered.length === 0 ? <p className="flat"><Trans>There is no other plan in this currency.</Trans></p> : <Body plans={offered} {...props} />)}
+      {!isLoading && (offered.length === 0 ? <p className="flat"><Trans>No other plan is sold in this currency.</Trans></p> : <Body plans={offered} {...props} />)}
     </Dialog>
   )
 }

@@ -13,7 +13,7 @@ export function UnpaidChoice({ tenant, status }: { tenant: string; status: strin
   return (
     <Read query={invoices} lines={2}>
       {({ data }) => data.length === 0
-        ? <p className="flat"><Trans>There is no unpaid invoice.</Trans></p>
+        ? <p className="flat"><Trans>All invoices are paid.</Trans></p>
         : (
             <SelectField name="invoice" label={t`Invoice`} data-autofocus>
               {data.map((one) => {

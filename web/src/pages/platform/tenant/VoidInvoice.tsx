@@ -39,7 +39,7 @@ function Body({ tenant, invoice, onClose }: Props) {
         } catch (error) {
           if (!(error instanceof ApiError)) throw error
           if (error.code === 'invoice_has_credit_notes') throw new ApiError(409, t`The invoice has credit notes. Lower the rest with another credit note.`, error.code)
-          if (error.code === 'invoice_not_voidable') throw new ApiError(409, t`This invoice is no longer open. It may have been paid in the meantime.`, error.code)
+          if (error.code === 'invoice_not_voidable') throw new ApiError(409, t`This invoice is not open. It may have been paid in the meantime.`, error.code)
           throw error
         }
       }}

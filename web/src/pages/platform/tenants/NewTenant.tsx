@@ -64,7 +64,7 @@ function Body({ onClose }: { onClose: () => void }) {
             </SelectField>
           </div>
           <TextField name="external_id" label={t`External ID`} hint={t`optional`} className="mono" maxLength={255} autoComplete="off" spellCheck={false} help={t`Your own ID for this customer. Unique and case-sensitive.`} />
-          {/.+@.+/.test(email) && <p className="outcome" role="status"><Trans>If there is no account with this email yet, <b>{email}</b> gets an email with a link to set a password.</Trans></p>}
+          {/.+@.+/.test(email) && <p className="outcome" role="status"><Trans>If this email does not have an account yet, <b>{email}</b> gets an email with a link to set a password.</Trans></p>}
           <div className="acts">
             <Button onClick={onClose}><Trans>Cancel</Trans></Button>
             <Button type="submit" look="primary" busy={busy}><Trans>Create tenant</Trans></Button>

@@ -1,1 +1,0 @@
-export{t as default,n as sharedFilters,r as useCurrencyOptions}from"./Invoices-z1XDmnj0.js";

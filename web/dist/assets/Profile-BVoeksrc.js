@@ -1,0 +1,1 @@
+export{t as OtherAccount,n as default}from"./Profile-B0q6NOLL.js";
