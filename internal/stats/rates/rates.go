@@ -83,7 +83,7 @@ func (c Conversion) Rate() money.UnitPrice {
 	return c.rate
 }
 
-// factor returns the factor that Of uses before rounding, as a decimal.
+// factor returns times ÷ per as a decimal.
 func (c Conversion) factor() string {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(c.times), c.per).FloatString(30)
 }
