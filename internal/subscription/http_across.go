@@ -72,7 +72,7 @@ func (h *HTTP) readAcross(ctx context.Context, q page.Query) ([]adminSubscriptio
 	}
 	views := make([]adminSubscription, len(entries))
 	for i, e := range entries {
-		v, err := h.svc.view(ctx, e.sub)
+		v, err := h.svc.platformView(ctx, e.sub)
 		if err != nil {
 			return nil, 0, err
 		}

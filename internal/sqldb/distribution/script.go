@@ -32,7 +32,7 @@ func Script(statements []string) string {
 }
 
 // errNoCitus means that Citus is not an extension of the database.
-var errNoCitus = errors.New("Citus is not installed in the database: run CREATE EXTENSION citus on every node first (docs/scaling.md)")
+var errNoCitus = errors.New("the extension citus is not installed: run CREATE EXTENSION citus on every node first (docs/scaling.md)")
 
 // Plan returns the statements for the tables that are missing (see Statements).
 func Plan(ctx context.Context, db *sqldb.DB, shards int) ([]string, error) {
