@@ -251,6 +251,7 @@ func TestLostAnswerToACreditNote(t *testing.T) {
 		for range 2 {
 			bob.admin("POST", "/invoices/"+bob.invoice+"/credit-notes", body(500, "refund"), key...).Want(201)
 		}
+		s.AwaitNotifications()
 		for c, want := range map[*bought]float64{&ada: 500, &eve: 700, &bob: 500} {
 			c.show().WantAt("data.credited", cents(want)).WantAt("data.refunded", cents(want))
 		}
