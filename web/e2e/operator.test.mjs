@@ -115,7 +115,7 @@ test('a tenant is created, and is sold a plan by invoice with a code', { skip },
   await page.getByRole('radio', { name: /^Send invoices/ }).check()
   await page.getByLabel(/^Promotion code/).fill('PARTNER99')
   await page.getByRole('button', { name: 'Apply code' }).click()
-  await page.getByText('There is no code “PARTNER99”.').waitFor()
+  await page.getByText('The code “PARTNER99” does not exist.').waitFor()
   await page.getByLabel(/^Promotion code/).fill('PARTNER10')
   await page.getByRole('button', { name: 'Apply code' }).click()
   await page.getByText('€6.00 off the first paid period').waitFor()
