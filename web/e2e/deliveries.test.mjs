@@ -94,10 +94,14 @@ test('the platform finds a failed delivery of any tenant and sends it again', { 
   await check(page, 'the deliveries of all tenants')
   // J and K step through the list, and the focus follows.
   const first = await list.locator('[aria-current=true]').getAttribute('href')
-  await page.keyboard.press('j')
-  await page.waitForURL((url) => /deliveries\/[0-9a-f-]+$/.test(url.pathname) && url.pathname !== first)
-  await page.keyboard.press('k')
-  await page.waitForURL((url) => url.pathname === first)
+  const path = () => new URL(page.url()).pathname
+  const press = (key, isThere) => waitFor(async () => {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(500)
+    return isThere()
+  })
+  await press('j', () => /deliveries\/[0-9a-f-]+$/.test(path()) && path() !== first)
+  await press('k', () => path() === first)
   await list.getByRole('group', { name: 'Show' }).getByRole('link', { name: 'Failed' }).click()
   await page.waitForURL(/status=failed/)
   await list.locator('.dv').getByRole('link').filter({ hasText: 'Failing Ltd' }).filter({ hasText: 'Failed' }).click()
