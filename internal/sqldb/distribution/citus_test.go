@@ -22,7 +22,7 @@ import (
 func requireCitus(t *testing.T) *sqldb.DB {
 	t.Helper()
 	if os.Getenv("TENANTRY_TEST_SPREAD") != "citus" {
-		t.Skip("not on Citus")
+		t.Skip("needs a Citus cluster: make citus")
 	}
 	return dbtest.New(t, sqldb.Postgres)
 }
