@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/stripe/stripe-go/v85"
@@ -20,13 +21,20 @@ func write[T any](
 	})
 }
 
+// maxKeys is the maximum number of idempotency keys that a repeated write is sent under.
+const maxKeys = 10
+
 // writeOnce is write for a write that must not be made twice. done looks the write up: it returns
 // the result that f would have, or ErrNotDone.
 //
 // For a day, the provider replays its first answer to a key, even if that was a failure
 // (rules: psp#writes). A replayed answer does not reflect the current state, and a replayed server
 // error does not even say whether the write took effect. In that case writeOnce looks the write up,
-// and makes it under a new key if it was not done.
+// and makes it under the next key if it was not done.
+//
+// Invariant: callers that repeat the same write concurrently share the next keys, so the provider
+// makes the write once, even if all of them read that it was not done. Only after maxKeys failures
+// within a day does each caller use a key of its own.
 func writeOnce[T any](
 	ctx context.Context, c *Client, op, key string,
 	f func(ctx context.Context) (T, error), done func(ctx context.Context) (T, error),
@@ -36,12 +44,16 @@ func writeOnce[T any](
 		return zero, c.failure(ctx, op, errNoKey)
 	}
 	v, err := attempt(ctx, c, op, f)
-	if isReplayed(err) {
+	for n := 2; isReplayed(err) && n <= maxKeys; n++ {
 		found, readErr := done(ctx)
 		if !errors.Is(readErr, ErrNotDone) {
 			return found, readErr
 		}
-		v, err = attempt(context.WithValue(ctx, otherKey{}, key+"-"+rand.Text()), c, op, f)
+		next := fmt.Sprintf("%s-%d", key, n)
+		if n == maxKeys {
+			next = key + "-" + rand.Text() // never replayed
+		}
+		v, err = attempt(context.WithValue(ctx, otherKey{}, next), c, op, f)
 	}
 	if err != nil {
 		return zero, c.failure(ctx, op, err)

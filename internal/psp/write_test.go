@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/psp"
@@ -98,6 +99,45 @@ func TestRepeatedFailures(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Callers that repeat one write at the same time send it under the same next key, so that the
+// provider makes it once. Without that, two callers who both read that it was not done would make
+// it twice.
+func TestRepeatedFailureOfCallersAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	const callers, failures = 4, 3
+	api := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		key := r.Header.Get("Idempotency-Key")
+		switch {
+		case r.Method != http.MethodPost:
+			replyError(w, 404, "invalid_request_error", "resource_missing", "No such object")
+		case key == "stored" || key == "stored-2" || key == "stored-3":
+			w.Header().Set("Idempotent-Replayed", "true")
+			replyError(w, 500, "api_error", "", "kept")
+		default:
+			reply(w, 200, `{"id": "prod_1", "object": "product", "active": true}`)
+		}
+	})
+	client := api.client(t)
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			if _, err := client.CreateProduct(t.Context(), psp.ProductParams{Key: "stored", ID: "prod_1", Name: "Team"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	keys := map[string]int{}
+	for _, r := range api.requests() {
+		if r.method == http.MethodPost {
+			keys[r.key]++
+		}
+	}
+	if len(keys) != failures+1 || keys["stored-4"] != callers {
+		t.Errorf("written under %v", keys)
 	}
 }
 
