@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,7 +47,7 @@ func explain(err error) string {
 	case errors.As(err, &refusal) && len(refusal.Fields) > 0:
 		return fmt.Sprint(refusal.Fields) // by the names of the fields
 	case client.StatusOf(err) == http.StatusNotFound:
-		return "There is no such thing."
+		return "It does not exist."
 	}
 	return err.Error()
 }
@@ -118,14 +119,18 @@ func TestCustomerPaysEachMonth(t *testing.T) {
 	}
 }
 
-// Each Go code block in the guides is in this file.
+// Each Go code block in the guides is in this file or in the example.
 func TestGuides(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("guide_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, least := range map[string]int{"go-client.md": 5, "testing.md": 1, "verify-tokens.md": 1} {
+	example, err := os.ReadFile("../examples/go/meter/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, least := range map[string]int{"go-client.md": 6, "testing.md": 1, "verify-tokens.md": 1} {
 		text, err := os.ReadFile("../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
@@ -136,8 +141,8 @@ func TestGuides(t *testing.T) {
 		}
 		for _, block := range blocks {
 			code, _, _ := strings.Cut(block, "```")
-			if !strings.Contains(string(source), code) {
-				t.Errorf("%s has what guide_test.go does not:\n%s", page, code)
+			if !strings.Contains(string(source), code) && code != string(example) {
+				t.Errorf("%s has code that guide_test.go and the example do not have:\n%s", page, code)
 			}
 		}
 	}
@@ -157,7 +162,7 @@ func TestGuidesWork(t *testing.T) {
 		t.Errorf("invalid fields read %q", got)
 	}
 	_, err = acme.ShowInvoice(t.Context(), acme.Tenant, "nothing")
-	if got := explain(err); got != "There is no such thing." {
+	if got := explain(err); got != "It does not exist." {
 		t.Errorf("what is missing reads %q", got)
 	}
 	recorder, err := newRecorder(s.Client(client.WithAPIKey(key)), t.TempDir())
@@ -188,6 +193,23 @@ func TestGuidesWork(t *testing.T) {
 	s.Subscribe(ada, "starter")
 	if invoice := <-received; invoice.TenantID != ada.Tenant {
 		t.Errorf("received is the invoice %+v", invoice)
+	}
+}
+
+// The first program of the guide records an event.
+func TestFirstProgram(t *testing.T) {
+	t.Parallel()
+	s := tenantrytest.Start(t)
+	acme := s.Owner()
+	program := exec.CommandContext(t.Context(), "go", "run", "./meter")
+	program.Dir = "../examples/go"
+	program.Env = append(os.Environ(), "TENANTRY_URL="+s.URL, "TENANTRY_KEY="+s.PlatformKey(api.APIKeyScopeUsageWrite), "TENANT="+acme.Tenant)
+	out, err := program.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "recorded 1 at ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if calls := used(t, acme, "api-calls"); calls != "1" {
+		t.Errorf("%s calls are recorded", calls)
 	}
 }
 

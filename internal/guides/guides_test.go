@@ -2,8 +2,6 @@ package guides_test
 
 import (
 	"compress/gzip"
-	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -291,33 +289,6 @@ func TestReference(t *testing.T) {
 	})
 	if script := get(t, s.URL+"/below/docs/api/init.js").body; !strings.Contains(script, `url: "../openapi.json"`) {
 		t.Error("the reference shows another document")
-	}
-}
-
-// The search index contains every section with its text.
-func TestSearchIndex(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	var pages []struct {
-		A, T, S string
-		P       [][3]string
-	}
-	if err := json.Unmarshal([]byte(get(t, s.URL+"/below/docs/assets/search.json").body), &pages); err != nil {
-		t.Fatal(err)
-	}
-	found := ""
-	for _, page := range pages {
-		for _, p := range page.P {
-			if page.A == "webhooks" && p[0] == "verifying-in-python" {
-				found = fmt.Sprint(page.T, " | ", page.S, " | ", p)
-			}
-			if strings.Contains(p[2], "<!--") || strings.Contains(p[2], ".md)") {
-				t.Errorf("%s#%s has marks in its text: %s", page.A, p[0], p[2])
-			}
-		}
-	}
-	if !strings.HasPrefix(found, "Webhooks | Build | [verifying-in-python Verifying in Python import base64") {
-		t.Errorf("found %q", found)
 	}
 }
 

@@ -16,9 +16,17 @@ type entry struct {
 // leftOut.
 var order = []section{
 	{"Get started", []entry{
+		{"docs/install.md", "Install", "From source, a release, an image or a chart, and which of these were tried."},
 		{"docs/quick-start.md", "Quick start", "Create a paid subscription and reach a quota in ten minutes, with curl."},
 		{"docs/concepts.md", "Concepts", "Tenants, plans, meters and the path of a request, in diagrams."},
 		{"docs/sandbox.md", "The sandbox", "Pay with test cards, read emails and fast-forward time on your machine."},
+	}},
+	{"Evaluate", []entry{
+		{"docs/pricing-models.md", "Pricing models", "Flat, per seat, usage, trials, packs and coupons, with an API call for each."},
+		{"docs/comparison.md", "Comparison", "Stripe Billing with Clerk or Supabase, Autumn, Polar and Lago, with sources."},
+		{"docs/data-protection.md", "Data protection", "Stored data, retention, export, deletion and sub-processors."},
+		{"docs/roadmap.md", "Roadmap", "Missing features, and features left out on purpose."},
+		{"docs/support.md", "Support", "Questions, bugs, supported versions and requirements."},
 	}},
 	{"Build", []entry{
 		{"docs/frontend.md", "Custom frontend", "Cookies or tokens, pages for links in emails, delegated login."},

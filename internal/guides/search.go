@@ -41,9 +41,12 @@ type found struct {
 	Passages [][3]string `json:"p"` // ID, heading and text
 }
 
-// searchIndex returns the search index: all passages by page.
+// searchIndex returns the search index: the synonyms, and all passages by page.
 func searchIndex(pages []*page, suffix string) ([]byte, error) {
-	var index []found
+	index := struct {
+		Synonyms map[string][]string `json:"synonyms"`
+		Pages    []found             `json:"pages"`
+	}{Synonyms: synonyms}
 	for _, p := range pages {
 		f := found{Address: p.Address + suffix, Title: p.Entry.Title, Section: p.Section}
 		if p.Parent != nil {
@@ -56,7 +59,7 @@ func searchIndex(pages []*page, suffix string) ([]byte, error) {
 			}
 			f.Passages = append(f.Passages, one)
 		}
-		index = append(index, f)
+		index.Pages = append(index.Pages, f)
 	}
-	return json.Marshal(index)
+	return json.Marshal(index, json.Deterministic(true))
 }

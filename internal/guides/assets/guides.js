@@ -78,8 +78,8 @@ if (links.size) {
   follow()
 }
 
-// Search. The index is fetched when it is needed first; every word has to begin a word of the
-// passage, of its heading or of its page's name.
+// Search. The index is fetched when it is first needed. Every term of the query, or one of its
+// synonyms, has to begin a word of the passage, of its heading or of its page's name.
 const dialog = one('dialog.search')
 const input = dialog.querySelector('input')
 const results = one('#results')
@@ -92,10 +92,13 @@ function load() {
   index ??= fetch(root + 'assets/search.json').then((answer) => {
     if (!answer.ok) throw new Error(String(answer.status))
     return answer.json()
-  }).then((pages) => pages.flatMap((page) => page.p.map(([id, heading, text]) => ({
-    href: root + page.a + (id && '#' + id), page: page.t, section: page.s, heading, text,
-    in: {page: fold(' ' + page.t), heading: fold(' ' + heading), text: fold(' ' + text)},
-  }))))
+  }).then(({synonyms, pages}) => ({
+    synonyms: new Map(Object.entries(synonyms)),
+    passages: pages.flatMap((page) => page.p.map(([id, heading, text]) => ({
+      href: root + page.a + (id && '#' + id), page: page.t, section: page.s, heading, text,
+      in: {page: fold(' ' + page.t), heading: fold(' ' + heading), text: fold(' ' + text)},
+    }))),
+  }))
   index.catch(() => { index = undefined })
   return index
 }
@@ -107,20 +110,42 @@ const begins = (text, word) => {
   return false
 }
 
-function find(passages, words) {
+// parse splits a query into terms. A term is a word, or up to four words that have synonyms. The
+// last word may be incomplete.
+function parse(query, synonyms) {
+  const words = fold(query).split(/[^\p{L}\p{N}_./-]+/u).filter(Boolean)
+  const terms = []
+  while (words.length) {
+    let count = Math.min(4, words.length)
+    while (count > 1 && !synonyms.has(words.slice(0, count).join(' '))) count--
+    const term = words.splice(0, count).join(' ')
+    const singular = term.length > 4 ? term.replace(/([^s])s$/, '$1') : term
+    let key = [term, singular].find((other) => synonyms.has(other))
+    if (!key && !words.length && term.length > 3) key = [...synonyms.keys()].find((other) => other.startsWith(term))
+    const others = [...synonyms.get(key) ?? []]
+    if (singular !== term) others.push(singular)
+    terms.push({term, others})
+  }
+  return terms
+}
+
+function rank(passage, word) {
+  const page = begins(passage.in.page, word) ? (passage.heading ? 4 : 12) : 0
+  return page + (begins(passage.in.heading, word) ? 10 : 0) + (begins(passage.in.text, word) ? 2 : 0)
+}
+
+function find(passages, terms) {
   const found = []
   for (const passage of passages) {
     let score = 0
-    const every = words.every((word) => {
-      const page = begins(passage.in.page, word)
-      const heading = begins(passage.in.heading, word)
-      const text = begins(passage.in.text, word)
-      score += (heading ? 10 : 0) + (page ? (passage.heading ? 4 : 12) : 0) + (text ? 2 : 0)
-      return page || heading || text
+    const every = terms.every(({term, others}) => {
+      const best = Math.max(rank(passage, term), ...others.map((other) => rank(passage, other) * 0.8))
+      score += best
+      return best > 0
     })
-    if (every && words.length && score > 0) {
-      if (fold(passage.heading) === words.join(' ')) score += 20
-      if (passage.section.includes('·') || passage.page === 'Changelog') score -= 3
+    if (every && terms.length) {
+      if (fold(passage.heading) === terms.map(({term}) => term).join(' ')) score += 20
+      if (passage.section.includes('·') || ['Changelog', 'Comparison'].includes(passage.page)) score -= 3
       found.push({passage, score: score - Math.min(3, passage.text.length / 4000)})
     }
   }
@@ -162,15 +187,18 @@ function choose(option) {
 
 async function search() {
   const asked = input.value
-  const words = fold(asked).split(/[^\p{L}\p{N}_./-]+/u).filter(Boolean)
+  let terms = []
   let found = []
   try {
-    found = find(await load(), words)
+    const {synonyms, passages} = await load()
+    terms = parse(asked, synonyms)
+    found = find(passages, terms)
   } catch {
     outcome.textContent = 'The search cannot be loaded. Try again, or look at all pages.'
     return
   }
   if (asked !== input.value) return
+  const words = terms.flatMap(({term, others}) => [term, ...others])
   results.replaceChildren(...found.map((passage, i) => {
     const option = document.createElement('li')
     option.id = 'result-' + i
@@ -190,7 +218,7 @@ async function search() {
   }))
   input.setAttribute('aria-expanded', String(found.length > 0))
   choose(results.firstElementChild)
-  if (!words.length) outcome.textContent = 'Try “webhook signature”, “trial” or “backup”.'
+  if (!terms.length) outcome.textContent = 'Try “webhook signature”, “trial” or “2FA”.'
   else if (!found.length) outcome.textContent = 'Nothing was found for “' + asked.trim() + '”.'
   else outcome.textContent = found.length === 1 ? 'One result' : found.length + ' results'
 }

@@ -15,7 +15,7 @@ after(async () => {
   await service?.stop()
 })
 
-const pages = ['', 'quick-start', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents']
+const pages = ['', 'install', 'quick-start', 'comparison', 'data-protection', 'concepts', 'metering', 'frontend', 'operations', 'errors', 'rules', 'rules/team', 'adr/0012-speed', 'changelog', 'contents']
 
 const some = ['', 'concepts', 'metering']
 const looks = [
@@ -59,6 +59,35 @@ test('a reader finds a section by the keyboard', { skip }, async (t) => {
   assert.equal(await field.getAttribute('aria-activedescendant'), await options.nth(1).getAttribute('id'))
   await page.keyboard.press('Escape')
   assert.equal(await field.isVisible(), false)
+})
+
+// The words that readers use, and the page or section that has to be among the first three results.
+const synonyms = {
+  '2FA': 'Second factors', mfa: 'Second factors', 'two-factor': 'Second factors', totp: 'authenticator', passwordless: 'Passkeys',
+  SSO: 'Single sign-on', OIDC: 'Single sign-on', SAML: 'SAML', okta: 'Connect an issuer', scim: 'Roadmap', rbac: 'Roles and permissions', jwt: 'Verify tokens',
+  GDPR: 'Data protection', privacy: 'Data protection', 'right to be forgotten': 'Deletion', 'sub-processor': 'Sub-processors', 'SOC 2': 'Certificates',
+  coupon: 'Promotion codes', coupons: 'Promotion codes', voucher: 'Promotion codes', tiered: 'Pricing models', 'volume pricing': 'Pricing models',
+  seats: 'Price per seat', 'per user': 'Price per seat', metered: 'Metering', 'pay as you go': 'Base price plus usage', 'top-up': 'Prepaid units', 'free tier': 'Free plan',
+  refund: 'Credit and refund an invoice', chargeback: 'Connect Stripe', dunning: 'Failed payments', VAT: 'VAT numbers', 'sales tax': 'Tax', zugferd: 'Invoices',
+  webhook: 'Webhooks', webhooks: 'Webhooks', callback: 'Webhooks', mrr: 'Run the business', docker: 'In a container', k8s: 'On Kubernetes with Helm', download: 'Install',
+  lts: 'Supported versions', paypal: 'Roadmap', restor: 'Restore', docke: 'In a container',
+}
+test('a reader finds pages by words that they do not use', { skip }, async (t) => {
+  const page = await visit(t, browser, service.base, {})
+  await page.goto('/docs/')
+  await page.keyboard.press('/')
+  const field = page.getByRole('combobox', { name: 'Search the guides' })
+  const options = page.getByRole('option')
+  const missed = []
+  for (const [query, want] of Object.entries(synonyms)) {
+    await field.fill('xylophone quagga')
+    await page.getByText('Nothing was found').waitFor()
+    await field.fill(query)
+    await page.getByText(/results?$/).waitFor()
+    const first = (await options.allTextContents()).slice(0, 3)
+    if (!first.some((text) => text.includes(want))) missed.push([query, want, first.map((text) => text.slice(0, 60))])
+  }
+  assert.deepEqual(missed, [])
 })
 
 test('a reader copies a command, changes the theme and keeps it', { skip }, async (t) => {

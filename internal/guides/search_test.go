@@ -1,0 +1,78 @@
+package guides_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// searchIndex is the content of assets/search.json.
+type searchIndex struct {
+	Synonyms map[string][]string
+	Pages    []struct {
+		A, T, S string
+		P       [][3]string
+	}
+}
+
+func readIndex(t *testing.T, s *httptest.Server) searchIndex {
+	t.Helper()
+	var index searchIndex
+	if err := json.Unmarshal([]byte(get(t, s.URL+"/below/docs/assets/search.json").body), &index); err != nil {
+		t.Fatal(err)
+	}
+	return index
+}
+
+// The search index contains every section with its text.
+func TestSearchIndex(t *testing.T) {
+	t.Parallel()
+	found := ""
+	for _, page := range readIndex(t, start(t)).Pages {
+		for _, p := range page.P {
+			if page.A == "webhooks" && p[0] == "verifying-in-python" {
+				found = fmt.Sprint(page.T, " | ", page.S, " | ", p)
+			}
+			if strings.Contains(p[2], "<!--") || strings.Contains(p[2], ".md)") {
+				t.Errorf("%s#%s has marks in its text: %s", page.A, p[0], p[2])
+			}
+		}
+	}
+	if !strings.HasPrefix(found, "Webhooks | Build | [verifying-in-python Verifying in Python import base64") {
+		t.Errorf("found %q", found)
+	}
+}
+
+// Each synonym leads to words that a page contains, and is written as the search reads it.
+func TestSynonyms(t *testing.T) {
+	t.Parallel()
+	index := readIndex(t, start(t))
+	var text strings.Builder
+	for _, page := range index.Pages {
+		text.WriteString(" " + page.T + " ")
+		for _, p := range page.P {
+			text.WriteString(" " + p[1] + " " + p[2] + " ")
+		}
+	}
+	folded := strings.ToLower(text.String())
+	term := regexp.MustCompile(`^[a-z0-9./_-]+( [a-z0-9./_-]+){0,3}$`)
+	for from, to := range index.Synonyms {
+		if !term.MatchString(from) {
+			t.Errorf("%q is not what a query can contain", from)
+		}
+		if len(to) == 0 {
+			t.Errorf("%q has an empty list", from)
+		}
+		for _, word := range to {
+			if word == from || !regexp.MustCompile(`(^|[^\pL\pN])`+regexp.QuoteMeta(word)).MatchString(folded) {
+				t.Errorf("%q leads to %q, which no page contains", from, word)
+			}
+		}
+	}
+	if len(index.Synonyms) < 100 {
+		t.Errorf("only %d synonyms", len(index.Synonyms))
+	}
+}
